@@ -10,7 +10,7 @@ public enum class ChannelError(
 ) {
     /** The other end has no such method; of a plain end, no handler as well. */
     NOT_IMPLEMENTED("not-implemented"),
-    /** Nobody handled the channel within the other end's time for early messages. */
+    /** No handler was registered within the other end's time for early messages. */
     NO_HANDLER("no-handler"),
     /** It came before the handler, and more came than are kept. */
     DROPPED("dropped"),
@@ -46,10 +46,10 @@ public constructor(
 }
 
 /**
- * What the other end's handler threw. A handler throws one itself to choose code and details; of anything else that it
- * throws, the code is "error", or the exception's own where it is one of Clearway's. Between two ends of Clearway's
- * wire the cause is what was thrown there, as far as it could cross: a [RemoteCause] with class, message, stack and
- * causes.
+ * An error that the other end's handler threw. A handler throws one itself to choose code and details. For any other
+ * exception the code is "error", or the exception's own if it is one of Clearway's. Between two ends of Clearway's wire
+ * the cause is the exception thrown there, if the other end exposes errors: a [RemoteCause] with class, message, stack
+ * and causes.
  *
  * @property code the handler's own; any text
  * @property details any value of the standard codec
@@ -68,7 +68,7 @@ public constructor(
 }
 
 /**
- * What was thrown at the other end, in whatever language that is.
+ * The exception thrown at the other end, in any language.
  *
  * @property remoteName its class there
  * @property remoteStack its stack there, as text

@@ -14,18 +14,18 @@ import clearway.channel.wire.FRAME_BYTES_MIN
 import java.util.concurrent.CompletableFuture
 
 /**
- * One end of a way between two; the other is the same, whatever language it is in. Channels are named, and cost nothing
- * to make. Safe for many threads; nothing here blocks, but for [EventStream]'s iterator.
+ * One end of a connection. Both ends have the same rights, in any language. Channels have names and cost nothing to
+ * make. Thread-safe; only [EventStream]'s iterator blocks.
  *
- * Futures are completed on the thread that reads the transport, and what depends on them and is not `async` runs there:
- * it must not block. Handlers run where [EndpointOptions.executor] says.
+ * Futures complete on the thread that reads the transport. Dependent stages that are not `async` run there and must not
+ * block. Handlers run on [EndpointOptions.executor].
  */
 public class Endpoint internal constructor(private val core: Core) : AutoCloseable {
     /** The wire that both ends agreed on: [Wire.CLEARWAY] or [Wire.PLAIN]. */
     public val wire: Wire
         get() = if (core.link.isPlain) Wire.PLAIN else Wire.CLEARWAY
 
-    /** Completes with the reason when the transport is closed, whoever closed it. Never fails. */
+    /** Completes with the reason when the transport has closed, at either end. Never fails. */
     public val closed: CompletableFuture<CloseReason>
         get() = core.closed.thenApply { it }
 
@@ -46,7 +46,7 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
         core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { null }
 
-    /** What the endpoint does just now. */
+    /** Counts of the endpoint's current work. */
     public fun stats(): EndpointStats = core.stats()
 
     /**
@@ -98,7 +98,7 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
 }
 
 /**
- * What an endpoint does just now.
+ * Counts of an endpoint's current work.
  *
  * @property calls calls of this end that wait for their answers
  * @property handling calls of the other end whose handler has not ended or whose answer has not left

@@ -8,7 +8,7 @@ import clearway.channel.transport.guarded
 import clearway.channel.wire.Wires
 import java.util.concurrent.Executor
 
-/** What an end speaks. */
+/** The wire that an end speaks. */
 public enum class Wire(internal val bits: Int) {
     /** Clearway's own: cancelling, credit, deadlines, errors with stack and cause. */
     CLEARWAY(Wires.CLEARWAY),
@@ -40,7 +40,7 @@ public class EndpointOptions {
     }
     internal var clock: Clock = SystemClock
 
-    /** What to speak; default [Wire.CLEARWAY]. */
+    /** The wire to speak; default [Wire.CLEARWAY]. */
     public fun wire(wire: Wire): EndpointOptions = apply { this.wire = wire }
 
     /** For a foreign end that sends no hello and expects none: the plain wire, at once. */
@@ -108,14 +108,14 @@ public class EndpointOptions {
     public fun redactError(redactor: ErrorRedactor): EndpointOptions = apply { redactError = redactor::redact }
 
     /**
-     * Where handlers and sources of events run; default daemon threads, as many as are needed at once. Handlers may
-     * block there. One that runs its tasks within `execute` holds up the transport.
+     * Runs handlers and sources of events; default: daemon threads, as many as are needed at once. Handlers may block
+     * there. An executor that runs its tasks within `execute` holds up the transport.
      */
     public fun executor(executor: Executor): EndpointOptions = apply { this.executor = executor }
 
     /**
-     * Told of what a handler threw where nobody waits for an answer, and the channel. Default: printed to `System.err`.
-     * It must not block. What it throws goes to the thread's handler of uncaught errors.
+     * Receives the errors of handlers that no caller waits for, with the channel. Default: prints them to `System.err`.
+     * It must not block. Its own exceptions go to the thread's handler of uncaught errors.
      */
     public fun onError(told: ErrorListener): EndpointOptions = apply { onError = told::failed }
 
@@ -138,7 +138,7 @@ public fun interface ErrorRedactor {
     public fun redact(error: Throwable, channel: String): Throwable
 }
 
-/** Told of an error that nobody else is told of. */
+/** Receives errors that no caller waits for. */
 public fun interface ErrorListener {
     public fun failed(error: Throwable, channel: String)
 }

@@ -3,7 +3,7 @@ package clearway.channel
 
 import java.util.concurrent.CompletableFuture
 
-/** What reading a stream gives: an event's value, which may be null, or the end. */
+/** The result of reading a stream: an event's value, which may be null, or the end. */
 public class Event<T> private constructor(public val value: T?, public val isEnd: Boolean) {
     internal constructor(value: T) : this(value, false)
 
@@ -13,9 +13,9 @@ public class Event<T> private constructor(public val value: T?, public val isEnd
 }
 
 /**
- * Values of a stream of events, each when it is asked for. The iterator blocks its thread until the next is there,
- * throws what the stream fails with, and throws [ChannelException] (`cancelled`) where the thread is interrupted, which
- * ends the stream. [close] ends it, at the other end as well. Safe for many threads, which share its events.
+ * A stream of events, read one at a time. The iterator blocks its thread until the next event is there, throws what the
+ * stream fails with, and throws [ChannelException] (`cancelled`) where the thread is interrupted, which ends the
+ * stream. [close] ends it, at the other end as well. Safe for many threads, which share its events.
  */
 public interface EventStream<T> : Iterable<T>, AutoCloseable {
     /** How many events were dropped so far, before the one that was read last. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel
 
-/** What a handler is given beside the message. Safe for many threads. */
+/** A handler's second argument. Thread-safe. */
 public interface HandlerContext {
     /** The channel's name. */
     public val channel: String
@@ -9,7 +9,9 @@ public interface HandlerContext {
     /** How many milliseconds the caller had left when it sent the call; null without a deadline. */
     public val deadlineMs: Long?
 
-    /** Whether the caller has cancelled, its time is over, or the transport is closed: nobody waits for the answer. */
+    /**
+     * Whether no caller waits for the answer any more: it was cancelled, its time is over, or the transport is closed.
+     */
     public val isCancelled: Boolean
 
     /**

@@ -3,7 +3,7 @@ package clearway.channel
 
 import java.util.function.LongConsumer
 
-/** What happens to an event that is pushed when as many as the capacity wait for the listener. */
+/** Handling of an event that is pushed while the listener's queue is full. */
 public enum class WhenFull {
     /** Sending waits. */
     WAIT,
@@ -33,10 +33,10 @@ public class ListenOptions {
     /** How many pushed events wait at the other end when the window is used up; default what that end says, else 16. */
     public fun capacity(count: Int): ListenOptions = apply { capacity = range("capacity", count, 1, CAPACITY_MAX) }
 
-    /** What happens there when as many wait; default what the other end says, else [WhenFull.WAIT]. */
+    /** Handling of a full queue at the other end; default: the other end's choice, else [WhenFull.WAIT]. */
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
-    /** Told how many events were dropped, when the one behind them is read; it must not block. */
+    /** Called with the number of dropped events when the event behind them is read. It must not block. */
     public fun onDrop(told: LongConsumer): ListenOptions = apply { onDrop = told }
 
     public companion object {
@@ -61,6 +61,6 @@ public class ServeOptions {
         capacity = range("capacity", count, 1, ListenOptions.CAPACITY_MAX)
     }
 
-    /** What happens when as many wait; default [WhenFull.WAIT]. */
+    /** Handling of a full queue; default [WhenFull.WAIT]. */
     public fun whenFull(policy: WhenFull): ServeOptions = apply { whenFull = policy }
 }

@@ -13,7 +13,7 @@ import clearway.channel.wire.Status
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionStage
 
-/** What a message was answered with: a value, which may be null, or nothing at all. */
+/** The answer to a message: a value, which may be null, or no value. */
 public class Reply<T> private constructor(public val value: T?, public val isEmpty: Boolean) {
     override fun toString(): String = if (isEmpty) "Reply()" else "Reply($value)"
 
@@ -25,7 +25,9 @@ public class Reply<T> private constructor(public val value: T?, public val isEmp
     }
 }
 
-/** Handles a channel's messages. It may block, and throw: [RemoteException] to choose what the sender is told. */
+/**
+ * Handles a channel's messages. It may block, and throw: [RemoteException] to choose the error that the sender gets.
+ */
 public fun interface MessageHandler<T> {
     @Throws(Exception::class) public fun handle(message: T?, context: HandlerContext): Reply<T>
 }
@@ -57,14 +59,13 @@ internal constructor(private val core: Core, public val name: String, private va
         }
 
     /**
-     * Sends a message that wants no reply. The future completes when it has left for the transport, and fails as
-     * [send]'s.
+     * Sends a message without a reply. The future completes when the transport has the message, and fails as [send]'s.
      */
     public fun post(message: T?): CompletableFuture<Void?> = core.post(name, codec.encode(message))
 
     /**
-     * Handles the other end's messages, those that came early first: one after the other, in their order. Closing the
-     * result ends it; later messages wait for the next handler. Throws IllegalArgumentException for a second one.
+     * Handles the other end's messages, early ones first, one after the other and in order. Closing the result removes
+     * the handler; later messages wait for the next one. Throws IllegalArgumentException for a second handler.
      */
     public fun handle(handler: MessageHandler<T>): AutoCloseable = handleAsync { message, context ->
         CompletableFuture.completedFuture(handler.handle(message, context))

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletionStage
 
 /**
  * A method: takes the call's arguments, gives its result or a CompletionStage of it. It may block, and throw:
- * [RemoteException] to choose what the caller is told.
+ * [RemoteException] to choose the error that the caller gets.
  */
 public fun interface MethodHandler {
     @Throws(Exception::class) public fun call(args: Any?, context: HandlerContext): Any?
@@ -54,8 +54,8 @@ internal constructor(private val core: Core, public val name: String, private va
         }
 
     /**
-     * Handles the other end's calls, those that came early first. Calls run beside each other, as many as the executor
-     * lets. A method that is not in the table is answered with `not-implemented`. Closing the result ends it. Throws
+     * Handles the other end's calls, those that came early first. Calls run concurrently, as many as the executor lets.
+     * A method that is not in the table is answered with `not-implemented`. Closing the result ends it. Throws
      * IllegalArgumentException for a second handler.
      */
     public fun handle(table: MethodTable): AutoCloseable {

@@ -5,7 +5,7 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionException
 
-/** What may become of a call. */
+/** The ends of a call. */
 public enum class OutcomeKind {
     /** A result; null is one, too. */
     RESULT,
@@ -24,7 +24,7 @@ public enum class OutcomeKind {
     FAILED,
 }
 
-/** What became of a call, as a value, for whoever would otherwise catch and look at codes. */
+/** The end of a call as a value, for callers that would otherwise catch exceptions and compare codes. */
 public class Outcome<T>
 private constructor(public val kind: OutcomeKind, public val value: T?, public val error: Throwable?) {
     override fun toString(): String = if (error == null) "Outcome($value)" else "Outcome($kind, ${error.message})"

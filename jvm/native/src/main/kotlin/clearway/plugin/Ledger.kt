@@ -31,11 +31,11 @@ internal constructor(
 /** Both ways. A snapshot: it does not change afterwards. */
 public class Ledger internal constructor(public val toNative: LedgerSide, public val fromNative: LedgerSide)
 
-/** What a plugin's opening has done so far. A snapshot. */
+/** Counters of an open plugin. A snapshot. */
 public class PluginStats
 internal constructor(
     public val ledger: Ledger,
-    /** Native memories that nobody released, and the garbage collector did. Above 0, a `close` is missing somewhere. */
+    /** Native memories that the garbage collector released. Above 0, a `close` is missing somewhere. */
     public val leaked: Long,
     /** Counters of the native side, by the names of `clearway_stats` in clearway_host.h. */
     public val native: Map<String, Long>,

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture
  */
 public class LentMemory
 internal constructor(
-    /** What was lent: readable all the time. */
+    /** The lent memory, which stays readable. */
     override val segment: MemorySegment,
     handle: Long,
     /** Completes, on the plugin's reading thread, when native code has it no more. */
@@ -30,7 +30,7 @@ internal constructor(
     public val released: Boolean
         get() = reference.released
 
-    /** No call may use it any more: that throws `released`. Waits for nobody. Again does nothing. */
+    /** Ends its use by calls: a further one throws `released`. Does not wait. A second call does nothing. */
     override fun close() {
         reference.release()
         cleanable.clean()

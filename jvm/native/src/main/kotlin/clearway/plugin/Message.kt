@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment
 import java.nio.ByteBuffer
 
 /**
- * What a plugin said: bytes, or none at all, and memories that came along. [close] gives its native memory back at
- * once; where it has none, that does nothing.
+ * A plugin's message: bytes, or the null message, and attached memories. [close] releases its native memory at once;
+ * where it has none, that does nothing.
  */
 public class Message
 internal constructor(

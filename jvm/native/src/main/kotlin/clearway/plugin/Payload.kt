@@ -4,13 +4,16 @@ package clearway.plugin
 import java.lang.foreign.MemorySegment
 import java.nio.ByteBuffer
 
-/** What a plugin is given: bytes, or memory that both sides see. The null message is `null`. */
+/** The content of a message to a plugin: bytes, or memory that both sides see. The null message is `null`. */
 public sealed interface Payload {
     public companion object {
         /** Bytes of the JVM's heap, which native code cannot see: copied once on their way, whatever their number. */
         @JvmStatic public fun of(bytes: ByteArray): Payload = Bytes(MemorySegment.ofArray(bytes))
 
-        /** What a buffer has left, from its position to its limit; see [of] for segments. The position stays. */
+        /**
+         * A buffer's remaining bytes, from its position to its limit; see [of] for segments. The position does not
+         * change.
+         */
         @JvmStatic public fun of(buffer: ByteBuffer): Payload = Bytes(MemorySegment.ofBuffer(buffer))
 
         /**

@@ -9,15 +9,15 @@ import java.util.ArrayDeque
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
-/** What is lost when events come faster than they are read. */
+/** What is dropped when events come faster than they are read. */
 public enum class WhenFull {
-    /** Nothing: the source is told to wait. */
+    /** Nothing: the source waits. */
     WAIT,
     /** The stream. */
     FAIL,
-    /** The oldest that was not read. */
+    /** The oldest unread event. */
     DROP_OLDEST,
-    /** What finds no room. */
+    /** The newest. */
     DROP_NEWEST,
 }
 
@@ -30,10 +30,10 @@ public class ListenOptions private constructor(internal var items: Int, internal
 
     internal constructor(queue: ListenOptions) : this(queue.items, queue.whenFull)
 
-    /** What the source is told. Default: the null message. */
+    /** The arguments of the source. Default: the null message. */
     public fun arguments(payload: Payload?): ListenOptions = apply { arguments = payload }
 
-    /** What the source is told. */
+    /** The arguments of the source. */
     public fun arguments(bytes: ByteArray): ListenOptions = arguments(Payload.of(bytes))
 
     /**
@@ -61,8 +61,8 @@ public class ListenOptions private constructor(internal var items: Int, internal
 }
 
 /**
- * Events of a plugin, in order. Whoever takes one owns it: close each message that has native memory. [close] cancels
- * the source. From any thread; of several that take, each event reaches one.
+ * Events of a plugin, in order. The taker owns each event: close messages that have native memory. [close] cancels the
+ * source. From any thread; of several that take, each event reaches one.
  */
 public class PluginEvents internal constructor(private val port: Port, options: ListenOptions) :
     Iterable<Message>, AutoCloseable {
@@ -154,7 +154,7 @@ public class PluginEvents internal constructor(private val port: Port, options: 
             }
         }
 
-    /** Cancels the source; what waits is released, and nothing comes any more. Waits for nobody. Again does nothing. */
+    /** Cancels the source and releases the events that wait. Does not wait. A second call does nothing. */
     override fun close() {
         port.opening.streams.remove(tag)
         if (finish(null, 0)) Abi.streamCancel(port.opening.id, stream)

@@ -10,7 +10,7 @@ public enum class PluginErrorCode(
 ) {
     /** An argument or an option is out of its range; the message names it and its value. */
     INVALID_ARGUMENT("invalid-argument"),
-    /** What hosts plugins is missing: libclearway was not built or not found, or this JVM is older than 22. */
+    /** The host of plugins is missing: libclearway was not built or not found, or this JVM is older than 22. */
     ADDON_MISSING("addon-missing"),
     /** The library could not be loaded: no such file, for another system, or a symbol is missing. */
     LOAD_FAILED("load-failed"),
@@ -52,7 +52,7 @@ public enum class PluginErrorCode(
     WOULD_COPY("would-copy"),
 }
 
-/** What this library throws, and futures and streams fail with. Tell cases apart by [code], never by the message. */
+/** The exception of this library, also of its futures and streams. Compare [code], never the message. */
 public class PluginException
 @JvmOverloads
 public constructor(public val code: PluginErrorCode, message: String, cause: Throwable? = null) :

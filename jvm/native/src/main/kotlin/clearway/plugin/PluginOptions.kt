@@ -48,7 +48,8 @@ public class PluginOptions {
     public fun executor(executor: Executor): PluginOptions = apply { this.executor = executor }
 
     /**
-     * Told what the plugin logs, on the plugin's reading thread: not to block. Default: warnings and errors to stderr.
+     * Called with the plugin's log lines, on the plugin's reading thread: it must not block. Default: prints warnings
+     * and errors to stderr.
      */
     public fun onLog(listener: LogListener): PluginOptions = apply { onLog = listener }
 
@@ -58,7 +59,7 @@ public class PluginOptions {
     }
 }
 
-/** Told what a plugin logs. */
+/** Receives a plugin's log lines. */
 public fun interface LogListener {
     /** `level`: 0 to 3, from debug to error. */
     public fun log(level: Int, text: String)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec
 
-/** What may be wrong with a message; the codes of spec/errors.md, the same in every language. */
+/** The errors of a message; the codes of spec/errors.md, the same in every language. */
 public enum class CodecError(
     /** The code as every language writes it. */
     public val code: String
@@ -26,7 +26,7 @@ public enum class CodecError(
 
 /**
  * A codec's refusal. [offset] counts bytes from the message's first, and is the one that spec/wire.md names for the
- * error. Has no stack trace where it comes from bytes: whoever sends bad ones must not make them dear to refuse.
+ * error. An error about bytes has no stack trace, so that refusing bad bytes is cheap.
  */
 public class CodecException
 internal constructor(

@@ -5,7 +5,7 @@ package clearway.channel.codec
 internal const val BIG_DIGITS_MAX = 1 shl 20
 
 /**
- * What a codec refuses for its size, before it allocates anything for it.
+ * Limits above which a codec refuses a message, before it allocates memory for it.
  *
  * @property depthMax lists, maps and extension values inside one another, reading and writing: 0 to 1000; default 128.
  *   Reading goes as deep into the stack as the message goes.

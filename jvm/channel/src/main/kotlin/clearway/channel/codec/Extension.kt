@@ -15,7 +15,7 @@ public abstract class Extension<T : Any> protected constructor(public val tag: I
         require(tag in Tag.EXTENSION_MIN..Tag.EXTENSION_MAX) { "tag must be from 128 to 255: tag=$tag" }
     }
 
-    /** Writes the body. What it throws reaches whoever encodes. */
+    /** Writes the body. Its exceptions reach the caller of `encode`. */
     public abstract fun write(value: T, writer: ValueWriter)
 
     /**

@@ -51,7 +51,7 @@ public class MethodCall @JvmOverloads public constructor(public val method: Stri
     override fun toString(): String = "MethodCall($method)"
 }
 
-/** What a method was answered with. */
+/** The answer to a method call. */
 public sealed class MethodReply {
     /** A value. */
     public class Success(public val value: Any?) : MethodReply()

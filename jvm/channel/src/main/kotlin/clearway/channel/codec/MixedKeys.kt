@@ -9,7 +9,7 @@ package clearway.channel.codec
 internal class MixedKeys {
     private val counts = HashMap<Int, Int>()
 
-    /** Whether so many have the same hash that somebody chose them. */
+    /** Whether so many keys share a hash that a peer must have chosen them. */
     var isFlooded = false
         private set
 

@@ -64,7 +64,7 @@ private fun typed(bytes: ByteBuffer, tag: Int): Any =
         else -> bytes.asDoubleBuffer()
     }
 
-/** Reads what stands for a list that came beside the message: a copy, or a view where the message is owned. */
+/** Reads a reference to an attachment: as a copy, or as a view if the message is owned. */
 internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
     val from = reader.at
     val tag = reader.byte()

@@ -15,15 +15,15 @@ internal class Reader(
     val keys: KeyCache,
     /** Whether lists of numbers may be views of the message. */
     val owned: Boolean = false,
-    /** Lists that came beside the message, or null where there can be none. */
+    /** The message's attachments, or null where there can be none. */
     val attached: List<ByteBuffer>? = null,
 ) {
     val view: ByteBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
 
-    /** Bytes of all lists that were named of those beside the message, as often as they were. */
+    /** Bytes of all attachments that the message refers to, counted once for each reference. */
     var attachedBytes = 0L
 
-    /** Lists that were copied from what came beside the message. */
+    /** Lists that were copied from attachments. */
     val copies: HashMap<Long, Any> by lazy(LazyThreadSafetyMode.NONE) { HashMap() }
 
     /** The array's index that is read next. */
@@ -41,7 +41,7 @@ internal class Reader(
 
     private fun truncated(from: Int) = refusal(CodecError.TRUNCATED, "the message ends too soon", from)
 
-    /** So many bytes must be there. `from` is the byte to name where they are not. */
+    /** Checks that this many bytes are left. `from` is the offset in the error if they are not. */
     fun need(count: Long, from: Int) {
         if (count > end - at) throw truncated(from)
     }
@@ -121,14 +121,14 @@ internal class Reader(
         return keys.text(bytes, from, size) ?: readUtf8(bytes, view, from, at, start)
     }
 
-    /** So many bytes: a copy. */
+    /** This many bytes, as a copy. */
     fun copy(size: Int): ByteArray {
         val copy = bytes.copyOfRange(at, at + size)
         at += size
         return copy
     }
 
-    /** So many bytes, as they are in the message. */
+    /** This many bytes, as a view of the message. */
     fun part(size: Int): ByteBuffer {
         val part = view.duplicate()
         part.limit(at + size)

@@ -3,7 +3,7 @@ package clearway.channel.codec
 
 import java.util.concurrent.atomic.AtomicReference
 
-/** What a codec keeps between messages: the memory that it writes into, and the keys that it has read. */
+/** Memory that a codec keeps between messages: the buffer that it writes to, and the keys that it has read. */
 internal class Scratch {
     val writer = Writer()
     val keys = KeyCache()

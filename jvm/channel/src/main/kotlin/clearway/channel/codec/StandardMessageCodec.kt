@@ -15,7 +15,7 @@ import java.nio.ByteBuffer
  * |List, Object[]                                               |list                                      |ArrayList                                                      |
  * |Map                                                          |map                                       |LinkedHashMap; a list or a map that is a key equals only itself|
  *
- * What it has no form for is refused and never changed: texts with half of a surrogate pair, sets, dates.
+ * Values without a form are refused, never changed: texts with half of a surrogate pair, sets, dates.
  *
  * @see Codecs.STANDARD
  */
@@ -127,7 +127,7 @@ internal val NOTHING = ByteArray(0)
 /** As much as a frame has at most, unless told otherwise: one list that is named often is written as often. */
 private const val INLINED_MAX = 64L shl 20
 
-/** What a buffer has left, in an array: its own where it has one, else a copy. */
+/** A buffer's remaining bytes as an array: its own array if possible, otherwise a copy. */
 internal inline fun <T> inArray(message: ByteBuffer, act: (bytes: ByteArray, start: Int, end: Int) -> T): T {
     if (message.hasArray()) {
         val start = message.arrayOffset() + message.position()

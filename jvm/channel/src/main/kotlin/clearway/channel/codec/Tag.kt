@@ -36,7 +36,7 @@ internal object Tag {
     const val MAP = 13
     const val FLOAT32S = 14
 
-    /** A list beside the message: its own tag, and the attachment's number as a size. Clearway's wire alone has it. */
+    /** A list in an attachment: its own tag, and the attachment's number as a size. Only Clearway's wire has it. */
     const val ATTACHED = 127
 
     /** The first and the last tag of extensions; 15 to 127 are reserved. */

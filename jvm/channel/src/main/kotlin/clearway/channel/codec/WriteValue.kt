@@ -36,7 +36,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         if (narrow.toLong() == value) writer.int32(Tag.INT32, narrow) else writer.int64(Tag.INT64, value)
     }
 
-    // What an application has extended is asked for first: such a class may be a list or a map, too.
+    // Checks the application's extensions first: an extended class may also be a list or a map.
     private fun other(value: Any, depth: Int) {
         val own = extensions.of(value)
         when {
@@ -139,7 +139,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         return true
     }
 
-    /** What a buffer has left; its position stays. */
+    /** A buffer's remaining bytes; its position does not change. */
     private fun buffer(value: Buffer): Boolean {
         val count = value.remaining()
         when (value) {

@@ -14,7 +14,7 @@ internal class Writer {
 
     fun refusal(error: CodecError, what: String): CodecException = CodecException(error, what, offset, traced = true)
 
-    /** Sees to it that so many bytes more have room. Throws `too-large` beyond what an array holds. */
+    /** Makes room for this many more bytes. Throws `too-large` beyond an array's limit. */
     fun room(count: Long) {
         if (count > bytes.size - offset) grow(offset + count)
     }
@@ -90,7 +90,7 @@ internal class Writer {
         offset += count
     }
 
-    /** The place for so many elements, which the caller fills through a view of it. */
+    /** Reserves room for this many elements, which the caller fills through a view. */
     fun space(count: Int, width: Int): ByteBuffer {
         val size = count.toLong() * width
         room(size)
@@ -147,7 +147,7 @@ internal class Writer {
         offset = place
     }
 
-    /** What was written, in memory of its exact size. */
+    /** The written bytes, in an array of their exact size. */
     fun copy(): ByteArray = bytes.copyOf(offset)
 
     private companion object {

@@ -11,7 +11,7 @@ import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.readError
 
-/** Told once how a call ended, after the lock is released: with its answer, or with why there is none. */
+/** Called once with a call's answer or failure, after the lock is released. */
 internal typealias Settle = (answer: Received?, failure: Throwable?) -> Unit
 
 /** A call of this end that is under way. */
@@ -30,7 +30,7 @@ internal class Call(
     override fun refuse(reason: Throwable): Unit = calls.refuse(this, reason)
 }
 
-/** Calls of this end. Each settles once: by its answer, whoever made it, its deadline, or the transport's end. */
+/** Open calls of this end. Each settles once: by its answer, its caller, its deadline, or the transport's end. */
 internal class Calls(
     private val link: Link,
     private val outbox: Outbox,
@@ -44,9 +44,7 @@ internal class Calls(
     val size: Int
         get() = open.size
 
-    /**
-     * Begins a call, under the lock. Returns it, for [giveUp]; null where it could not begin, which `settle` is told.
-     */
+    /** Starts a call, under the lock. Returns it for [giveUp]; null if it failed at once, which `settle` reports. */
     fun call(channel: String, message: ByteArray, options: CallOptions, settle: Settle): Call? {
         val callsMax = link.settings.callsMax
         val refusal =
@@ -90,14 +88,14 @@ internal class Calls(
         if (take(call.id) != null) end(call, null, reason)
     }
 
-    /** A reply came, under the lock. One that nobody waits for any more is dropped. */
+    /** Settles the call that a reply belongs to, under the lock. Drops a reply whose call has already settled. */
     fun reply(frame: Frame, message: Received) {
         val call = take(frame.id) ?: return
         if (frame.op == Op.ANSWER || frame.a == Status.DONE.toLong()) end(call, message, null)
         else end(call, null, failure(frame, call.channel))
     }
 
-    /** Nobody waits any more; the other end is told, unless it never heard of the call, or could not understand it. */
+    /** Settles a call early. The other end receives a cancel, unless the call never left or the wire is plain. */
     fun giveUp(call: Call, status: Int, reason: Throwable) {
         link.lock.locked {
             if (take(call.id) != null) {
@@ -181,7 +179,7 @@ internal fun statusError(status: Long, channel: String): ChannelException {
     return ChannelException(error, "$channel: $what")
 }
 
-/** What a plain reply without bytes says. */
+/** The error for a plain reply without bytes. */
 internal fun noAnswer(channel: String): ChannelException =
     ChannelException(ChannelError.NOT_IMPLEMENTED, "$channel: not implemented by the other end, or no handler there")
 

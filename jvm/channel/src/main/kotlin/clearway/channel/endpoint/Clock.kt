@@ -5,7 +5,7 @@ import clearway.channel.transport.DaemonThreads
 import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 
-/** What an endpoint asks of time; tests give their own. Never blocks. */
+/** An endpoint's clock and timers; tests have their own. Never blocks. */
 internal interface Clock {
     fun nowMs(): Long
 

@@ -45,7 +45,9 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     private val publishers = Publishers(link, replies)
     /** Streams that a foreign end listens to. */
     val plainSources = LinkedHashSet<Source>()
-    /** Those of them whose code still runs, though nobody may listen any more. They take a place until it ends. */
+    /**
+     * Streams to a foreign end whose source still runs, with or without a listener. They occupy a place until it ends.
+     */
     val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()
     /** Posts that wait for room, to settle when nothing leaves any more. */
@@ -82,7 +84,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         return future
     }
 
-    /** Sends what nobody answers. Settles when it has left for the transport. */
+    /** Sends a message that has no answer. Settles when the transport has the message. */
     fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
         val post =
@@ -205,7 +207,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         if (frame.op != Op.MESSAGE) return link.broken("a frame of kind ${frame.op} on the plain wire")
         val channel = channel(frame) ?: return
         if (!plainSubscriptions.message(channel, message)) request(frame, message, frame.id != 0, channel)
-        // An event wants no answer; whoever asked for one gets it.
+        // Events need no answer. The other end gets one where it asked for one.
         else if (frame.id != 0) replies.send(Op.ANSWER, 0, frame.id, 0, 0, NOTHING) {}
     }
 

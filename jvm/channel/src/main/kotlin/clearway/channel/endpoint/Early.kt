@@ -81,9 +81,7 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
     }
 
     private companion object {
-        /**
-         * Names of channels that were resized and never used stay; so many at most, and then the oldest is forgotten.
-         */
+        /** Most names of channels that are kept without messages; further names drop the oldest one. */
         const val SHELVES_MAX = 1024
     }
 }

@@ -20,7 +20,7 @@ import clearway.channel.wire.readHello
 import clearway.channel.wire.writeHello
 import java.util.concurrent.CompletableFuture
 
-/** What listens to a transport: first for the hello, then for an endpoint's core. */
+/** A transport's sink: handles the hello, then passes frames to the endpoint's core. */
 internal class Greeting(private val transport: ChannelTransport, private val settings: EndpointOptions) : ChannelSink {
     val met = CompletableFuture<Endpoint>()
     @Volatile private var core: Core? = null

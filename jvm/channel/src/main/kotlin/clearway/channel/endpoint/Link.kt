@@ -31,13 +31,13 @@ import java.util.concurrent.ConcurrentHashMap
 
 /** A message as bytes, as it came. */
 internal class Received(val body: ByteBuffer, val flags: Int, val attachments: List<ByteBuffer>) {
-    /** What it costs of credit. */
+    /** Bytes of credit that it uses. */
     val bytes: Long
         get() = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
 }
 
 /**
- * The way to the other end, once both have agreed. Knows no calls and no streams. Its state is guarded by its
+ * The connection to the other end, after the hello. Knows no calls and no streams. Its state is guarded by its
  * endpoint's lock.
  */
 internal class Link(
@@ -46,7 +46,7 @@ internal class Link(
     val lock: EndpointLock,
     wire: Int,
     there: Hello?,
-    /** Told the end where the transport cannot be trusted to tell it. Outside of lock, maybe more than once. */
+    /** Called with the end if the transport may not report it. Outside the lock, maybe more than once. */
     private val ended: (CloseReason) -> Unit,
 ) {
     val isPlain = wire == Wires.PLAIN
@@ -184,7 +184,7 @@ internal class Link(
     /** The other end did not keep to the protocol: the end. */
     fun broken(what: String): Unit = close(CloseReason(CloseCode.PROTOCOL, what))
 
-    /** Closes the transport, which is foreign code and may throw: then the end is told here. */
+    /** Closes the transport. If that throws, reports the end itself. */
     fun close(reason: CloseReason) {
         try {
             transport.close(reason)
@@ -194,7 +194,7 @@ internal class Link(
         }
     }
 
-    /** The transport threw, or this end did: the end, because nobody knows what has left. */
+    /** Ends the connection because the transport or this end threw: it is unknown what has left. */
     fun failed(thrown: Throwable) {
         val reason = CloseReason(CloseCode.FAILED, "the transport ${transport.name} failed", emptyMap(), thrown)
         lock.locked {
@@ -210,8 +210,8 @@ internal class Link(
         ChannelException(ChannelError.TRANSPORT_CLOSED, "$what: ${reason?.message ?: "closed"}", reason)
 
     /**
-     * Bytes are bytes: one end may have written with the binary codec what the other reads with its own, or the other
-     * way round, as whoever passes messages on does.
+     * Decodes a message that arrived. The two ends may use different codecs: a message written with the binary codec
+     * can be read with another one, and the reverse, as code that forwards messages does.
      */
     @Suppress("UNCHECKED_CAST") // A standard codec is a codec of any values.
     fun <T> decode(codec: MessageCodec<T>, message: Received): T? {

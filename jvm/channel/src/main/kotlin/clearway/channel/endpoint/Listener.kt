@@ -10,7 +10,7 @@ import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ExecutionException
 
-/** What a stream asks of whoever made it. */
+/** The owner of a stream. */
 internal interface ListenerOwner<T> {
     /** Reads an event's message. What it throws ends the stream. Outside the lock. */
     fun decode(message: Received): T
@@ -21,7 +21,7 @@ internal interface ListenerOwner<T> {
     /** This end does not want any more. Under the lock. */
     fun cancel()
 
-    /** So many events were dropped before the next. Outside the lock. */
+    /** Called with the number of events dropped before the next one. Outside the lock. */
     fun dropped(count: Long)
 }
 
@@ -156,7 +156,7 @@ internal class Listener<T>(
         }
     }
 
-    // An error is told once; whoever asks again finds the stream at its end.
+    // The first read gets the error; later reads get the end.
     private fun finish(to: CompletableFuture<Event<T>>) {
         val error = if (over) null else ending?.error
         if (!over) {

@@ -3,7 +3,7 @@ package clearway.channel.endpoint
 
 import java.util.ArrayDeque
 
-/** What waits to leave. `leave` sends it; `refuse` is told where that throws. */
+/** A request that waits to leave. `leave` sends it; `refuse` is called with what `leave` throws. */
 internal interface Waiting {
     fun leave()
 

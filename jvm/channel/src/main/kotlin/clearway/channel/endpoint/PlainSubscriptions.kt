@@ -107,7 +107,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
         }
     }
 
-    /** A message came; false when nobody listens to its channel. */
+    /** Passes a message to its channel's stream. Returns false when there is none. */
     fun message(channel: String, message: Received): Boolean {
         val listen = open[channel] ?: return false
         if (message.body.hasRemaining()) listen.keep(message) else listen.end(null)
@@ -120,7 +120,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
     }
 
     private companion object {
-        /** Without credit the other end sends as fast as it likes; so many are kept before the policy has its say. */
+        /** Events kept before the policy applies: without credit, the other end sends as fast as it likes. */
         const val CAPACITY = 1024
     }
 }

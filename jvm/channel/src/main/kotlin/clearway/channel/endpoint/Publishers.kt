@@ -8,7 +8,7 @@ import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/** Whoever serves a channel's events: how they are queued, encoded, and begun. */
+/** Serves a channel's events: queue limits, encoding, and the start of a stream. */
 internal interface Serving {
     val limits: QueueLimits
 
@@ -26,13 +26,13 @@ internal class AskedStream(
     val args: Received,
     frame: Frame,
 ) {
-    /** What was granted before it began. */
+    /** Credit granted before the stream began. */
     val granted = SendCredit().apply { grant(frame.a, frame.b) }
     private val capacity = frame.c
     private val policy = frame.flags ushr Flag.WHEN_FULL_SHIFT
     val asked = Asked.Stream(this)
 
-    /** What the listener asked for, and where it did not, what this end says. */
+    /** The listener's limits; where it sets none, this end's. */
     fun limits(own: QueueLimits): QueueLimits =
         QueueLimits(
             if (capacity > 0) capacity else own.capacity,
@@ -49,7 +49,7 @@ internal class Publishers(private val link: Link, private val replies: Replies) 
     /** By id: asked for and not begun, or begun. */
     private val asked = HashMap<Int, AskedStream>()
     private val open = HashMap<Int, Source>()
-    /** Those that nobody listens to any more, and whose code still runs. They take a place until it ends. */
+    /** Streams without a listener whose source still runs. They occupy a place until it ends. */
     private val leaving = HashSet<Source>()
 
     val size: Int

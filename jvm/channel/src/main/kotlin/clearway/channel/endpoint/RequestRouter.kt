@@ -6,7 +6,7 @@ import clearway.channel.ChannelException
 import clearway.channel.wire.Status
 import java.util.ArrayDeque
 
-/** What the other end asks for: a request's answer, or a stream. */
+/** A request of the other end: a call, a post, or a stream. */
 internal sealed class Asked {
     abstract val channel: String
 
@@ -28,7 +28,7 @@ internal sealed class Asked {
     }
 }
 
-/** What serves a channel at this end; called in lock, so that it only hands on. None of it throws. */
+/** Serves a channel at this end. Called under the lock: it only hands requests on. Its methods never throw. */
 internal interface Handler {
     /** Calls [Served.ended] when the handler has ended. */
     fun request(served: Served)
@@ -47,9 +47,12 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
     private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
     /** By id, those that were not answered yet, whether they run or wait. */
     private val open = HashMap<Int, Asked.Request>()
-    /** Posts that are not done: nobody waits for them, and they have no ids. */
+    /** Posts that have not ended. They have no ids, because no caller waits for them. */
     private val posts = HashSet<Served>()
-    /** Requests that hold a place: until their handler has ended, also when nobody waits for them any more. */
+    /**
+     * Requests that occupy a place: until the handler has ended and the answer has left, even after the caller has
+     * cancelled.
+     */
     private val places = HashSet<Served>()
     /** Requests that arrived while too many bytes of answers waited, in order of arrival. */
     private val held = ArrayDeque<Held>()

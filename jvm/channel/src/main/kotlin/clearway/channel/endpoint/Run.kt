@@ -4,9 +4,9 @@ package clearway.channel.endpoint
 import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
 
-/** Runs a handler and answers, when its result is there: then it has ended. Never throws. */
+/** Runs a handler and sends its answer. The handler has ended when its result is there. Never throws. */
 internal fun <T> run(served: Served, handle: () -> CompletionStage<T>, answer: (T) -> Unit, fail: (Throwable) -> Unit) {
-    // Its caller may have given up while it waited for a thread, or the executor has refused it.
+    // The caller may have cancelled while the handler waited for a thread, or the executor has refused it.
     if (!served.begin()) return
     try {
         handle().whenComplete { value, thrown ->

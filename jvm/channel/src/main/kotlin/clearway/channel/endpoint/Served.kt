@@ -10,7 +10,7 @@ import clearway.channel.wire.Status
 
 /** Who keeps a request's place. Called under the lock. */
 internal interface ServedOwner {
-    /** It is answered, or nobody waits for the answer. */
+    /** The request is answered, or no caller waits any more. */
     fun settled(served: Served)
 
     /** Sends the answer, and calls `gone` when it has left. Never throws. */
@@ -21,7 +21,7 @@ internal interface ServedOwner {
 }
 
 /**
- * A request of the other end's: a call or a post. It is answered once; later answers, and those nobody waits for, are
+ * A call or a post of the other end. It is answered once; later answers, and those that no caller waits for, are
  * dropped. Guarded by its endpoint's lock.
  */
 internal class Served(
@@ -29,7 +29,7 @@ internal class Served(
     val id: Int,
     override val channel: String,
     val message: Received,
-    /** Whether anybody waits for the answer. */
+    /** Whether the other end wants an answer. */
     val wanted: Boolean,
     deadlineMs: Long,
     private val timeoutMs: Long,
@@ -87,7 +87,7 @@ internal class Served(
         }
     }
 
-    /** The handler begins; false where nobody waits for the answer any more: then it has ended. Any thread. */
+    /** The handler is about to run. Returns false when no caller waits any more; then it must not run. Any thread. */
     fun begin(): Boolean =
         link.lock.locked {
             if (settled) ended() else phase = Phase.RUNS
@@ -103,7 +103,7 @@ internal class Served(
             release()
         }
 
-    /** Nobody waits any more. Under the lock. */
+    /** Settles the request without an answer: no caller waits any more. Under the lock. */
     fun cancel(reason: Throwable) {
         if (cancelled != null) return
         cancelled = reason

@@ -22,7 +22,7 @@ internal interface SourceWire {
     fun end(status: Int, error: ByteArray, dropped: Long)
 }
 
-/** How many events may wait for a listener, and what happens when as many do. */
+/** The capacity of a listener's queue, and the handling of a full queue. */
 internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
 
 /** One listener's stream, at the end that serves it. Ends once. Guarded by its endpoint's lock. */
@@ -40,7 +40,7 @@ internal class Source(
     val queue = SourceQueue(limits.capacity, limits.whenFull, link.queued)
     /** Sends that wait for room, in their order. */
     private val waiters = ArrayDeque<Waiter>()
-    /** What ends the stream when all has left. */
+    /** How the stream ends once all events have left. */
     private var ending: Ending? = null
     private var ended = false
     /** Whether an event could not be sent: nothing leaves any more but the error. */
@@ -49,10 +49,10 @@ internal class Source(
     var running = true
         private set
 
-    /** Told under the lock when nothing runs for it any more. */
+    /** Called under the lock when the source no longer runs. */
     var onLeft: () -> Unit = {}
     private val onCancel = ArrayList<Runnable>()
-    /** Wakes whoever waits to draw. */
+    /** Continues the reading of an iterator. */
     private var draw: (() -> Unit)? = null
 
     private val over: Boolean
@@ -119,7 +119,7 @@ internal class Source(
             if (over || mayDraw) wakeDrawer()
         }
 
-    /** Nobody listens any more; `status` tells the listener, where it is to be told. Under the lock. */
+    /** Ends the stream because no end listens any more. With `status`, the listener receives it. Under the lock. */
     fun cancel(status: Int? = null) {
         if (ended) return
         try {
@@ -228,7 +228,7 @@ internal class Source(
     }
 
     private companion object {
-        /** So many sends may wait for room in one stream; more is a source that does not wait for them. */
+        /** Most sends that may wait for room in one stream. A source with more does not wait for them. */
         const val WAITERS_MAX = 1024
     }
 }

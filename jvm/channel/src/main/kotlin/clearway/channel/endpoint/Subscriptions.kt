@@ -59,7 +59,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
     val size: Int
         get() = open.size
 
-    /** Begins a stream. Everything that is wrong is told by the stream. Any thread. */
+    /** Starts a stream. The stream reports all errors. Any thread. */
     fun <T> listen(channel: String, args: ByteArray, options: ListenOptions, decode: (Received) -> T): EventStream<T> =
         link.lock.locked {
             val listen = Subscription(nextId(), channel, args, options, decode)
@@ -107,6 +107,6 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
     }
 }
 
-/** What the first reader of a channel is told when a second one begins. */
+/** The error for the first reader of a channel when a second one starts. */
 internal fun replaced(channel: String): ChannelException =
     ChannelException(ChannelError.CANCELLED, "$channel: a second listen took this one's place")

@@ -4,19 +4,19 @@ package clearway.channel.transport
 import clearway.channel.EndpointOptions
 
 /**
- * What carries a channel's frames to the other end and back. It knows nothing of what is in them. The contract, which
- * the suite `TransportContract` of the tests runs over each transport:
+ * Carries a channel's frames between two ends, without knowing their contents. The contract, which the suite
+ * `TransportContract` of the tests runs over each transport:
  * - **Order.** Frames arrive whole, once, in the order in which they were sent, each way.
  * - **Nothing before [open].** Frames that come before it wait in the transport, within its backpressure.
  * - **Nothing from within.** [open], [send] and [close] never call the sink, never block, and may be called by any
  *   thread, the sink's own included.
  * - **One at a time.** The sink is called by one thread at a time; each call happens before the next.
- * - **One end.** `closed` is told once, last, whoever closed. What was sent before [close] still arrives.
+ * - **One end.** `closed` is called once, last, whichever end closed. Frames sent before [close] still arrive.
  * - **Bounded.** A frame over [frameBytesMax] never leaves, and one that arrives closes the transport (`too-large`)
  *   before memory is allocated for it.
  */
 public interface ChannelTransport {
-    /** What it is, for messages and statistics: "memory", "stdio", "websocket". */
+    /** The transport's kind, for messages and statistics: "memory", "stdio", "websocket". */
     public val name: String
 
     /** Bytes of the largest frame, both ways. */
@@ -34,7 +34,7 @@ public interface ChannelTransport {
     public fun open(sink: ChannelSink)
 
     /**
-     * Takes a frame and returns at once. Nobody writes to its memory any more, also when this throws.
+     * Takes a frame and returns at once. Takes ownership of its memory, even if it throws.
      *
      * True while there is room. False says that too much waits to leave: this frame was taken all the same,
      * [ChannelSink.drained] is told when there is room again, and until then a sender holds back. A closed transport
@@ -60,7 +60,9 @@ public interface ChannelTransport {
     public fun close(reason: CloseReason)
 }
 
-/** Who is told. None of it may throw; what blocks here holds up the transport. */
+/**
+ * Receives a transport's frames and events. Its methods must not throw; a method that blocks holds up the transport.
+ */
 public interface ChannelSink {
     /** A frame arrived. Its memory is the receiver's. */
     public fun frame(frame: ByteArray)
@@ -68,12 +70,12 @@ public interface ChannelSink {
     /** There is room again, after a `send` that returned false. */
     public fun drained()
 
-    /** The end: nothing is told any more. */
+    /** The transport has closed. No method is called after this one. */
     public fun closed(reason: CloseReason)
 }
 
 /**
- * What bounds a transport's memory.
+ * Limits of a transport's memory.
  *
  * @property frameBytesMax bytes of the largest frame, both ways; default 64 MiB: a 4K frame of RGBA is 32
  * @property windowBytes how many bytes may wait to leave, or be under way, before `send` returns false; default 1 MiB.
@@ -96,5 +98,5 @@ public constructor(public val frameBytesMax: Int = 64 shl 20, public val windowB
     }
 }
 
-/** What a frame weighs in a window: an empty one is not free. */
+/** A frame's size in a window; an empty frame counts too. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L

@@ -57,7 +57,9 @@ public constructor(
         private const val MESSAGE_MAX = 1000
         private const val DETAILS_MAX = 16
 
-        /** What the other end says is believed only so far; anything that is no reason is a `closed` without words. */
+        /**
+         * Reads a reason from the other end, which may be hostile. Anything invalid becomes `closed` without a message.
+         */
         @JvmStatic
         public fun read(given: Any?): CloseReason {
             val parts = given as? Map<*, *> ?: return CLOSED

@@ -6,7 +6,7 @@ import java.util.concurrent.Executor
 
 /**
  * Two ends in one process: for tests, and for parts of an app that may move apart later. Copies nothing: a frame is
- * handed over as it is. Each end is told on threads of its own, one at a time.
+ * handed over as it is. Each end's sink is called on daemon threads, one call at a time.
  */
 public object MemoryTransport {
     /** A pair of ends that are connected. */

@@ -24,7 +24,7 @@ internal class SerialTasks(private val executor: Executor) {
         start(task)
     }
 
-    /** Takes its place; runs when [start] was called. */
+    /** Puts a task in line. It runs after [start]. */
     fun add(task: () -> Unit) {
         synchronized(waiting) { waiting.add(task) }
     }

@@ -18,7 +18,7 @@ import java.nio.ByteOrder
 
 /** Bytes before a body. */
 internal const val STREAM_HEADER_BYTES = 8
-/** What each frame begins with: two letters and the version. */
+/** The first bytes of each frame: two letters and the version. */
 internal val STREAM_MARK = byteArrayOf(0x43, 0x57, 0x01)
 internal const val KIND_AT = 3
 internal const val SIZE_AT = 4
@@ -32,7 +32,7 @@ internal const val KIND_CLOSE = 1
 internal const val CLOSE_BYTES_MAX = 8192
 private const val MESSAGE_MAX = 1000
 
-/** What stands before a frame of so many bytes. */
+/** The header of a frame of this size. */
 internal fun streamHeader(size: Int, kind: Int = KIND_FRAME): ByteArray {
     val header = STREAM_MARK.copyOf(STREAM_HEADER_BYTES)
     header[KIND_AT] = kind.toByte()

@@ -20,12 +20,12 @@ import kotlin.concurrent.withLock
  * (spec/stdio.md). Copies each frame that arrives once, and none that leaves. The streams are the transport's from now
  * on. Has a daemon thread that reads, from [open] on, and one that writes.
  *
- * Something that is no frame closes it with `protocol`, a frame over the limit with `too-large` before memory is taken
- * for it, the streams' end without a last word with `lost`, and what the streams throw beside an IOException with
- * `failed`.
+ * It closes with `protocol` when bytes are no frame, with `too-large` when a frame is over the limit (before it
+ * allocates memory for it), with `lost` when the streams end without a reason, and with `failed` when the streams throw
+ * anything but an IOException.
  *
- * Five seconds after its end both streams are closed under threads that still read or write there, so that an end that
- * neither reads nor leaves holds none. Over a child's streams that cannot be done: those threads end with the child.
+ * Five seconds after its end it closes both streams, so that threads blocked there end even if the other end neither
+ * reads nor leaves. A child's streams cannot be closed that way: those threads end with the child.
  */
 public class StreamTransport
 internal constructor(
@@ -42,7 +42,7 @@ internal constructor(
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
     private val resumed = lock.newCondition()
-    /** Held while the sink is told: reader and writer both tell it. */
+    /** Held during calls of the sink: reader and writer both call it. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private val queue = ArrayDeque<ByteArray>()
@@ -150,7 +150,7 @@ internal constructor(
                 if (broken is IOException)
                     CloseReason(CloseCode.LOST, "the other end closed its input", emptyMap(), broken)
                 else CloseReason(CloseCode.FAILED, "writing failed: ${broken.javaClass.name}", emptyMap(), broken)
-            // Whoever reads there may still have said why: that is read first.
+            // The other end may have sent a reason before: it is read first.
             later(PARTS_MS) { finish(reason, false) }
         }
         lock.withLock { writing = false }
@@ -205,7 +205,7 @@ internal constructor(
         lock.withLock { reading = false }
         if (spoke || lock.withLock { end } != null) return
         if (loss != null && loss !is IOException) {
-            // Such as no memory for a frame: the other end still reads, and is told.
+            // For example, no memory for a frame: the other end still reads, and gets the reason.
             return finish(
                 CloseReason(CloseCode.FAILED, "reading failed: ${loss.javaClass.name}", emptyMap(), loss),
                 true,
@@ -228,7 +228,9 @@ internal constructor(
         return CloseReason(CloseCode.LOST, "the process exited with status $status", mapOf("exitCode" to status))
     }
 
-    /** Ends it; with `say` the other end is told. The sink is told when what was sent has left. */
+    /**
+     * Ends the transport; with `say`, sends the reason to the other end. The sink is called when all frames have left.
+     */
     private fun finish(reason: CloseReason, say: Boolean) {
         lock.withLock {
             if (end != null) return

@@ -2,8 +2,8 @@
 package clearway.channel.transport
 
 /**
- * Hands what nobody else can be told to the thread's handler of uncaught errors, which prints it unless the application
- * says otherwise. Never throws, so that the thread goes on.
+ * Passes an error that no caller gets to the thread's handler of uncaught errors, which prints it unless the
+ * application says otherwise. Never throws, so that the thread goes on.
  */
 internal fun uncaught(thrown: Throwable) {
     try {
@@ -24,8 +24,8 @@ internal inline fun guarded(act: () -> Unit) {
 }
 
 /**
- * What a future may fail with. A CompletableFuture asks a failure for its words, and where these throw it tells none of
- * those who wait.
+ * Returns an error that a future can fail with. A CompletableFuture calls its failure's `toString`; if that throws,
+ * dependent stages never complete.
  */
 internal fun speaking(thrown: Throwable): Throwable =
     try {

@@ -116,7 +116,7 @@ private fun stackOf(thrown: Throwable): String {
 
 private fun wordsOf(thrown: Throwable): String? = foreign { thrown.message }?.let(::wellFormed)
 
-/** What an exception's own code gives; null where that throws, because an error must arrive all the same. */
+/** Calls an exception's own method; null if it throws, because the error must arrive all the same. */
 private inline fun <T> foreign(ask: () -> T): T? =
     try {
         ask()

@@ -24,7 +24,7 @@ import java.nio.ByteOrder
 
 internal const val HEAD_BYTES = 24
 
-/** What a frame is. The numbers are the wire; spec/channel.md says what `a`, `b` and `c` are of each. */
+/** Kinds of frames. The numbers are those on the wire; spec/channel.md explains `a`, `b` and `c` of each kind. */
 internal object Op {
     const val HELLO = 0
     const val CALL = 1

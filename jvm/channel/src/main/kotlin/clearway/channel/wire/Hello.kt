@@ -19,13 +19,13 @@ internal const val WIRE_VERSION = 1L
 /** The smallest frame limit of an end: control frames and short errors must fit. */
 internal const val FRAME_BYTES_MIN = 1024L
 
-/** What an end speaks, as bits. */
+/** The wires that an end speaks, as bits. */
 internal object Wires {
     const val CLEARWAY = 1
     const val PLAIN = 2
 }
 
-/** What an end tells of itself. */
+/** What an end announces about itself. */
 internal class Hello(
     val version: Long,
     val wires: Int,

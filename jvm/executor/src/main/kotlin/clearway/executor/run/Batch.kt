@@ -25,7 +25,7 @@ internal class Batch(
     private val ended: Ended?,
     alone: Boolean = false,
 ) : Claims(size, alone, clock), Runnable {
-    /** Told once, by the thread that ends the batch, when nothing of it runs any more. */
+    /** Called once, by the thread that ends the batch, when nothing of it runs any more. */
     fun interface Ended {
         fun ended(batch: Batch)
     }
@@ -197,7 +197,7 @@ internal class Batch(
             me.done(claimedEnd)
         } catch (thrown: Throwable) {
             fail(thrown)
-            // The rest of the chunk is nobody's any more, but for what was taken back in time.
+            // The rest of the chunk is dropped, except for the items that were taken back before.
             val failed = me.item
             finish(me.giveUp(failed + 1))
             me.done(claimedEnd)

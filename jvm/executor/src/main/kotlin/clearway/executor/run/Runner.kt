@@ -86,7 +86,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** Runs a trivial batch with minimal overhead: one object, one barrier to publish it and one to end it. */
+    /** The shortest path, for trivial batches: one object, one barrier to publish it and one to end it. */
     private fun runAlone(site: Site, plan: Plan, lane: Registry.Lane, size: Int, body: Body) {
         registry.see(lane)
         val outer = lane.current
@@ -184,7 +184,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** Handles the end of a batch without a waiting caller. */
+    /** An asynchronous batch has ended. */
     private fun ended(site: Site, batch: Batch, future: BatchFuture) {
         registry.removeDetached(batch)
         try {
@@ -203,7 +203,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (!batch.isOver) askAtLeastOne(batch, 1)
     }
 
-    /** Asks for helpers of a batch without a waiting caller. Ends the batch if no thread can be had. */
+    /** No thread waits in this batch: if no thread can be had, it ends. */
     private fun askAtLeastOne(batch: Batch, helpers: Int) {
         val thrown = ask(batch, helpers, batch.plan.place == Place.ELASTIC) ?: return
         if (batch.asked == 0) batch.cancel(RejectedExecutionException(NO_THREAD, thrown))

@@ -11,7 +11,7 @@ import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Runs single tasks: each on a CPU worker, or on an elastic thread if it may sleep or nothing is known of it. */
+/** Single tasks: each goes to a CPU worker, or to an elastic thread if it may sleep or is unknown. */
 internal class Singles(private val runner: Runner, private val clock: Clock) {
     private val all: MutableSet<Single> = ConcurrentHashMap.newKeySet()
     private val lines = ConcurrentHashMap<Site, Line>()
@@ -84,7 +84,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 try {
                     context.enter()
                 } catch (thrown: Throwable) {
-                    // Code of a thread-local threw. The task does not run; its future is cancelled.
+                    // A thread-local's own code threw: the task does not run, and its future fails.
                     (task as? Future<*>)?.cancel(false)
                     throw thrown
                 }
@@ -147,7 +147,9 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
     }
 
-    /** The tasks of an ordered site: one after another, each on whichever thread, and none beside a batch of it. */
+    /**
+     * The tasks of an ordered site: one after the other, on any thread, and never at the same time as a batch of it.
+     */
     private inner class Line(private val site: Site, private val lock: SiteLock) : Runnable {
         private val waiting = ConcurrentLinkedQueue<Single>()
         private val count = AtomicInteger()

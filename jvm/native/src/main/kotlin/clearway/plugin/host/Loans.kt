@@ -56,7 +56,7 @@ internal class Loans(private val waiter: Long) {
         // Of all openings: what one has lent may come back from another.
         private val places = ConcurrentHashMap<Place, Loan>()
 
-        /** What was lent there; of several loans of the same bytes any one. */
+        /** The memory lent at this address; any of several loans of the same bytes. */
         fun at(address: Long, size: Long): MemorySegment? = places[Place(address, size)]?.segment
 
         /**

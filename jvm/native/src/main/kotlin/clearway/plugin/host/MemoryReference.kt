@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.LongAdder
 
 /**
  * One reference to native memory: given up once, and not while a call uses it. In its own object, because the cleaner
- * has to reach it when whoever had the memory has gone.
+ * has to reach it when the memory's owner is gone.
  */
 internal class MemoryReference(val handle: Long, private val leaked: LongAdder?) : Runnable {
-    // Calls that use it, and RELEASED. Whoever takes the last use away after the release gives the reference up.
+    // Calls that use it, and RELEASED. The call that ends the last use after the release gives the reference up.
     private val state = AtomicInteger(0)
 
     val released: Boolean
@@ -39,7 +39,7 @@ internal class MemoryReference(val handle: Long, private val leaked: LongAdder?)
         return true
     }
 
-    /** The cleaner's: nobody has the memory any more, and nobody released it. */
+    /** Called by the cleaner: the memory is unreachable and was not released. */
     override fun run() {
         if (release()) leaked?.increment()
     }

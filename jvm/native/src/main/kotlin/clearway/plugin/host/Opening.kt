@@ -20,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
 /**
- * One opened plugin: what goes to it. From any thread.
+ * The calls to one open plugin. Thread-safe.
  *
  * ```
  *  Java's threads                        libclearway                          the plugin's threads
@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicLong
 internal class Opening(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
     val memories = MemoryContext(options.views)
 
-    /** What lives as long as the opening: names of channels, places where events are written. */
+    /** Memory that lives as long as the opening: names of channels, buffers for events. */
     val arena: Arena = Arena.ofAuto()
     val loans = Loans(waiter)
     val waiting = ConcurrentHashMap<Long, Pending>()
@@ -154,7 +154,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
                     Abi.eventsRelease(scratch.event, 1)
                 }
             }
-            // Whoever closes fails what waits; one that begins just then sees that here.
+            // `close` fails the calls that wait. A call that begins at the same time is failed here.
             if (closed && waiting.remove(pending.tag) != null) pending.fail(closedError())
         } catch (problem: PluginException) {
             waiting.remove(pending.tag)
@@ -166,7 +166,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         return pending
     }
 
-    /** What an answer's event says. */
+    /** Settles a call with an answer's event. */
     fun settle(pending: Pending, events: MemorySegment, at: Long, scratch: Scratch) {
         val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
         if (status != Status.OK_NUMBER) pending.fail(error(status, pending.channel, decoder.text(events, at)))
@@ -213,7 +213,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         return LentMemory(segment, handle, returned, memories)
     }
 
-    /** Answers a message of the plugin's. A reply that is stale is nobody's any more. */
+    /** Answers a message of the plugin's. A stale reply is ignored. */
     fun answer(reply: Long, payload: Payload?): Int = withScratch { scratch ->
         payloads.withContent(payload, emptyList(), scratch) { content -> Abi.answer(reply, content) }
     }

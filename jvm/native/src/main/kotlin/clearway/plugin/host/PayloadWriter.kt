@@ -21,8 +21,7 @@ internal val Memory.reference: MemoryReference
         }
 
 /**
- * Keeps memories, writes their handles into the scratch, and gives them free after `use`. Throws `released`,
- * `too-large`.
+ * Pins memories, writes their handles into the scratch, and unpins them after `use`. Throws `released`, `too-large`.
  */
 internal inline fun <R> attaching(attachments: List<Memory>, scratch: Scratch, use: (MemorySegment, Long) -> R): R {
     if (attachments.isEmpty()) return use(MemorySegment.NULL, 0)
@@ -42,7 +41,7 @@ internal inline fun <R> attaching(attachments: List<Memory>, scratch: Scratch, u
     }
 }
 
-/** Writes contents for what keeps them beyond the call: queued messages, arguments, answers. */
+/** Writes contents that native code keeps beyond the call: queued messages, arguments, answers. */
 internal class PayloadWriter(
     private val memories: MemoryContext,
     private val loans: Loans,

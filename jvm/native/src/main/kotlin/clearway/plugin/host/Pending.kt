@@ -4,7 +4,7 @@ package clearway.plugin.host
 import clearway.plugin.Message
 import java.util.concurrent.CompletableFuture
 
-/** The answer to come. Whoever cancels it, or lets it time out, tells the plugin that nobody waits any more. */
+/** The future of an answer. Cancelling it, or its timeout, tells the plugin that no caller waits any more. */
 internal class Pending(val channel: String, val tag: Long, private val opening: Opening) :
     CompletableFuture<Message>() {
     /** The core's own name of the call, for giving up; 0 until it is sent. */
@@ -16,14 +16,14 @@ internal class Pending(val channel: String, val tag: Long, private val opening: 
         return cancelled
     }
 
-    /** What `orTimeout` calls. */
+    /** Called by `orTimeout`. */
     override fun completeExceptionally(problem: Throwable): Boolean {
         val failed = super.completeExceptionally(problem)
         if (failed) opening.giveUp(this)
         return failed
     }
 
-    /** The plugin's answer; nobody's where somebody gave up just now. */
+    /** Completes with the plugin's answer, or releases it if the call was cancelled meanwhile. */
     fun answer(message: Message) {
         if (!complete(message)) message.close()
     }

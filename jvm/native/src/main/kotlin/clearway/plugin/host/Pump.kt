@@ -12,8 +12,8 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.ThreadFactory
 
 /**
- * Reads what comes from native code, on a thread of its own that waits in libclearway: woken once, when something comes
- * where there was nothing, it reads until nothing is left. No thread of the plugin's ever runs Java.
+ * Reads events from native code, on its own thread, which waits in libclearway: woken once, when an event comes where
+ * there was nothing, it reads until nothing is left. No thread of the plugin's ever runs Java.
  */
 internal class Pump(private val opening: Opening) : Runnable {
     private val decoder = Decoder(opening.memories)
@@ -27,9 +27,7 @@ internal class Pump(private val opening: Opening) : Runnable {
 
     fun start() = thread.start()
 
-    /**
-     * After the plugin was closed: returns when all that it had to say was told. Interrupted, it waits all the same.
-     */
+    /** Called after the plugin was closed. Returns when all its events were delivered, even if interrupted. */
     fun finish() {
         Abi.waiterWake(opening.waiter)
         if (Thread.currentThread() === thread) return
@@ -49,7 +47,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             read()
         } finally {
-            // However the reading ended, nobody may wait for an answer, or for the end, any more.
+            // However the reading ended, no caller may wait for an answer or for the end any more.
             if (drained.count > 0) end()
         }
         Abi.waiterFree(opening.waiter)

@@ -31,7 +31,8 @@ internal class Scratch {
 
     companion object {
         /**
-         * From so many bytes on a loan costs less than a copy, as measured in the other hosts; also what fits in here.
+         * From this size on, a loan costs less than a copy, as measured in the other hosts. Also the size of this
+         * buffer.
          */
         const val ROOM: Long = 4096
         /** As the core has it. */

@@ -62,7 +62,7 @@ internal fun numberText(value: Double): String {
     return sign + text
 }
 
-/** Every decimal of so many digits is the only one of so many that reads as its float64. */
+/** A decimal with this many digits is the only one of that length that reads as its float64. */
 private const val UNIQUE_DIGITS = 15
 private const val DIGITS_MAX = 17
 

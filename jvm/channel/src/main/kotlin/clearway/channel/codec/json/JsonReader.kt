@@ -25,7 +25,7 @@ internal class JsonReader(
     fun refusal(error: CodecError, index: Int = at): CodecException =
         CodecException(error, "this is no JSON", index - start)
 
-    /** What is wrong where other than the next byte was expected. */
+    /** The error where another byte than the next one was expected. */
     fun unexpected(): CodecException = refusal(if (at >= end) CodecError.TRUNCATED else CodecError.MALFORMED)
 
     val messageEnd: Int
