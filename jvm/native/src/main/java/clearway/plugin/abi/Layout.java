@@ -40,6 +40,7 @@ public final class Layout {
 
     /** Numbers in clearway_stats behind its size, each of 64 bits, in the header's order. */
     public static final int STATS_COUNT = 16;
+
     public static final long STATS_SIZE = 0, STATS_NUMBERS = 8, STATS_BYTES = STATS_NUMBERS + 8L * STATS_COUNT;
 
     private Layout() {}
