@@ -49,7 +49,7 @@ export const builds = [
             "build",
             "-q",
             "--release",
-            ...["example", "misbehave", "abi"].flatMap((name) => ["-p", `clearway-${name}`]),
+            ...["example", "misbehave", "safe", "abi"].flatMap((name) => ["-p", `clearway-${name}`]),
           ],
           cwd: "native",
         },

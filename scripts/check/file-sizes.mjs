@@ -10,7 +10,6 @@ const linesMax = 400;
  * @type {Record<string, string>}
  */
 export const exempt = {
-  "native/include/clearway.h": "made by a program, from files that are not too long",
 };
 
 /** Returns a problem for each of `[{ path, text }]` that is too long, and for each exemption without a file. */

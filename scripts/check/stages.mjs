@@ -26,6 +26,7 @@ export const checks = [
   { name: "native header", command: cargo("run", "-q", "-p", "clearway-header"), needs: "cargo", lane: "native" },
   { name: "import rules", command: own("imports") },
   { name: "import circles", command: own("cycles") },
+  { name: "import circles in Rust", command: own("rust-cycles") },
   { name: "file sizes", command: own("file-sizes") },
   { name: "licence lines", command: own("licences") },
   { name: "no machine's own paths", command: own("machine-paths") },
