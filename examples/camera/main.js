@@ -5,7 +5,7 @@ import { connect, latest, move, outcome, portTransport } from "clearway/channel"
 
 const worker = new Worker(new URL("./camera.js", import.meta.url));
 const camera = await connect(portTransport(worker));
-camera.messages("log").handle((line) => console.log(line));
+camera.messages("log").handle((line) => console.log(line)); // prints every message that the worker sends to "log"
 
 const { call } = camera.methods("camera");
 console.log(await call("zoom", 2));
@@ -13,7 +13,7 @@ console.log(await call("zoom", 2));
 const photo = new Uint8Array(1_000_000);
 /** @type {Uint8Array} */
 const inverted = await call("invert", move(photo));
-console.log(inverted.length, photo.length); // 1000000 0: it has moved
+console.log(inverted.length, photo.length); // 1000000 0: the photo's memory was moved
 // #endregion connect
 
 // #region outcomes
@@ -38,14 +38,14 @@ for await (const { number, pixels } of frames) {
   inOrder = inOrder && number > newest && pixels.length === 1 << 20;
   newest = number;
   if (newest > 20) break; // ends the source, too
-  await new Promise((resolve) => setTimeout(resolve, 10)); // slower than the camera: frames are dropped, and counted
+  await new Promise((resolve) => setTimeout(resolve, 10)); // slower than the camera: it drops frames and counts them
 }
 console.log(inOrder, frames.dropped > 0);
 // #endregion frames
 
 // #region ledger
 const { sent } = camera.stats().ledger;
-console.log(sent.movedBytes, Object.keys(sent.copies)); // the encoded part is small
+console.log(sent.movedBytes, Object.keys(sent.copies)); // 1000000 [ 'encoded' ]: the photo was moved, the rest was encoded
 await camera.close();
 // #endregion ledger
 await worker.terminate();

@@ -27,7 +27,7 @@ export function serveThermometer(endpoint) {
       level: ({ unit }) => ({ level: unit === "kelvin" ? 293.15 : 20, unit }),
     },
     events: {
-      // The generator waits when its listener falls behind, and ends when the listener stops.
+      // The generator waits when its listener falls behind. It ends when the listener stops.
       *changed(count) {
         for (let level = 0; level < count; level++) yield { level, unit: "kelvin" };
       },

@@ -13,13 +13,13 @@ console.log(new URL(server.url).hostname, server.token?.length);
 // #endregion server
 
 // #region client
-// A page does the same, but need not pass the class: browsers have it, and so has Node from 22 on.
+// Browsers and Node 22 have the class WebSocket; there the option can be left out.
 const transport = webSocketTransport(server.url, { token: server.token ?? "", WebSocket });
 const endpoint = await connect(transport);
 const thermometer = Thermometer.caller(endpoint);
 
 let last = 0;
-for await (const { level } of thermometer.listen.changed(1000)) last = level; // produced no faster than they are read
+for await (const { level } of thermometer.listen.changed(1000)) last = level; // the server waits for this loop
 console.log(last);
 // #endregion client
 

@@ -10,7 +10,7 @@ import { loadPlugin } from "clearway-native";
 
 const plugin = await loadPlugin(path); // a shared library in C, C++ or Rust
 
-const echo = plugin.channel("echo/method"); // its handler runs on this thread, before the call returns
+const echo = plugin.channel("echo/method"); // direct: its handler runs on this thread, inside the call
 const answer = echo.call(standardMethodCodec.call.encode({ method: "echo", args: "hello" }));
 console.log(standardMethodCodec.reply.decode(answer.bytes ?? new Uint8Array()));
 
@@ -24,8 +24,8 @@ const pixels = plugin.allocate(1920 * 1080 * 4); // native memory, viewed and no
 plugin.channel("memset/shared").call(new Uint8Array([7]), [pixels]); // fills the attached memory
 console.log(pixels.bytes.length, pixels.bytes[0]);
 const view = pixels.bytes;
-pixels.release(); // or `using pixels = …`, where the language has it
-console.log(view.length); // 0: the view is empty, and its slab is free for its next use
+pixels.release(); // or declare it with `using`, where the language has it
+console.log(view.length); // 0: the view is empty, and the native memory can be used again
 
 const mine = new Uint8Array(1 << 20); // JavaScript's memory, lent to the plugin
 const lent = plugin.lend(mine);
@@ -40,7 +40,7 @@ let count = 0;
 const readings = plugin.channel("sensor").listen({ arguments: encode({ rate: 1000, count: 5 }), items: 256 });
 for await (const reading of readings) {
   count++;
-  reading.release(); // frees native memory, which a video frame has and 24 bytes do not
+  reading.release(); // gives native memory back: a video frame has some, these 24 bytes have none
 }
 console.log(count, "readings,", readings.dropped, "dropped");
 
@@ -52,7 +52,7 @@ import { latest } from "clearway-native";
 const frames = plugin.channel("frames").listen({ arguments: encode({ rate: 60 }), ...latest() });
 for await (const frame of frames) {
   console.log(frame.bytes?.length, frame.memory?.kind);
-  frame.release(); // the slab goes back to the source
+  frame.release(); // gives the frame's memory back to the source
   break; // ends the stream at its source, too
 }
 // #endregion frames

@@ -21,7 +21,7 @@ class ExampleJavaTest {
         Assumptions.assumeTrue(Files.exists(path), "the example plugin was not built");
         // #region plugin
         try (Plugin plugin = Plugin.load(path)) {
-            PluginChannel echo = plugin.channel("echo"); // its handler runs direct: on this thread, now
+            PluginChannel echo = plugin.channel("echo"); // direct: its handler runs on this thread, inside the call
             assertArrayEquals(
                     new byte[] {1, 2, 3}, echo.call(new byte[] {1, 2, 3}).toByteArray());
             PluginChannel elsewhere = plugin.channel("echo/pool"); // on the plugin's own threads
@@ -29,15 +29,15 @@ class ExampleJavaTest {
 
             PluginChannel memset = plugin.channel("memset/shared");
             try (NativeMemory pixels = plugin.allocate(1920 * 1080 * 4)) { // native memory, a MemorySegment here
-                memset.call(Payload.of(new byte[] {7}), List.of(pixels)); // fills what goes along
+                memset.call(Payload.of(new byte[] {7}), List.of(pixels)); // fills the attached memory
                 assertEquals(7, pixels.getBuffer().get(0));
-            } // its segments and buffers are an error from now on, and its slab is free for its next use
+            } // access to its segments and buffers throws from now on; the native memory can be used again
 
-            ByteBuffer mine = ByteBuffer.allocateDirect(1 << 20); // memory of Java's, lent
+            ByteBuffer mine = ByteBuffer.allocateDirect(1 << 20); // Java's memory, lent to the plugin
             LentMemory lent = plugin.lend(mine);
             memset.call(Payload.of(new byte[] {9}), List.of(lent));
             lent.close();
-            lent.getReturned().join(); // native code has it no more
+            lent.getReturned().join(); // native code no longer uses it
             assertEquals(9, mine.get(0));
             assertArrayEquals(new byte[] {4}, later.join().toByteArray());
         }
