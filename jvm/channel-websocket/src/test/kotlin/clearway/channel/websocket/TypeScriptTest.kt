@@ -2,6 +2,7 @@
 package clearway.channel.websocket
 
 import clearway.channel.Endpoint
+import clearway.channel.EndpointOptions
 import clearway.channel.interop.Node
 import clearway.channel.interop.TypeScriptContract
 import java.net.URI
@@ -38,7 +39,7 @@ class TypeScriptServerTest : WebSocketInterop() {
         node = Node.start("websocket.mjs", "serve")
         val reader = node.inputStream.bufferedReader()
         val transport = WebSocketTransport.connect(URI(reader.readLine()), reader.readLine())
-        return Endpoint.connect(transport).get(60, TimeUnit.SECONDS)
+        return Endpoint.connect(transport, EndpointOptions().exposeErrors(true)).get(60, TimeUnit.SECONDS)
     }
 }
 
@@ -50,7 +51,7 @@ class TypeScriptClientTest : WebSocketInterop() {
         val met = CompletableFuture<Endpoint>()
         server =
             WebSocketServer.start(WebSocketServerOptions().path("/jvm")) { transport ->
-                Endpoint.connect(transport).thenAccept { met.complete(it) }
+                Endpoint.connect(transport, EndpointOptions().exposeErrors(true)).thenAccept { met.complete(it) }
             }
         node = Node.start("websocket.mjs", "connect", server.uri.toString(), server.token.orEmpty())
         return met.get(60, TimeUnit.SECONDS)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.TransportLimits
+import java.util.Random
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Random calls, cancellations, streams and ends, in any order: every future settles and nothing stays open. */
+class ChaosTest {
+    private class Run(seed: Long) {
+        val random = Random(seed)
+        val clock = FakeClock()
+        val futures = ConcurrentLinkedQueue<CompletableFuture<*>>()
+        val running = AtomicInteger()
+        val handlers = Executors.newCachedThreadPool { Thread(it, "chaos").apply { isDaemon = true } }
+        val ends: List<Endpoint>
+
+        init {
+            val (a, b) = MemoryTransport.pair(TransportLimits(1 shl 20, 1000))
+            val connecting = listOf(a, b).map { Endpoint.connect(it, options()) }
+            ends = connecting.map { it.get(LIMIT, TimeUnit.SECONDS) }
+            for (end in ends) serve(end)
+        }
+
+        private fun options() =
+            EndpointOptions().callsMax(8).replyBytesMax(5000).earlyMs(5).clock(clock).executor(handlers).onError { _, _
+                ->
+            }
+
+        private fun serve(end: Endpoint) {
+            end.methods("m")
+                .handle(
+                    MethodTable()
+                        .on("answer") { args, _ -> args }
+                        .on("throw") { _, _ -> throw AssertionError("broken") }
+                        .on("large") { _, _ -> ByteArray(1500) }
+                        .on("untilCancelled") { _, context ->
+                            running.incrementAndGet()
+                            val cancelled = CompletableFuture<Any?>()
+                            context.onCancel { cancelled.complete(null) }
+                            cancelled.whenComplete { _, _ -> running.decrementAndGet() }
+                        }
+                )
+            end.messages("n").handle({ message, _ -> Reply.of(message) })
+            end.events("pushed").serve({ _, sink -> repeat(20) { futures += sink.send(ByteArray(100)) } })
+            end.events("each").serveEach({ generateSequence(0) { it + 1 }.asIterable() })
+        }
+
+        private fun <T> pick(vararg from: T): T = from[random.nextInt(from.size)]
+
+        fun step() {
+            val end = pick(*ends.toTypedArray())
+            when (random.nextInt(12)) {
+                0,
+                1,
+                2 -> {
+                    val method = pick("answer", "throw", "large", "untilCancelled", "missing")
+                    val options = CallOptions()
+                    if (random.nextBoolean()) options.timeoutMs(1L + random.nextInt(5))
+                    if (random.nextBoolean()) options.deadlineMs(1L + random.nextInt(5))
+                    futures += end.methods("m").call<Any>(method, random.nextInt(), options)
+                }
+                3 -> futures += end.messages(pick("n", "nobody")).send("text")
+                4 -> futures += end.messages("n").post("text")
+                5,
+                6 -> futures.toList().takeIf { it.isNotEmpty() }?.let { it[random.nextInt(it.size)].cancel(true) }
+                7,
+                8 -> {
+                    val stream =
+                        end.events(pick("pushed", "each", "missing")).listen<Any>(null, ListenOptions().window(2))
+                    repeat(random.nextInt(4)) { futures += stream.read() }
+                    if (random.nextBoolean()) stream.close()
+                }
+                9,
+                10 -> clock.pass(random.nextInt(4).toLong())
+                else -> if (random.nextInt(10) == 0) futures += end.closeAsync(5)
+            }
+        }
+
+        /** Ends the connection in one of the ways that there are. */
+        fun end() {
+            when (random.nextInt(3)) {
+                0 -> ends[0].terminate()
+                1 -> for (end in ends) futures += end.closeAsync(1)
+                else -> futures += ends[1].closeAsync(1)
+            }
+            // The fake clock's time passes only here: `close` waits for calls that never end by themselves.
+            while (!ends.all { it.closed.isDone }) clock.pass(5)
+        }
+
+        fun check(seed: Long) {
+            for (future in futures) Outcome.of(future).get(LIMIT, TimeUnit.SECONDS)
+            handlers.shutdown()
+            assertTrue(handlers.awaitTermination(LIMIT, TimeUnit.SECONDS), "seed=$seed")
+            assertEquals(0, running.get(), "seed=$seed")
+            for (end in ends) {
+                val open = end.stats().run { calls + handling + waitingBytes + listening + serving }
+                assertEquals(0, open, "seed=$seed")
+            }
+        }
+    }
+
+    @Test
+    fun `every future settles and nothing stays open, in any order of calls, cancellations and ends`() {
+        for (seed in 1L..300L) {
+            val run = Run(seed)
+            repeat(60) { run.step() }
+            run.end()
+            run.check(seed)
+        }
+    }
+
+    private companion object {
+        const val LIMIT = 60L
+    }
+}
