@@ -9,8 +9,7 @@ const linesMax = 400;
  * Files that may be longer, each with the reason.
  * @type {Record<string, string>}
  */
-export const exempt = {
-};
+export const exempt = {};
 
 /** Returns a problem for each of `[{ path, text }]` that is too long, and for each exemption without a file. */
 export function sizes(sources, reasons = exempt) {

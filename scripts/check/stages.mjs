@@ -28,6 +28,7 @@ export const checks = [
   { name: "import circles", command: own("cycles") },
   { name: "import circles in Rust", command: own("rust-cycles") },
   { name: "file sizes", command: own("file-sizes") },
+  { name: "phrases", command: own("phrases") },
   { name: "licence lines", command: own("licences") },
   { name: "no machine's own paths", command: own("machine-paths") },
   { name: "manifests and lock file", command: own("manifests") },

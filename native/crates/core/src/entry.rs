@@ -108,7 +108,7 @@ impl Entry {
     }
 }
 
-/// A thread, or a queued job, that is in a source: the source's `on_drop` waits for it. A listener that has begun is told of its
+/// A thread, or a queued job, that is in a source: the source's `on_drop` waits for it. A listener that has begun hears of its
 /// end in one stay, because a source that was dropped in between would never hear of it.
 pub(crate) struct Stay {
     source: Arc<Entry>,

@@ -117,7 +117,7 @@ impl Plugin {
     }
 }
 
-/// Runs a job where the entry's callbacks run: on its queue, or here for a direct entry. A source relies on what it is told, so
+/// Runs a job where the entry's callbacks run: on its queue, or here for a direct entry. A source relies on these calls, so
 /// a full queue takes the job as well. At most two jobs for each listener wait at a time: the listener left, and there is room.
 fn notify(entry: &Entry, job: Job) {
     match &entry.queue {

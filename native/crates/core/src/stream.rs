@@ -222,7 +222,7 @@ impl Stream {
         told
     }
 
-    /// Called before the source is told of room. Returns false if the listener has left.
+    /// Called before the source hears of room. Returns false if the listener has left.
     pub(crate) fn room_is_due(&self) -> bool {
         let mut state = lock(&self.state);
         state.room_due = false;

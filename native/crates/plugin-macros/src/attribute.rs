@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What stands in the parentheses of the attributes.
+//! Parses the arguments of the attributes.
 
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, LitStr, Path, Token, parse_quote};
@@ -43,7 +43,7 @@ pub enum Place {
     Serial(LitStr),
 }
 
-/// What stands in `#[handler(..)]` and `#[source(..)]`.
+/// The arguments of `#[handler(..)]` and `#[source(..)]`.
 pub struct Channel {
     pub name: LitStr,
     pub place: Place,

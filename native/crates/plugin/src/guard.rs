@@ -18,7 +18,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Runs work that nobody can be told of.
+/// Runs work whose panic has no receiver.
 pub(crate) fn quietly(work: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
         forget(panic);

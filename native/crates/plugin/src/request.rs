@@ -51,7 +51,7 @@ impl<'a> Request<'a> {
             let cells = unsafe { slice::from_raw_parts(data.cast::<std::sync::atomic::AtomicU8>(), size) };
             return Cow::Owned(cells.iter().map(|cell| cell.load(std::sync::atomic::Ordering::Relaxed)).collect());
         }
-        // SAFETY: lent bytes, or bytes of sealed memory: readable during the call, and nobody writes to them.
+        // SAFETY: lent bytes, or bytes of sealed memory: readable during the call, and never written to.
         Cow::Borrowed(unsafe { slice::from_raw_parts(data, size) })
     }
 

@@ -7,7 +7,7 @@ import { subprotocol } from "../../src/websocket/subprotocol.js";
 
 afterEach(() => void vi.useRealTimers());
 
-/** An open socket whose other end sends what it is told to, and reads nothing until then. */
+/** An open socket whose other end sends what the test says, and reads nothing before that. */
 class Unread {
   binaryType = "";
   readonly protocol = subprotocol;

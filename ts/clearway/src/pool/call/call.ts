@@ -61,7 +61,7 @@ export class CallLife {
     return "drop";
   }
 
-  /** The worker answered. `release`: the caller was told before. */
+  /** The worker answered. `release`: the caller already has an outcome. */
   answer(): "deliver" | "release" | "nothing" {
     const action = this.#isOut ? "deliver" : this.#state === "cancelling" ? "release" : "nothing";
     if (action !== "nothing") this.#state = "settled";

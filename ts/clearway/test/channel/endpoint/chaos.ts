@@ -150,7 +150,7 @@ export async function play(carrier: string, wire: "clearway" | "plain", steps: S
   for (let n = 0; n < 5; n++) await turn();
   ends.a.terminate();
   await Promise.all([ends.a.closed, ends.b.closed]);
-  // What was told the end needs a few turns of promises, not of time.
+  // Steps that were notified of the end settle within a few turns of the event loop. They depend on no clock.
   for (let n = 0; n < 50 && left > 0; n++) await turn();
   expect(wrong).toEqual([]);
   expect(left).toBe(0);

@@ -20,7 +20,7 @@ afterEach(() => {
 
 type Method = "open" | "send" | "close" | "pause" | "resume";
 
-/** A transport of which some methods do wrong from the moment at which they are told to. */
+/** A transport with methods that fail as soon as the test says so. */
 function foreign(under: ChannelTransport, act: () => unknown) {
   const wrong = new Set<Method>();
   const transport = new Proxy(under, {

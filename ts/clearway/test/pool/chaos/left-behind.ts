@@ -62,7 +62,7 @@ export class HeapWatch {
     if (++this.#played === this.#firstAt && this.#on) this.#first = heapNow();
   }
 
-  /** Says how much the heap has grown; undefined if that is within the bound, or nobody counts. */
+  /** Says how much the heap has grown; undefined if that is within the bound, or if memory is not counted. */
   grown(): string | undefined {
     if (!this.#on) return undefined;
     const bytes = heapNow() - this.#first;

@@ -42,7 +42,7 @@ public interface EventSink {
 
     /**
      * Sends an event, which is encoded before this returns. Completes with true when it is on its way or waits for
-     * credit, false when it was dropped or nobody listens any more. When the queue is full, it waits for room, or fails
+     * credit, false when it was dropped or the listener has left. When the queue is full, it waits for room, or fails
      * with `queue-full`, as `whenFull` says. Throws what the codec throws.
      */
     public fun send(event: Any?): CompletableFuture<Boolean>

@@ -320,7 +320,7 @@ abstract class EndpointContract {
         assertEquals(OutcomeKind.REMOTE_ERROR, outcome(a.methods("math").call<Any?>("refuse")))
         assertEquals(OutcomeKind.NOT_IMPLEMENTED, outcome(a.methods("math").call<Any?>("none")))
         assertEquals(listOf("first", null, "c"), a.events("few").listen<Any?>("first").toList())
-        // Nobody handles it within its time: over the plain wire that is no reply at all.
+        // No handler answers in time: over the plain wire that is no reply at all.
         val nobody = a.methods("nobody").call<Any?>("it")
         get(a.resize("nobody", 0))
         assertEquals(OutcomeKind.NOT_IMPLEMENTED, outcome(nobody))

@@ -4,7 +4,7 @@ package clearway.channel
 import clearway.channel.endpoint.Clock
 import clearway.channel.endpoint.Timer
 
-/** A clock that stands still until it is told. */
+/** A clock that moves only when a test moves it. */
 internal class FakeClock : Clock {
     private class Due(val atMs: Long, val act: () -> Unit)
 

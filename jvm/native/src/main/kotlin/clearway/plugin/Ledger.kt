@@ -5,9 +5,7 @@ import java.util.concurrent.atomic.LongAdder
 
 /** Why bytes were copied at the boundary. */
 public enum class CopyReason {
-    /**
-     * The other side gave bytes that stand in no memory of their own: they are copied into the queue, and out of it.
-     */
+    /** The other side gave bytes without memory of their own. They are copied into the queue, and out of it. */
     NO_MEMORY,
     /** So few bytes (under 4096) that copying them costs less than lending them. */
     SMALL,

@@ -9,9 +9,9 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Native memory, seen from Java without a copy. What counts its holders stands in native memory; this is one of them.
- * Give it back with [close]: then every segment and buffer over it is an error to use, and the slab is free for its
- * next use. Where that is forgotten, the garbage collector does it some time, and [PluginStats.leaked] counts it.
+ * Native memory, seen from Java without a copy. Native memory counts its holders; this object is one of them. Give it
+ * back with [close]: then every segment and buffer over it is an error to use, and the slab is free for its next use.
+ * Where that is forgotten, the garbage collector does it some time, and [PluginStats.leaked] counts it.
  *
  * Its methods may be used from any thread; with [ViewKind.CONFINED] its views belong to the thread that looked first,
  * which must be the one that closes.

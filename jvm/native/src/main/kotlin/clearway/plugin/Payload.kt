@@ -18,7 +18,7 @@ public sealed interface Payload {
 
         /**
          * A segment. Native memory that may be written to is seen by the handler of a `call` as it is, and that may
-         * write to it; `send` lends 4096 bytes and more of it where nobody can close it (direct buffers, automatic and
+         * write to it; `send` lends 4096 bytes and more of it where it cannot be closed (direct buffers, automatic and
          * global arenas), and copies the rest. Leave what was sent alone until it is answered.
          */
         @JvmStatic public fun of(segment: MemorySegment): Payload = Bytes(segment)

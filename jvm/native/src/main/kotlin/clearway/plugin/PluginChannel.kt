@@ -27,7 +27,7 @@ public class PluginChannel internal constructor(private val opening: Opening, pr
      * Sends to the handler where it runs: on the plugin's pool, on its serial queue, or here. Never blocks. The future
      * completes on the plugin's reading thread: what depends on it must not block there (use the `…Async` forms); of a
      * direct handler it is complete already. It fails with a [PluginException]; to cancel it, or a timeout of it, tells
-     * the plugin that nobody waits any more.
+     * the plugin that the caller no longer waits.
      */
     @JvmOverloads
     public fun send(message: Payload? = null, attachments: List<Memory> = emptyList()): CompletableFuture<Message> =

@@ -22,9 +22,9 @@ public interface MessageCodec<T> {
     public fun decode(message: ByteArray): T?
 
     /**
-     * Reads what the buffer has left; its position stays. The bytes are the codec's from now on: nobody writes there,
-     * and lists of numbers may be views of them, such as `ByteBuffer` and `DoubleBuffer`, in place of arrays. What is
-     * not in an array of the JVM's (a direct buffer) is copied once. Throws [CodecException].
+     * Reads what the buffer has left; its position stays. The codec owns the bytes from now on: the caller must not
+     * write there, and lists of numbers may be views of them, such as `ByteBuffer` and `DoubleBuffer`, in place of
+     * arrays. What is not in an array of the JVM's (a direct buffer) is copied once. Throws [CodecException].
      */
     public fun decodeOwned(message: ByteBuffer): T?
 }

@@ -10,14 +10,14 @@ internal class Scratch {
 }
 
 /**
- * One scratch, for whoever comes first; who comes meanwhile makes its own. Not a thread-local: threads may be a million
- * virtual ones.
+ * One reusable scratch. The first thread takes it; other threads create their own meanwhile. It is not a thread-local,
+ * because there may be a million virtual threads.
  */
 internal class ScratchShelf {
     val shelf = AtomicReference<Scratch>()
 
     inline fun <T> use(act: (Scratch) -> T): T {
-        // Whoever takes it has it alone: pairs with the `set` below, which publishes what was done with it.
+        // One thread at a time owns it. Pairs with the `set` below, which publishes the changes.
         val scratch = shelf.getAndSet(null) ?: Scratch()
         try {
             return act(scratch)

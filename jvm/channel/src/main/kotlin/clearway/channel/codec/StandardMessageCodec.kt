@@ -94,8 +94,8 @@ internal constructor(
     /**
      * The bytes of a message whose lists came beside it, with the lists in them: for who passes bytes on as they are. A
      * message, a method's call and its reply are each a row of values (an envelope's byte reads as null or true), so
-     * that nobody need know which it is. Copies. Throws [CodecException] for what a codec without extensions does not
-     * read.
+     * that the caller need not know which it is. Copies. Throws [CodecException] for what a codec without extensions
+     * does not read.
      */
     internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>): ByteArray {
         val values = ArrayList<Any?>()

@@ -11,8 +11,8 @@ internal interface Waiting {
 }
 
 /**
- * Requests that wait while the transport asks to hold back, in the order in which they were made. How many, is bounded
- * by whoever makes them. Guarded by its endpoint's lock.
+ * Requests that wait while the transport asks to hold back, in order. The code that makes the requests limits their
+ * number. Guarded by its endpoint's lock.
  */
 internal class Outbox(private val link: Link) {
     private val waiting = ArrayDeque<Waiting>()

@@ -37,9 +37,9 @@ public interface ChannelTransport {
      * Takes a frame and returns at once. Takes ownership of its memory, even if it throws.
      *
      * True while there is room. False says that too much waits to leave: this frame was taken all the same,
-     * [ChannelSink.drained] is told when there is room again, and until then a sender holds back. A closed transport
-     * drops the frame and returns false. Throws IllegalArgumentException for a frame over [frameBytesMax]; then nothing
-     * has left.
+     * [ChannelSink.drained] is called when there is room again, and until then a sender should hold back. A closed
+     * transport drops the frame and returns false. Throws IllegalArgumentException for a frame over [frameBytesMax];
+     * then nothing has left.
      */
     public fun send(frame: ByteArray): Boolean
 
@@ -54,8 +54,8 @@ public interface ChannelTransport {
     public fun resume() {}
 
     /**
-     * Ends it, once what was sent has left. The other end is told the reason where there is a way to tell it; a reason
-     * given a second time is ignored. Frames that arrive from now on are dropped.
+     * Closes the transport after all sent frames have left. The other end receives the reason if the transport can
+     * carry it. A second reason is ignored. Frames that arrive from now on are dropped.
      */
     public fun close(reason: CloseReason)
 }

@@ -43,7 +43,7 @@ internal object Op {
 }
 
 internal object Flag {
-    /** The attachments' bytes stand in the frame. */
+    /** The frame contains the attachments' bytes. */
     const val INSIDE = 1
     /** The message is the attachment itself, of the codec for bytes. */
     const val WHOLE = 2

@@ -23,7 +23,7 @@ private val messages: Map<String, MessageCodec<*>> =
 private val methods: Map<String, MethodCodec> =
     mapOf("standard-method" to Codecs.STANDARD_METHODS, "json-method" to Codecs.JSON_METHODS)
 
-/** A case that nobody can answer, such as an odd number of hex digits: no codec has seen it. */
+/** A case that has no answer, such as an odd number of hex digits: no codec has seen it. */
 class InvalidCase(what: String) : RuntimeException(what)
 
 /** "No reply at all" is what a channel makes of no bytes; as an envelope they are truncated. */
@@ -54,7 +54,7 @@ fun answer(line: ByteArray): ByteArray {
     return cases.encode(mapOf("id" to asked?.get("id"), answer))
 }
 
-@Suppress("UNCHECKED_CAST") // Of a codec of texts or of bytes another value is a case that nobody can answer.
+@Suppress("UNCHECKED_CAST") // Of a codec of texts or of bytes another value is a case without an answer.
 private fun encode(asked: Map<*, *>): ByteArray {
     val codec = asked["codec"] as? String ?: throw InvalidCase("no codec")
     if (!asked.containsKey("value")) throw InvalidCase("no value")

@@ -27,7 +27,7 @@ private fun overflow(): Nothing =
     try {
         error("it ends at ${deeper(0)}")
     } catch (thrown: StackOverflowError) {
-        thrown.stackTrace = thrown.stackTrace.copyOf(4) // Whoever prints it prints no thousand lines.
+        thrown.stackTrace = thrown.stackTrace.copyOf(4) // Keeps the printed trace short.
         throw thrown
     }
 

@@ -8,7 +8,7 @@ import clearway.channel.Reply
 import clearway.channel.codec.Codecs
 import clearway.channel.transport.StreamTransport
 
-/** What the JVM's end does for whoever calls it. Returns what ends it. */
+/** Serves the JVM's end to its callers. Returns handles that end it. */
 fun jvmEnd(endpoint: Endpoint): List<AutoCloseable> =
     listOf(
         endpoint

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestInstance
 
-/** Node's program, and whether this checkout's TypeScript has been built: without, there is nobody to talk to. */
+/** Node's program, and whether this checkout's TypeScript has been built: without it, there is no other end. */
 object Node {
     private val root =
         generateSequence(File("").absoluteFile) { it.parentFile }.first { File(it, "conformance").isDirectory }

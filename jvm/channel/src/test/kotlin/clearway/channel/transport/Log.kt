@@ -6,7 +6,7 @@ import java.util.concurrent.TimeoutException
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
-/** Keeps what an end was told, and lets a test wait for it. */
+/** Records an end's notifications, and lets a test wait for them. */
 class Log : ChannelSink {
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()

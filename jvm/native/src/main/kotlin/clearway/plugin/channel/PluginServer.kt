@@ -39,7 +39,7 @@ public class ServedChannels {
 /**
  * Serves a plugin at an endpoint of `clearway.channel`: the endpoint's other end, in this process or another, calls the
  * plugin's channels, listens to its events and handles its messages. A null message is one without bytes. Bytes are
- * copied once each way, since a frame stands in the heap; native memory is free at once. A listener holds one of the
+ * copied once each way, because a frame is in the heap; native memory is free at once. A listener holds one of the
  * endpoint's threads.
  */
 public object PluginServer {

@@ -60,9 +60,9 @@ internal class Loans(private val waiter: Long) {
         fun at(address: Long, size: Long): MemorySegment? = places[Place(address, size)]?.segment
 
         /**
-         * Whether nobody can close the memory while native code has it. The JVM has no such question: the kinds of
-         * scope that it gives to memory that nobody can close are known by one example each; of any other kind it is
-         * not believed.
+         * Returns whether the memory cannot be closed while native code has it. The JVM has no such query. The scopes
+         * of memory that cannot be closed are recognized by one example of each kind; any other kind counts as
+         * closable.
          */
         fun lasts(segment: MemorySegment): Boolean =
             segment.isNative && !segment.isReadOnly && segment.scope().javaClass in lasting

@@ -114,7 +114,10 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
 
         private fun refused(status: Int): PluginException {
             if (status != Status.PENDING_NUMBER) return error(status, port.name)
-            Abi.callGiveUp(id, scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE)) // drained with tag 0: nobody's
+            Abi.callGiveUp(
+                id,
+                scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE),
+            ) // drained with tag 0, which belongs to no call
             return Status.notDirect(port.name)
         }
 
