@@ -69,7 +69,7 @@ const sizes = [
   { name: "clearway/worker, resources (loaded where a task has some)", path: browser("lazy-leases"), limit: "1.8 KB" },
   {
     name: "clearway/worker, its end of the ring (loaded behind the first call)",
-    path: browser("lazy-ring-end"),
+    path: browser("lazy-worker-ring-port"),
     limit: "5.6 KB",
   },
   { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10 KB" },
@@ -87,7 +87,7 @@ const sizes = [
   },
   {
     name: "clearway/channel, shared ring (loaded when a port is to have one)",
-    path: browser("lazy-ring-way"),
+    path: browser("lazy-channel-ring-port"),
     limit: "6 KB",
   },
   {

@@ -7,7 +7,7 @@ import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../
 import { MovedValue } from "../transfer/move.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import type { makeReady, Ready } from "../transfer/search.js";
-import { countBytes } from "../transport/lane.js";
+import { countBytes } from "../transport/fast-path.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import { encoded } from "./failures.js";
@@ -57,7 +57,7 @@ export class Answers {
     let units = 1;
     try {
       // A value that the ring accepts is small and not deep.
-      if (this.#transport.sendByLane(Op.Progress, id, value, units)) return units;
+      if (this.#transport.sendByRing(Op.Progress, id, value, units)) return units;
       checkDepth(value);
       units = unitsOf(value);
       this.#transport.send(Op.Progress, id, value, units);
@@ -116,7 +116,7 @@ export class Answers {
     const strict = call.has(CallFlag.strict);
     // A value that the ring accepts needs no search either. The caller enters its copied bytes when it arrives.
     if (!strict && !(value instanceof MovedValue)) {
-      if (this.#transport.sendByLane(op, call.id, value, runUs ?? countBytes)) return this.#transport.lane!.binaryBytes;
+      if (this.#transport.sendByRing(op, call.id, value, runUs ?? countBytes)) return this.#transport.ring!.binaryBytes;
     }
     const found = this.#found(call, value, strict);
     const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);

@@ -47,7 +47,7 @@ export const leases = new Part("what opens resources", async () => import("../re
 export const errors = new Part("what takes errors apart", async () => import("../error/wire.js"));
 
 /** The worker's end of the ring. Loaded after the first call, where there is shared memory. */
-export const ring = new Part("the ring", async () => import("./ring-end.js"));
+export const ring = new Part("the ring", async () => import("./worker-ring-port.js"));
 
 /** Loads the parts that these tasks need, in the background. */
 export function expectParts(tasks: readonly TaskDefinition[]): void {

@@ -10,10 +10,10 @@ import { Answers } from "./answers.js";
 import { decoded } from "./failures.js";
 import { answeredOrWaiting, type EarlyCall } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
-import type { RingEnd } from "./ring-end.js";
 import { Runner } from "./runner.js";
 import { type Announced, ServedCall } from "./served-call.js";
 import type { TaskDefinition } from "./task.js";
+import type { WorkerRingPort } from "./worker-ring-port.js";
 
 const heapEveryMs = 100;
 
@@ -29,7 +29,7 @@ export class Server {
   readonly #endpoint: ParentEndpoint;
   /** Streams whose call has not arrived. */
   readonly #announced = new Map<number, Announced[]>();
-  #lane: RingEnd | undefined;
+  #ring: WorkerRingPort | undefined;
   /** `called`: a call has arrived. `answering`: its answer may be near. `asked`: the parts for later calls are loading. */
   #stage: "new" | "called" | "answering" | "asked" = "new";
   #heapToldMs = 0;
@@ -84,16 +84,16 @@ export class Server {
 
   /** A message could not be deserialized. The pool must not wait for its calls. */
   unreadable(): void {
-    this.#lane?.lost();
+    this.#ring?.lost();
     this.#transport.post(Op.Unreadable, 0);
   }
 
   /** Handles a message of the port. */
   receive(message: readonly unknown[]): void {
-    if (this.#lane) this.#lane.receive(message);
+    if (this.#ring) this.#ring.receive(message);
     else this.#frames(message);
     // The message may have opened the ring.
-    this.#lane?.watch();
+    this.#ring?.watch();
   }
 
   #frames(frames: readonly unknown[]): void {
@@ -170,7 +170,7 @@ export class Server {
     this.#transport.flush();
     // This worker has not offered a ring, so the other side is not a Clearway pool.
     if (ring.now === undefined) return this.#transport.post(Op.Broken, 0);
-    this.#lane = this.#transport.lane = new ring.now.RingEnd(memory, this.#endpoint, {
+    this.#ring = this.#transport.ring = new ring.now.WorkerRingPort(memory, this.#endpoint, {
       message: (frames) => this.#frames(frames),
       frame: (op, id, a, b) => this.#frame(op, id, a, b),
       drained: () => this.#work(),

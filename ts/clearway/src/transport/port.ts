@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isDoubtful, refuseDetached } from "#host";
 import type { Endpoint } from "../host/host.js";
-import type { Lane } from "./lane.js";
+import type { FastPath } from "./fast-path.js";
 import { frameSlots, type Op } from "./protocol.js";
 import type { Refused, Transport } from "./transport.js";
 
@@ -13,12 +13,12 @@ interface Transfer {
 
 /**
  * Sends frames through the port: frames of one tick cross as one `postMessage`. Copies values and moves the named objects. Once there is
- * a lane, frames that it accepts leave through it at once. After the first frame that it does not accept, the rest of the tick goes by
+ * a ring, frames that it accepts leave through it at once. After the first frame that it does not accept, the rest of the tick goes by
  * port.
  */
 export class PortTransport implements Transport {
   /** The faster way for small frames. The other side must have opened it before the port's next message arrives there. */
-  lane: Lane | undefined;
+  ring: FastPath | undefined;
   readonly #endpoint: Endpoint;
   readonly #refused: Refused;
   #frames: unknown[] = [];
@@ -33,13 +33,13 @@ export class PortTransport implements Transport {
   }
 
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void {
-    if (this.#closed || (!transfer?.length && this.sendByLane(op, id, a, b))) return;
+    if (this.#closed || (!transfer?.length && this.sendByRing(op, id, a, b))) return;
     if (transfer?.length) this.#take(transfer);
     this.#frames.push(op, id, a, b);
     this.#schedule();
   }
 
-  /** Posts a frame now, with all waiting frames, and never by the lane. The other side may be stopped at the mark of a lost message. */
+  /** Posts a frame now, with all waiting frames, and never by the ring. The other side may be stopped at the mark of a lost message. */
   post(op: Op, id: number, a?: unknown): void {
     this.#frames.push(op, id, a, undefined);
     this.flush();
@@ -60,11 +60,11 @@ export class PortTransport implements Transport {
     for (const object of transfer) this.#transfers.push({ object, frame });
   }
 
-  /** Sends a frame by the lane or not at all. Returns false when there is no lane, or the frame has to go by port. */
-  sendByLane(op: Op, id: number, a: unknown, b: unknown): boolean {
+  /** Sends a frame by the ring or not at all. Returns false when there is no ring, or the frame has to go by port. */
+  sendByRing(op: Op, id: number, a: unknown, b: unknown): boolean {
     // Frames that wait for the port were sent before this one.
-    if (!this.lane || this.#frames.length > 0 || this.#apart || !this.lane.send(op, id, a, b)) return false;
-    if (this.lane.owesWake) this.#schedule();
+    if (!this.ring || this.#frames.length > 0 || this.#apart || !this.ring.send(op, id, a, b)) return false;
+    if (this.ring.owesWake) this.#schedule();
     return true;
   }
 
@@ -80,7 +80,7 @@ export class PortTransport implements Transport {
   };
 
   flush(): void {
-    if (this.#frames.length === 0) return this.#closed ? undefined : this.lane?.wake();
+    if (this.#frames.length === 0) return this.#closed ? undefined : this.ring?.wake();
     const frames = this.#frames;
     const transfers = this.#transfers;
     this.#frames = [];
@@ -100,7 +100,7 @@ export class PortTransport implements Transport {
   }
 
   #post(frames: unknown[], transfer: readonly object[]): void {
-    (this.lane ?? this.#endpoint).post(frames, transfer);
+    (this.ring ?? this.#endpoint).post(frames, transfer);
   }
 
   close(): void {

@@ -7,7 +7,7 @@ import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
 import { PoolWorker, type WorkerSink } from "../../src/pool/worker/worker.js";
 import { emptySide } from "../../src/transfer/ledger.js";
 import { Op } from "../../src/transport/protocol.js";
-import type { CallerLane } from "../../src/transport/ring/open-ring.js";
+import type { CallerRingPort } from "../../src/transport/ring/open-ring.js";
 
 const settings = settingsOf({ size: 1 });
 
@@ -30,7 +30,7 @@ function workerWith(result: WorkerSink<PoolCall>["tracker"]["result"]): PoolWork
     clearTimeout(worker.startTimer);
     return worker.handle.terminate();
   });
-  // The hello leaves before there is a lane.
+  // The hello leaves before there is a ring.
   worker.transport.flush();
   return worker;
 }
@@ -42,7 +42,7 @@ test("a call whose result is read while its frame is sent was in its worker's lo
     from.remove(call);
   });
   // As a ring whose poller finds the result at once.
-  const lane: Pick<CallerLane, "send" | "wake" | "owesWake"> = {
+  const ring: Pick<CallerRingPort, "send" | "wake" | "owesWake"> = {
     owesWake: false,
     send: (op, id) => {
       if (op === Op.Call) worker.frame(Op.Result, id, 3, 1);
@@ -50,7 +50,7 @@ test("a call whose result is read while its frame is sent was in its worker's lo
     },
     wake: () => {},
   };
-  worker.transport.lane = lane as CallerLane;
+  worker.transport.ring = ring as CallerRingPort;
   const record = new TaskRecord("add");
   record.kind = "function";
   record.index = 0;

@@ -4,8 +4,8 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
+import type { Connection, Encoded, Received } from "./connection.js";
 import { follow } from "./follow.js";
-import type { Encoded, Link, Received } from "./link.js";
 import type { Outbox, Waiting } from "./outbox.js";
 import { statusError } from "./status.js";
 
@@ -35,7 +35,7 @@ class Call implements Waiting {
 
 /** Open calls of this end. Each settles once: on its answer, its signal, its deadline, or the transport's end. */
 export class Calls {
-  readonly #link: Link;
+  readonly #connection: Connection;
   readonly #outbox: Outbox;
   readonly #open = new Map<number, Call>();
   #last = 0;
@@ -43,9 +43,9 @@ export class Calls {
   /** Called when the first call opens and when the last open call settles. */
   readonly #onChange: () => void;
 
-  constructor(link: Link, outbox: Outbox, onChange: () => void) {
+  constructor(connection: Connection, outbox: Outbox, onChange: () => void) {
     this.#onChange = onChange;
-    this.#link = link;
+    this.#connection = connection;
     this.#outbox = outbox;
   }
 
@@ -60,13 +60,13 @@ export class Calls {
     checkMs("deadlineMs", deadlineMs);
     const aborted = abortOf(signal);
     if (aborted) return Promise.reject(aborted.reason);
-    if (this.#link.over) return Promise.reject(this.#link.closedError(`call to ${channel}`));
-    const { callsMax } = this.#link.settings;
+    if (this.#connection.over) return Promise.reject(this.#connection.closedError(`call to ${channel}`));
+    const { callsMax } = this.#connection.settings;
     if (this.#open.size >= callsMax)
       return Promise.reject(new ClearwayError("queue-full", `calls under way: ${callsMax}, as many as callsMax`));
     return new Promise((resolve, reject) => {
       const id = this.#nextId();
-      const leave = (): void => this.#link.send(this.#parts(id, name, options), message);
+      const leave = (): void => this.#connection.send(this.#parts(id, name, options), message);
       const call = new Call(id, channel, resolve, reject, leave, (reason) => this.#take(id)?.reject(reason));
       this.#open.set(id, call);
       if (this.#open.size === 1) this.#onChange();
@@ -94,7 +94,7 @@ export class Calls {
   /** Rejects all open calls. The owner calls this when the transport has closed. */
   closed(): void {
     for (const { id, channel } of [...this.#open.values()])
-      this.#take(id)?.reject(this.#link.closedError(`call to ${channel}`));
+      this.#take(id)?.reject(this.#connection.closedError(`call to ${channel}`));
   }
 
   /** Returns a promise that settles when no call is open. */
@@ -110,12 +110,12 @@ export class Calls {
   }
 
   #parts(id: number, name: Uint8Array, { timeoutMs = 0, deadlineMs = 0 }: CallOptions) {
-    if (this.#link.wire === "plain") return { op: Op.message, id, name };
+    if (this.#connection.wire === "plain") return { op: Op.message, id, name };
     return { op: Op.call, id, name, a: toWire(deadlineMs), b: toWire(timeoutMs) };
   }
 
   #limit(call: Call, timeoutMs: number | undefined, deadlineMs: number | undefined): void {
-    const plainTimeout = this.#link.wire === "plain" ? timeoutMs : undefined;
+    const plainTimeout = this.#connection.wire === "plain" ? timeoutMs : undefined;
     const ms = Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, plainTimeout ?? Number.POSITIVE_INFINITY);
     if (ms === Number.POSITIVE_INFINITY) return;
     const deadline = ms === deadlineMs;
@@ -128,8 +128,8 @@ export class Calls {
   // Rejects a call early. The other end receives a cancel, unless the call never left or the wire is plain, which has no cancel.
   #give(call: Call, status: Status, reason: unknown): void {
     if (this.#take(call.id) === undefined) return;
-    if (!this.#outbox.remove(call) && this.#link.wire === "clearway")
-      this.#link.control({ op: Op.cancel, id: call.id, a: status });
+    if (!this.#outbox.remove(call) && this.#connection.wire === "clearway")
+      this.#connection.control({ op: Op.cancel, id: call.id, a: status });
     call.reject(reason);
   }
 

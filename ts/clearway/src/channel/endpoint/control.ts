@@ -2,7 +2,7 @@
 import type { MethodCall } from "../codec/codec.js";
 import { standardMethodCodec } from "../codec/standard.js";
 import { Status } from "../wire/frame.js";
-import { nothing } from "./link.js";
+import { nothing } from "./connection.js";
 import { earlyMax } from "./options.js";
 import type { Handler } from "./request-router.js";
 

@@ -5,8 +5,8 @@ import { type ChannelTransport, type CloseReason, closedHere } from "../transpor
 import { Flag, type Frame, Op, readFrame, Status } from "../wire/frame.js";
 import type { Hello, WireName } from "../wire/hello.js";
 import { type CallOptions, Calls } from "./calls.js";
+import { Connection, type Encoded, type Received } from "./connection.js";
 import { control, controlChannel } from "./control.js";
-import { type Encoded, Link, type Received } from "./link.js";
 import type { EndpointSettings } from "./options.js";
 import { Outbox, type Waiting } from "./outbox.js";
 import { PlainSubscriptions } from "./plain-subscriptions.js";
@@ -18,7 +18,7 @@ import { Subscriptions } from "./subscriptions.js";
 
 /** An endpoint's parts, and the shell around them: frames in, frames out. Channels (`messages.ts`, `methods.ts`, `events.ts`) use it. */
 export class Core {
-  readonly link: Link;
+  readonly connection: Connection;
   readonly router: RequestRouter<AskedStream>;
   readonly subscriptions: Subscriptions;
   readonly plainListens: PlainSubscriptions;
@@ -38,16 +38,16 @@ export class Core {
 
   constructor(transport: ChannelTransport, settings: EndpointSettings, wire: WireName, there: Hello | undefined) {
     this.#transport = transport;
-    this.link = new Link(transport, settings, wire, there, (reason) => this.ended(reason));
-    this.#outbox = new Outbox(() => this.link.congested);
-    this.#calls = new Calls(this.link, this.#outbox, () => this.router.weigh());
-    this.subscriptions = new Subscriptions(this.link, this.#outbox);
-    this.plainListens = new PlainSubscriptions(this.link, this.#calls);
-    this.router = new RequestRouter<AskedStream>(this.link, {
+    this.connection = new Connection(transport, settings, wire, there, (reason) => this.ended(reason));
+    this.#outbox = new Outbox(() => this.connection.congested);
+    this.#calls = new Calls(this.connection, this.#outbox, () => this.router.weigh());
+    this.subscriptions = new Subscriptions(this.connection, this.#outbox);
+    this.plainListens = new PlainSubscriptions(this.connection, this.#calls);
+    this.router = new RequestRouter<AskedStream>(this.connection, {
       mayPause: () => this.#calls.size === 0,
       end: (reason) => this.terminate(reason),
     });
-    this.#publishers = new Publishers(this.link);
+    this.#publishers = new Publishers(this.connection);
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
     });
@@ -58,22 +58,22 @@ export class Core {
   }
 
   call(channel: string, message: Encoded, options: CallOptions): Promise<Received> {
-    return this.#calls.call(this.link.name(channel), channel, message, options);
+    return this.#calls.call(this.connection.name(channel), channel, message, options);
   }
 
   /** Sends a message that has no reply. Settles when the transport has the message. */
   post(channel: string, message: Encoded): Promise<void> {
-    const { link } = this;
-    const name = link.name(channel);
-    if (link.over) return Promise.reject(link.closedError(`post to ${channel}`));
-    if (this.#posts.size >= link.settings.callsMax)
+    const { connection } = this;
+    const name = connection.name(channel);
+    if (connection.over) return Promise.reject(connection.closedError(`post to ${channel}`));
+    if (this.#posts.size >= connection.settings.callsMax)
       return Promise.reject(
         new ClearwayError("queue-full", `posts that wait: ${this.#posts.size}, as many as callsMax`),
       );
     return new Promise((resolve, reject) => {
       const post: Waiting = {
         leave: () => {
-          link.send({ op: link.wire === "plain" ? Op.message : Op.post, name }, message);
+          connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name }, message);
           this.#posts.delete(post);
           resolve();
         },
@@ -89,22 +89,22 @@ export class Core {
 
   frame(bytes: Uint8Array, beside: readonly Uint8Array[]): void {
     // The transport may still deliver frames after this end has closed it.
-    if (this.link.reason !== undefined) return;
+    if (this.connection.reason !== undefined) return;
     const frame = readFrame(bytes, beside);
-    if (frame === undefined) return this.link.broken(`a frame of ${bytes.length} bytes that is none`);
+    if (frame === undefined) return this.connection.broken(`a frame of ${bytes.length} bytes that is none`);
     const message: Received = {
       body: frame.body,
       flags: frame.flags & (Flag.whole | Flag.empty),
       attachments: frame.attachments,
       alone: bytes.buffer.byteLength === bytes.byteLength,
     };
-    this.link.arrived(message);
-    if (this.link.wire === "plain") this.#plain(frame, message);
+    this.connection.arrived(message);
+    if (this.connection.wire === "plain") this.#plain(frame, message);
     else this.#ours(frame, message);
   }
 
   drained(): void {
-    this.link.congested = false;
+    this.connection.congested = false;
     this.router.drain();
     this.#publishers.drain();
     for (const source of [...this.plainSources]) source.drain();
@@ -112,34 +112,35 @@ export class Core {
   }
 
   ended(reason: CloseReason): void {
-    if (this.link.reason !== undefined) return;
-    this.link.reason = reason;
+    if (this.connection.reason !== undefined) return;
+    this.connection.reason = reason;
     this.#outbox.clear();
-    for (const post of [...this.#posts]) post.refuse(this.link.closedError("post"));
+    for (const post of [...this.#posts]) post.refuse(this.connection.closedError("post"));
     this.#calls.closed();
     this.subscriptions.closed();
     this.plainListens.closed();
     this.#publishers.closed();
-    for (const source of [...this.plainSources]) source.cancel(this.link.closedError(`events of ${source.channel}`));
+    for (const source of [...this.plainSources])
+      source.cancel(this.connection.closedError(`events of ${source.channel}`));
     this.router.closed();
     this.#tellClosed(reason);
   }
 
   /** Ends streams, waits for open calls of both ends, then closes the transport. */
   close(timeoutMs: number): Promise<void> {
-    this.link.closing = true;
+    this.connection.closing = true;
     this.#closing ??= this.#close(timeoutMs);
     return this.#closing;
   }
 
   terminate(reason: CloseReason = closedHere): void {
-    this.link.close(reason);
+    this.connection.close(reason);
     this.ended(reason);
   }
 
   async #close(timeoutMs: number): Promise<void> {
     this.#publishers.finish();
-    for (const source of [...this.plainSources]) source.cancel(this.link.closedError("closing"), Status.done);
+    for (const source of [...this.plainSources]) source.cancel(this.connection.closedError("closing"), Status.done);
     this.router.refuseEarly();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
@@ -151,13 +152,13 @@ export class Core {
   }
 
   get stats() {
-    const { ledger, wire } = this.link;
+    const { ledger, wire } = this.connection;
     return {
       wire,
       transport: this.#transport.name,
       calls: this.#calls.size,
       handling: this.router.size,
-      waitingBytes: this.router.waitingBytes + this.link.queued.bytes,
+      waitingBytes: this.router.waitingBytes + this.connection.queued.bytes,
       listening: this.subscriptions.size + this.plainListens.size,
       serving: this.#publishers.size + this.plainSources.size,
       ledger: structuredClone(ledger),
@@ -191,35 +192,35 @@ export class Core {
       case Op.credit:
         return this.#publishers.credit(frame);
       default:
-        this.link.broken(`a frame of kind ${frame.op}`);
+        this.connection.broken(`a frame of kind ${frame.op}`);
     }
   }
 
   #plain(frame: Frame, message: Received): void {
     if (frame.op === Op.answer) return this.#calls.reply(frame, message);
-    if (frame.op !== Op.message) return this.link.broken(`a frame of kind ${frame.op} on the plain wire`);
+    if (frame.op !== Op.message) return this.connection.broken(`a frame of kind ${frame.op} on the plain wire`);
     const channel = this.#channel(frame);
     if (channel === undefined) return;
     if (!this.plainListens.message(channel, message)) return this.#request(frame, message, frame.id !== 0, channel);
     // Events need no answer. The other end gets one where it asked for one.
-    if (frame.id !== 0) this.link.control({ op: Op.answer, id: frame.id });
+    if (frame.id !== 0) this.connection.control({ op: Op.answer, id: frame.id });
   }
 
   #request(frame: Frame, message: Received, wanted: boolean, channel = this.#channel(frame)): void {
     if (channel === undefined) return;
     const { a, b, id } = frame;
-    this.router.request(new Served(this.link, id, channel, message, wanted, a, b, this.router));
+    this.router.request(new Served(this.connection, id, channel, message, wanted, a, b, this.router));
   }
 
   #channel({ name }: Frame): string | undefined {
-    if (name.length <= this.link.settings.nameBytesMax) {
+    if (name.length <= this.connection.settings.nameBytesMax) {
       try {
         return keyText(name, 0, name.length);
       } catch {
         // Not UTF-8: reported below.
       }
     }
-    this.link.broken(`a channel's name of ${name.length} bytes that cannot be read`);
+    this.connection.broken(`a channel's name of ${name.length} bytes that cannot be read`);
     return undefined;
   }
 }

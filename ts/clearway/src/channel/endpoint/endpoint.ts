@@ -3,11 +3,11 @@ import type { MessageCodec, MethodCodec } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
 import type { CloseReason } from "../transport/transport.js";
 import type { WireName } from "../wire/hello.js";
+import { nothing } from "./connection.js";
 import { controlChannel, resizeMessage } from "./control.js";
 import type { Core } from "./core.js";
 import { type Events, eventsOf } from "./events.js";
 import type { ChannelLedger } from "./ledger.js";
-import { nothing } from "./link.js";
 import { type Messages, messagesOf } from "./messages.js";
 import { type Methods, methodsOf } from "./methods.js";
 
@@ -59,7 +59,7 @@ const closeMs = 5_000;
 export function endpointOf(core: Core): Endpoint {
   const close = (timeoutMs: number): Promise<void> => core.close(timeoutMs);
   return {
-    wire: core.link.wire,
+    wire: core.connection.wire,
     closed: core.closed,
     messages: <T, W>(name: string, codec = standardMessageCodec as unknown as MessageCodec<T, W>) =>
       messagesOf(core, name, codec),

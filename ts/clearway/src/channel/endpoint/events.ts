@@ -3,9 +3,9 @@
 import { MovedValue } from "../../transfer/move.js";
 import type { MethodCodec } from "../codec/codec.js";
 import { Status } from "../wire/frame.js";
+import type { Encoded, Received } from "./connection.js";
 import type { Core } from "./core.js";
 import type { EventStream } from "./event-stream.js";
-import type { Encoded, Received } from "./link.js";
 import { checkServe, type ListenOptions, type ServeOptions } from "./listen-options.js";
 import { plainSource } from "./plain-publisher.js";
 import { remote } from "./plain-subscriptions.js";
@@ -43,24 +43,24 @@ export interface Events {
 }
 
 export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
-  const { link } = core;
-  link.checkName(name);
+  const { connection } = core;
+  connection.checkName(name);
   const read = (message: Received): unknown => {
-    const envelope = link.decode(codec.reply, message);
+    const envelope = connection.decode(codec.reply, message);
     if (envelope.kind === "success") return envelope.value;
     throw envelope.kind === "error" ? remote(envelope, name) : noAnswer(name);
   };
   const encode = (event: unknown): Encoded => {
     const moved = event instanceof MovedValue;
     const success = { kind: "success", value: moved ? event.value : event } as const;
-    return link.encodeAs(codec.reply, success, moved ? "move" : "result");
+    return connection.encodeAs(codec.reply, success, moved ? "move" : "result");
   };
   return {
     name,
     listen<T>(args: unknown = null, options: ListenOptions = {}) {
-      if (link.wire === "plain") return core.plainListens.listen(name, codec, args, options) as EventStream<T>;
-      const message = link.encodeCall(codec, "listen", args);
-      return core.subscriptions.listen(link.name(name), name, message, read, options) as EventStream<T>;
+      if (connection.wire === "plain") return core.plainListens.listen(name, codec, args, options) as EventStream<T>;
+      const message = connection.encodeCall(codec, "listen", args);
+      return core.subscriptions.listen(connection.name(name), name, message, read, options) as EventStream<T>;
     },
     serve<T, A>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options: ServeOptions = {}) {
       const limits = checkServe(options);
@@ -72,7 +72,7 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
           return undefined;
         }
       };
-      if (link.wire === "plain")
+      if (connection.wire === "plain")
         return core.router.handle(name, plainSource(core, { name, codec, limits, encode, begin }));
       return core.router.handle(name, {
         request(served) {
@@ -86,7 +86,7 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
             begin(source, message) {
               let args: unknown;
               try {
-                args = link.decode(codec.call, message).args;
+                args = connection.decode(codec.call, message).args;
               } catch (error) {
                 source.fail(error);
                 return undefined;

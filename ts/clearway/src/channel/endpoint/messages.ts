@@ -3,8 +3,8 @@
 import type { MessageCodec } from "../codec/codec.js";
 import { Flag, Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
+import { nothing, type Received } from "./connection.js";
 import type { Core } from "./core.js";
-import { nothing, type Received } from "./link.js";
 import type { HandlerContext, Served } from "./served.js";
 import { stitch } from "./stitch.js";
 
@@ -38,31 +38,31 @@ export interface Messages<T, Written = T> {
 }
 
 export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T, W>): Messages<T, W> {
-  const { link } = core;
-  link.checkName(name);
+  const { connection } = core;
+  connection.checkName(name);
   const read = (reply: Received): T | undefined =>
-    (reply.flags & Flag.empty) !== 0 ? undefined : link.decode<T>(codec, reply);
+    (reply.flags & Flag.empty) !== 0 ? undefined : connection.decode<T>(codec, reply);
   return {
     name,
     send(message, options = {}) {
       try {
-        return core.call(name, link.encode(codec, message, "kept"), options).then(read, stitch);
+        return core.call(name, connection.encode(codec, message, "kept"), options).then(read, stitch);
       } catch (reason) {
         return Promise.reject(reason);
       }
     },
     async post(message) {
-      await core.post(name, link.encode(codec, message, "kept"));
+      await core.post(name, connection.encode(codec, message, "kept"));
     },
     handle(handler) {
       const answer = (served: Served, value: W | undefined): void => {
         if (value === undefined) return served.answer(Status.done, { ...nothing, flags: Flag.empty });
-        served.answer(Status.done, link.encode(codec, value, "result"));
+        served.answer(Status.done, connection.encode(codec, value, "result"));
       };
       return core.router.handle(name, {
         request: (served) =>
           respond(
-            () => handler(link.decode<T>(codec, served.message), served),
+            () => handler(connection.decode<T>(codec, served.message), served),
             (value) => answer(served, value),
             (error) => served.fail(error),
           ),

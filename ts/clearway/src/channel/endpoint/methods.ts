@@ -5,8 +5,8 @@ import type { MethodCodec } from "../codec/codec.js";
 import { type ErrorParts, shortened } from "../wire/error-body.js";
 import { Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
+import type { Connection } from "./connection.js";
 import type { Core } from "./core.js";
-import type { Link } from "./link.js";
 import { respond } from "./messages.js";
 import { remote } from "./plain-subscriptions.js";
 import type { HandlerContext, Served } from "./served.js";
@@ -40,11 +40,11 @@ export interface Methods {
 }
 
 export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods {
-  const { link } = core;
-  link.checkName(name);
+  const { connection } = core;
+  connection.checkName(name);
   const call = async (method: string, given: unknown, options: CallOptions): Promise<unknown> => {
-    const reply = await core.call(name, link.encodeCall(codec, method, given), options);
-    const envelope = link.decode(codec.reply, reply);
+    const reply = await core.call(name, connection.encodeCall(codec, method, given), options);
+    const envelope = connection.decode(codec.reply, reply);
     if (envelope.kind === "success") return envelope.value;
     throw envelope.kind === "error" ? remote(envelope, name) : noAnswer(name);
   };
@@ -58,17 +58,17 @@ export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods
         if (value === notImplemented) return served.answer(Status.notImplemented);
         const moved = value instanceof MovedValue;
         const success = { kind: "success", value: moved ? value.value : value } as const;
-        served.answer(Status.done, link.encodeAs(codec.reply, success, moved ? "move" : "result"));
+        served.answer(Status.done, connection.encodeAs(codec.reply, success, moved ? "move" : "result"));
       };
       return core.router.handle(name, {
         request: (served) =>
           respond(
             () => {
-              const { method, args } = link.decode(codec.call, served.message);
+              const { method, args } = connection.decode(codec.call, served.message);
               return run(method, args, served);
             },
             (value) => answer(served, value),
-            (error) => served.fail(error, (parts) => writeEnvelope(codec, parts, link)),
+            (error) => served.fail(error, (parts) => writeEnvelope(codec, parts, connection)),
           ),
       });
     },
@@ -93,7 +93,7 @@ function runner(handlers: MethodHandlers): Run {
 export function writeEnvelope(
   codec: MethodCodec,
   { code, message, details, stack }: ErrorParts,
-  { settings, bodyBytesMax }: Pick<Link, "settings" | "bodyBytesMax">,
+  { settings, bodyBytesMax }: Pick<Connection, "settings" | "bodyBytesMax">,
 ): Uint8Array {
   const envelope = { kind: "error", code, message, ...(settings.stacks && { stack }) } as const;
   for (const told of [details, null]) {

@@ -2,8 +2,8 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
 import { Op, Status } from "../wire/frame.js";
+import { type Encoded, nothing } from "./connection.js";
 import type { Core } from "./core.js";
-import { type Encoded, nothing } from "./link.js";
 import { writeEnvelope } from "./methods.js";
 import type { Handler } from "./request-router.js";
 import type { Served } from "./served.js";
@@ -24,15 +24,15 @@ export interface PlainServing {
  * Events are queued while the transport is congested.
  */
 export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
-  const { link } = core;
+  const { connection } = core;
   const done = { ...nothing, body: codec.reply.encode({ kind: "success", value: null }) };
   let active: Source | undefined;
 
   const envelope = (error: unknown): Uint8Array | undefined => {
     try {
-      return writeEnvelope(codec, link.errorParts(error, name), link);
+      return writeEnvelope(codec, connection.errorParts(error, name), connection);
     } catch (thrown) {
-      link.report(thrown, name);
+      connection.report(thrown, name);
       return undefined;
     }
   };
@@ -43,17 +43,17 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
       limits,
       {
         encode,
-        event: (message) => link.send({ op: Op.message, name: channel }, message),
+        event: (message) => connection.send({ op: Op.message, name: channel }, message),
         end: (status, error) => {
           if (status === Status.error) {
             const body = envelope(error);
-            if (body) link.control({ op: Op.message, name: channel }, { ...nothing, body });
+            if (body) connection.control({ op: Op.message, name: channel }, { ...nothing, body });
           }
-          link.control({ op: Op.message, name: channel });
+          connection.control({ op: Op.message, name: channel });
         },
-        report: (error) => link.report(error, name),
-        charge: link.queued,
-        held: () => link.congested,
+        report: (error) => connection.report(error, name),
+        charge: connection.queued,
+        held: () => connection.congested,
       },
       () => {
         core.plainSources.delete(source);
@@ -70,18 +70,18 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
   };
 
   const answer = (served: Served): void => {
-    const { method, args } = link.decode(codec.call, served.message);
-    if (method === "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.busy);
+    const { method, args } = connection.decode(codec.call, served.message);
+    if (method === "listen" && core.plainRunning.size >= connection.settings.callsMax) served.answer(Status.busy);
     else if (method === "listen") {
       active?.cancel(new ClearwayError("cancelled", `${name}: a second listen took this one's place`));
-      const channel = link.name(name);
+      const channel = connection.name(name);
       // The answer goes first: it tells the other end that events may follow.
       served.answer(Status.done, done);
       open(channel, args);
     } else if (method === "cancel") {
       if (active === undefined) {
         const none = { code: "error", message: "No active stream to cancel", details: null, stack: "" };
-        const body = writeEnvelope(codec, none, link);
+        const body = writeEnvelope(codec, none, connection);
         return served.answer(Status.done, { ...nothing, body });
       }
       active.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
@@ -94,7 +94,7 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
       try {
         answer(served);
       } catch (error) {
-        served.fail(error, (parts) => writeEnvelope(codec, parts, link));
+        served.fail(error, (parts) => writeEnvelope(codec, parts, connection));
       }
       return undefined;
     },

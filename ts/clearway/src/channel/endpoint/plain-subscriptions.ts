@@ -3,9 +3,9 @@ import { abortOf } from "../../error/abort.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
 import type { Calls } from "./calls.js";
+import { type Connection, nothing, type Received } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { follow } from "./follow.js";
-import { type Link, nothing, type Received } from "./link.js";
 import { checkListen, type ListenOptions } from "./listen-options.js";
 import { RemoteError } from "./remote-error.js";
 import type { WhenFull } from "./source-queue.js";
@@ -34,13 +34,13 @@ const capacityDefault = 1024;
  * and `dropNewest`. Under every other policy it ends the stream with `queue-full`, because no event may be lost silently.
  */
 export class PlainSubscriptions {
-  readonly #link: Link;
+  readonly #connection: Connection;
   readonly #call: Sent;
   readonly #open = new Map<string, Listen>();
 
-  constructor(link: Link, calls: Calls) {
-    this.#link = link;
-    this.#call = (name, body) => calls.call(link.name(name), name, { ...nothing, body }, {});
+  constructor(connection: Connection, calls: Calls) {
+    this.#connection = connection;
+    this.#call = (name, body) => calls.call(connection.name(name), name, { ...nothing, body }, {});
   }
 
   get size(): number {
@@ -50,7 +50,7 @@ export class PlainSubscriptions {
   listen(channel: string, codec: MethodCodec, args: unknown, options: ListenOptions): Listener<Received> {
     checkListen(options);
     // Throws for a name that is too long, before anything counts as open.
-    this.#link.name(channel);
+    this.#connection.name(channel);
     const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
     const body = codec.call.encode({ method: "listen", args });
     const stop = (): void => {
@@ -61,11 +61,11 @@ export class PlainSubscriptions {
     let unlisten = (): void => {};
     const stream = new Listener<Received>(
       {
-        decode: (message) => readEvent(this.#link, codec, channel, message),
+        decode: (message) => readEvent(this.#connection, codec, channel, message),
         grant: () => {},
         cancel: stop,
         done: () => unlisten(),
-        onDrop: guarded(onDrop, (error) => this.#link.report(error, channel)),
+        onDrop: guarded(onDrop, (error) => this.#connection.report(error, channel)),
       },
       { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },
     );
@@ -75,7 +75,8 @@ export class PlainSubscriptions {
     };
     const listen: Listen = { stream, end, stop, capacity, whenFull, missed: 0 };
     const refusal =
-      abortOf(signal) ?? (this.#link.over ? { reason: this.#link.closedError(`events of ${channel}`) } : undefined);
+      abortOf(signal) ??
+      (this.#connection.over ? { reason: this.#connection.closedError(`events of ${channel}`) } : undefined);
     if (refusal) {
       stream.fail(refusal.reason);
       return stream;
@@ -98,7 +99,7 @@ export class PlainSubscriptions {
     this.#call(channel, body).then(
       (reply) => {
         if (this.#open.get(channel) !== listen) return;
-        const error = readRefusal(this.#link, codec, channel, reply);
+        const error = readRefusal(this.#connection, codec, channel, reply);
         if (error !== undefined) end({ error });
       },
       (error) => end({ error }),
@@ -111,7 +112,7 @@ export class PlainSubscriptions {
     try {
       this.#call(channel, codec.call.encode({ method: "cancel", args })).catch(() => {});
     } catch (error) {
-      this.#link.report(error, channel);
+      this.#connection.report(error, channel);
     }
   }
 
@@ -125,7 +126,8 @@ export class PlainSubscriptions {
   }
 
   closed(): void {
-    for (const [channel, { end }] of [...this.#open]) end({ error: this.#link.closedError(`events of ${channel}`) });
+    for (const [channel, { end }] of [...this.#open])
+      end({ error: this.#connection.closedError(`events of ${channel}`) });
   }
 }
 
@@ -146,15 +148,15 @@ function keep(listen: Listen, channel: string, message: Received): void {
   listen.missed = 0;
 }
 
-function readEvent(link: Link, codec: MethodCodec, channel: string, message: Received): unknown {
-  const envelope = link.decode(codec.reply, message);
+function readEvent(connection: Connection, codec: MethodCodec, channel: string, message: Received): unknown {
+  const envelope = connection.decode(codec.reply, message);
   if (envelope.kind === "success") return envelope.value;
   throw envelope.kind === "error" ? remote(envelope, channel) : noAnswer(channel);
 }
 
-function readRefusal(link: Link, codec: MethodCodec, channel: string, reply: Received): unknown {
+function readRefusal(connection: Connection, codec: MethodCodec, channel: string, reply: Received): unknown {
   try {
-    readEvent(link, codec, channel, reply);
+    readEvent(connection, codec, channel, reply);
     return undefined;
   } catch (error) {
     return error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
-import { type Encoded, type Link, nothing, type Received } from "./link.js";
+import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { limitsFor } from "./listen-options.js";
 import type { Asked } from "./request-router.js";
 import { Source, type SourceWire } from "./source.js";
@@ -48,15 +48,15 @@ export class AskedStream implements Asked {
 
 /** Event streams that this end serves, on Clearway's wire. */
 export class Publishers {
-  readonly #link: Link;
+  readonly #connection: Connection;
   /** By id: streams that have not begun. `#open` has those that have. */
   readonly #asked = new Map<number, AskedStream>();
   readonly #open = new Map<number, Source>();
   /** Streams whose source still runs, with or without a listener. They occupy a place until it ends. */
   readonly #running = new Set<Source>();
 
-  constructor(link: Link) {
-    this.#link = link;
+  constructor(connection: Connection) {
+    this.#connection = connection;
   }
 
   get size(): number {
@@ -67,7 +67,7 @@ export class Publishers {
   ask(frame: Frame, channel: string, args: Received): AskedStream | undefined {
     const { id } = frame;
     if (this.#asked.has(id) || this.#open.has(id)) {
-      this.#link.broken(`two streams of number ${id}`);
+      this.#connection.broken(`two streams of number ${id}`);
       return undefined;
     }
     this.#replace(channel);
@@ -75,7 +75,7 @@ export class Publishers {
     this.#asked.set(id, asked);
     let places = this.size;
     for (const source of this.#running) if (source.ended) places++;
-    if (places <= this.#link.settings.callsMax) return asked;
+    if (places <= this.#connection.settings.callsMax) return asked;
     asked.refuse(Status.busy);
     return undefined;
   }
@@ -83,17 +83,17 @@ export class Publishers {
   serve(asked: AskedStream, { limits, encode, begin }: Serving): void {
     if (!this.#asked.delete(asked.id)) return;
     const { id, channel } = asked;
-    const link = this.#link;
+    const connection = this.#connection;
     const wire: SourceWire = {
       encode,
-      event: (message, dropped) => link.send({ op: Op.event, id, a: dropped }, message),
+      event: (message, dropped) => connection.send({ op: Op.event, id, a: dropped }, message),
       end: (status, error, dropped) => {
-        const body = status === Status.error ? link.errorBody(error, channel) : nothing;
-        link.control({ op: Op.end, id, a: status, b: dropped }, body);
+        const body = status === Status.error ? connection.errorBody(error, channel) : nothing;
+        connection.control({ op: Op.end, id, a: status, b: dropped }, body);
       },
-      report: (error) => link.report(error, channel),
-      charge: link.queued,
-      held: () => link.congested,
+      report: (error) => connection.report(error, channel),
+      charge: connection.queued,
+      held: () => connection.congested,
     };
     const source = new Source(channel, limitsFor(asked.asked, limits), wire, () => this.#open.delete(id));
     source.queue.credit.grant(asked.items, asked.bytes);
@@ -105,7 +105,7 @@ export class Publishers {
   }
 
   refuse({ id }: AskedStream, status: Status): void {
-    if (this.#asked.delete(id)) this.#link.control({ op: Op.end, id, a: status });
+    if (this.#asked.delete(id)) this.#connection.control({ op: Op.end, id, a: status });
   }
 
   credit({ id, a, b }: Frame): void {
@@ -135,12 +135,14 @@ export class Publishers {
 
   /** Ends all streams, because this end closes. */
   finish(): void {
-    for (const source of [...this.#open.values()]) source.cancel(this.#link.closedError("closing"), Status.cancelled);
+    for (const source of [...this.#open.values()])
+      source.cancel(this.#connection.closedError("closing"), Status.cancelled);
   }
 
   closed(): void {
     this.#asked.clear();
-    for (const source of [...this.#open.values()]) source.cancel(this.#link.closedError(`events of ${source.channel}`));
+    for (const source of [...this.#open.values()])
+      source.cancel(this.#connection.closedError(`events of ${source.channel}`));
   }
 
   // A second listen on a channel ends the first: spec/wire.md.

@@ -3,7 +3,7 @@
 import { after, type Timer } from "../../lazy/timer.js";
 import type { CloseReason } from "../transport/transport.js";
 import type { FrameParts } from "../wire/frame.js";
-import type { Encoded, Link } from "./link.js";
+import type { Connection, Encoded } from "./connection.js";
 
 /** The owner of the replies. */
 export interface RepliesOwner {
@@ -35,7 +35,7 @@ const refusalsMax = 8192;
  * disconnected.
  */
 export class Replies {
-  readonly #link: Link;
+  readonly #connection: Connection;
   readonly #mayPause: () => boolean;
   readonly #onRoom: () => void;
   readonly #end: (reason: CloseReason) => void;
@@ -45,8 +45,8 @@ export class Replies {
   #paused = false;
   #stalled: Timer | undefined;
 
-  constructor(link: Link, { mayPause, onRoom, end }: RepliesOwner) {
-    this.#link = link;
+  constructor(connection: Connection, { mayPause, onRoom, end }: RepliesOwner) {
+    this.#connection = connection;
     this.#mayPause = mayPause;
     this.#onRoom = onRoom;
     this.#end = end;
@@ -66,17 +66,17 @@ export class Replies {
 
   /** Sends a reply now, or when there is room. Never throws. */
   send(parts: FrameParts, message: Encoded, gone: () => void): void {
-    const link = this.#link;
-    if (link.reason !== undefined) return gone();
-    if (this.#waiting.length === 0 && !link.congested) {
-      link.control(parts, message);
+    const connection = this.#connection;
+    if (connection.reason !== undefined) return gone();
+    if (this.#waiting.length === 0 && !connection.congested) {
+      connection.control(parts, message);
       return gone();
     }
     const beside = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
     const bytes = replyBytes + message.body.length + beside;
     this.#waiting.push({ parts, message, bytes, gone });
     this.#bytes += bytes;
-    const { callsMax, replyBytesMax } = link.settings;
+    const { callsMax, replyBytesMax } = connection.settings;
     if (this.#waiting.length > callsMax + refusalsMax) return this.#disconnect("reads no answers and goes on calling");
     if (this.#bytes >= replyBytesMax) this.#fill();
   }
@@ -86,8 +86,8 @@ export class Replies {
     const pause = this.#full && this.#mayPause();
     if (pause === this.#paused) return;
     this.#paused = pause;
-    if (pause) this.#link.pause();
-    else this.#link.resume();
+    if (pause) this.#connection.pause();
+    else this.#connection.resume();
   }
 
   /** Sends waiting replies. The owner calls this when the transport has room again. */
@@ -95,10 +95,10 @@ export class Replies {
     const before = this.#waiting.length;
     let at = 0;
     const waiting = this.#waiting;
-    while (at < waiting.length && !this.#link.congested) {
+    while (at < waiting.length && !this.#connection.congested) {
       const { parts, message, bytes, gone } = waiting[at++]!;
       this.#bytes -= bytes;
-      this.#link.control(parts, message);
+      this.#connection.control(parts, message);
       gone();
     }
     // Replies pushed during the loop are at the end of the same list.
@@ -123,14 +123,14 @@ export class Replies {
   /** Called when some replies have left. */
   #look(): void {
     clearTimeout(this.#stalled);
-    if (this.#bytes * 2 > this.#link.settings.replyBytesMax) return this.#wind();
+    if (this.#bytes * 2 > this.#connection.settings.replyBytesMax) return this.#wind();
     this.#full = false;
     this.weigh();
     this.#onRoom();
   }
 
   #wind(): void {
-    const { stallMs } = this.#link.settings;
+    const { stallMs } = this.#connection.settings;
     if (stallMs === Number.POSITIVE_INFINITY) return;
     this.#stalled = after(stallMs, () => this.#disconnect(`has read no answer for ${stallMs} ms`));
   }

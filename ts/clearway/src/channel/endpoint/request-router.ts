@@ -2,8 +2,8 @@
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { type FrameParts, Status } from "../wire/frame.js";
+import type { Connection, Encoded } from "./connection.js";
 import { Early } from "./early.js";
-import type { Encoded, Link } from "./link.js";
 import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
 
@@ -30,7 +30,7 @@ interface Held<A> {
 
 /** Passes the other end's requests to their channels' handlers. Keeps requests that arrive before their handler. */
 export class RequestRouter<A extends Asked> implements ServedOwner {
-  readonly #link: Link;
+  readonly #connection: Connection;
   readonly #handlers = new Map<string, Handler<A>>();
   readonly #early: Early<Served | A>;
   readonly #replies: Replies;
@@ -46,11 +46,11 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   #timer: Timer | undefined;
   #idle: (() => void)[] = [];
 
-  constructor(link: Link, owner: Pick<RepliesOwner, "mayPause" | "end">) {
-    this.#link = link;
-    const { early, earlyBytesMax, earlyMs } = link.settings;
+  constructor(connection: Connection, owner: Pick<RepliesOwner, "mayPause" | "end">) {
+    this.#connection = connection;
+    const { early, earlyBytesMax, earlyMs } = connection.settings;
     this.#early = new Early({ each: early, bytesMax: earlyBytesMax, keptMs: earlyMs });
-    this.#replies = new Replies(link, { ...owner, onRoom: () => this.#release() });
+    this.#replies = new Replies(connection, { ...owner, onRoom: () => this.#release() });
   }
 
   /** Number of requests that occupy a place. */
@@ -81,8 +81,8 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   }
 
   request(served: Served): void {
-    const { callsMax } = this.#link.settings;
-    if (served.wanted && this.#open.has(served.id)) return this.#link.broken(`two calls of number ${served.id}`);
+    const { callsMax } = this.#connection.settings;
+    if (served.wanted && this.#open.has(served.id)) return this.#connection.broken(`two calls of number ${served.id}`);
     const room = this.#places.size < callsMax;
     if (room) this.#places.add(served);
     if (served.wanted) this.#open.set(served.id, served);
@@ -162,7 +162,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#held = [];
     this.#replies.clear();
     for (const served of [...this.#open.values(), ...this.#posts])
-      served.abort(this.#link.closedError(`call of ${served.channel}`));
+      served.abort(this.#connection.closedError(`call of ${served.channel}`));
     this.#places.clear();
     this.#handlers.clear();
   }
@@ -176,7 +176,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   #admit(entry: Served | A, bytes: number): void {
     if (this.#held.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
     this.#replies.weigh();
-    if (this.#heldBytes >= this.#link.settings.replyBytesMax) return refuse(entry, Status.busy);
+    if (this.#heldBytes >= this.#connection.settings.replyBytesMax) return refuse(entry, Status.busy);
     this.#held.push({ entry, bytes });
     this.#heldBytes += bytes;
   }
@@ -196,7 +196,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     const { channel } = entry;
     const handler = this.#handlers.get(channel);
     if (handler !== undefined) return this.#hand(handler, entry);
-    if (this.#link.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
+    if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
     // Every message counts 64 bytes more than its body: an empty message occupies memory too.
     for (const gone of this.#early.add(channel, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
     this.#wind();

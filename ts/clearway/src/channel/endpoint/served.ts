@@ -3,7 +3,7 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
-import { type Encoded, type Link, nothing, type Received } from "./link.js";
+import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 
 /** A handler's second argument. */
 export interface HandlerContext {
@@ -38,7 +38,7 @@ export class Served implements HandlerContext {
   #leaving = false;
 
   constructor(
-    readonly link: Link,
+    readonly connection: Connection,
     readonly id: number,
     readonly channel: string,
     readonly message: Received,
@@ -95,29 +95,29 @@ export class Served implements HandlerContext {
 
   /** Answers with a handler's error. `envelope` encodes it for the plain wire; without it, the plain answer is empty. Never throws. */
   fail(thrown: unknown, envelope?: (parts: ErrorParts) => Uint8Array): void {
-    const { link, channel } = this;
-    if (!this.wanted || (link.wire === "plain" && envelope === undefined))
-      if (!this.settled) link.report(thrown, channel);
-    if (link.wire === "clearway") return this.answer(Status.error, link.errorBody(thrown, channel));
+    const { connection, channel } = this;
+    if (!this.wanted || (connection.wire === "plain" && envelope === undefined))
+      if (!this.settled) connection.report(thrown, channel);
+    if (connection.wire === "clearway") return this.answer(Status.error, connection.errorBody(thrown, channel));
     let body: Uint8Array | undefined;
     try {
-      body = envelope?.(link.errorParts(thrown, channel));
+      body = envelope?.(connection.errorParts(thrown, channel));
     } catch (error) {
-      link.report(error, channel);
+      connection.report(error, channel);
     }
     this.answer(Status.done, body && { ...nothing, body });
   }
 
   #send(status: Status, message: Encoded): void {
-    const { link, owner } = this;
-    const plain = link.wire === "plain";
+    const { connection, owner } = this;
+    const plain = connection.wire === "plain";
     const gone = (): void => {
       this.#leaving = false;
       this.#release();
     };
-    const wrong = link.tooLarge(message);
-    if (wrong) link.report(wrong, this.channel);
-    if (wrong && !plain) owner.reply(this.#reply(Status.error), link.errorBody(wrong, this.channel), gone);
+    const wrong = connection.tooLarge(message);
+    if (wrong) connection.report(wrong, this.channel);
+    if (wrong && !plain) owner.reply(this.#reply(Status.error), connection.errorBody(wrong, this.channel), gone);
     else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, gone);
   }
 
@@ -135,6 +135,6 @@ export class Served implements HandlerContext {
 
   #reply(status: Status): FrameParts {
     const { id } = this;
-    return this.link.wire === "plain" ? { op: Op.answer, id } : { op: Op.reply, id, a: status };
+    return this.connection.wire === "plain" ? { op: Op.answer, id } : { op: Op.reply, id, a: status };
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { Status } from "../wire/frame.js";
-import type { Encoded } from "./link.js";
+import type { Encoded } from "./connection.js";
 import { type QueueCharge, type QueueLimits, SourceQueue } from "./source-queue.js";
 
 /** A source's way to send events to one listener. */

@@ -3,9 +3,9 @@ import { abortOf } from "../../error/abort.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import { failure } from "./calls.js";
+import type { Connection, Encoded, Received } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { follow } from "./follow.js";
-import type { Encoded, Link, Received } from "./link.js";
 import { checkListen, type ListenOptions, policyNumber } from "./listen-options.js";
 import type { Outbox, Waiting } from "./outbox.js";
 
@@ -20,13 +20,13 @@ interface Listen extends Waiting {
 
 /** Streams of events that this end listens to, on Clearway's wire. A second one on a channel ends the first. */
 export class Subscriptions {
-  readonly #link: Link;
+  readonly #connection: Connection;
   readonly #outbox: Outbox;
   readonly #open = new Map<number, Listen>();
   #last = 0;
 
-  constructor(link: Link, outbox: Outbox) {
-    this.#link = link;
+  constructor(connection: Connection, outbox: Outbox) {
+    this.#connection = connection;
     this.#outbox = outbox;
   }
 
@@ -47,13 +47,13 @@ export class Subscriptions {
     const id = this.#nextId();
     const drop = (tell: boolean): void => {
       if (!this.#open.delete(id) || this.#outbox.remove(listen) || !tell) return;
-      this.#link.control({ op: Op.stop, id });
+      this.#connection.control({ op: Op.stop, id });
     };
     const stream = new Listener<Received>(
       {
         decode,
-        onDrop: guarded(onDrop, (error) => this.#link.report(error, channel)),
-        grant: (items, bytes) => this.#link.control({ op: Op.credit, id, a: items, b: bytes }),
+        onDrop: guarded(onDrop, (error) => this.#connection.report(error, channel)),
+        grant: (items, bytes) => this.#connection.control({ op: Op.credit, id, a: items, b: bytes }),
         cancel: () => drop(true),
         done: () => listen.unlisten(),
       },
@@ -71,7 +71,7 @@ export class Subscriptions {
       stream,
       unlisten: () => {},
       refuse,
-      leave: () => this.#link.send(parts, args),
+      leave: () => this.#connection.send(parts, args),
     };
     const refusal = this.#refusal(channel, signal);
     if (refusal !== undefined) {
@@ -105,7 +105,7 @@ export class Subscriptions {
     const listen = this.#open.get(id);
     const bytes = message.attachments.reduce((sum, each) => sum + each.length, message.body.length);
     if (listen && !listen.stream.arrived(message, bytes, a))
-      this.#link.broken(`an event without credit: ${listen.channel}`);
+      this.#connection.broken(`an event without credit: ${listen.channel}`);
   }
 
   end(frame: Frame): void {
@@ -118,15 +118,15 @@ export class Subscriptions {
   /** Ends all streams. The owner calls this when the transport has closed. */
   closed(): void {
     for (const { stream, channel } of this.#open.values())
-      stream.ended(0, { error: this.#link.closedError(`events of ${channel}`) });
+      stream.ended(0, { error: this.#connection.closedError(`events of ${channel}`) });
     this.#open.clear();
   }
 
   #refusal(channel: string, signal: AbortSignal | undefined): { reason: unknown } | undefined {
-    const { callsMax } = this.#link.settings;
+    const { callsMax } = this.#connection.settings;
     const aborted = abortOf(signal);
     if (aborted) return aborted;
-    if (this.#link.over) return { reason: this.#link.closedError(`events of ${channel}`) };
+    if (this.#connection.over) return { reason: this.#connection.closedError(`events of ${channel}`) };
     if (this.#open.size < callsMax) return undefined;
     return { reason: new ClearwayError("queue-full", `streams under way: ${callsMax}, as many as callsMax`) };
   }

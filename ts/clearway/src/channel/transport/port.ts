@@ -3,10 +3,10 @@ import { lifeline, watchLifeline } from "#host";
 import { invalid } from "../../error/clearway-error.js";
 import { part } from "../../lazy/part.js";
 import { Op } from "../../transport/protocol.js";
+import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
 import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
 import { closePort, listenTo, type PortLike } from "./port-like.js";
 import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
-import type { RingWay, WayOwner } from "./ring-way.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
 import { SendWindow, weight } from "./window.js";
 
@@ -16,7 +16,7 @@ import { SendWindow, weight } from "./window.js";
 const movedBytesMin = 4096;
 
 // Created on first use, so that bundlers drop it from an app that uses only codecs.
-let loadRing: (() => Promise<typeof import("./ring-way.js")>) | undefined;
+let loadRing: (() => Promise<typeof import("./channel-ring-port.js")>) | undefined;
 
 /** Settings of a port that carries channels. */
 export interface PortOptions extends TransportLimits {
@@ -60,7 +60,7 @@ class PortChannelTransport implements ChannelTransport {
   #reason: CloseReason | undefined;
   #heard = false;
   readonly #ring: "offer" | "accept" | undefined;
-  #way: RingWay | undefined;
+  #way: ChannelRingPort | undefined;
   /** Waits for the end of the other side's thread. */
   #watching: AbortController | undefined;
   /** Messages that arrive while the ring's code is loading. */
@@ -236,9 +236,9 @@ class PortChannelTransport implements ChannelTransport {
 
   // `memory` is the other end's ring. If it is undefined, this end offers its own.
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
-    let ring: typeof import("./ring-way.js");
+    let ring: typeof import("./channel-ring-port.js");
     try {
-      loadRing ??= part(async () => import("./ring-way.js"));
+      loadRing ??= part(async () => import("./channel-ring-port.js"));
       ring = await loadRing();
     } catch (cause) {
       // The offering end can do without the ring. An accepting end has to read it, because the other end writes to it.
@@ -248,13 +248,16 @@ class PortChannelTransport implements ChannelTransport {
     this.#flush();
     const shared = memory ?? ring.ringMemory();
     try {
-      this.#useRing(new ring.RingWay(shared, memory ? "worker" : "caller", this.#wayOwner()), memory === undefined);
+      this.#useRing(
+        new ring.ChannelRingPort(shared, memory ? "worker" : "caller", this.#wayOwner()),
+        memory === undefined,
+      );
     } catch (cause) {
       this.#fail({ code: "protocol", message: "a ring that is none", cause });
     }
   }
 
-  #useRing(way: RingWay, offers: boolean): void {
+  #useRing(way: ChannelRingPort, offers: boolean): void {
     // Every later message of this end has its place in the ring. The other end's answer says the same of its messages.
     if (offers) this.#post([portMark, Post.ring, way.memory], []);
     this.#way = way;
@@ -266,7 +269,7 @@ class PortChannelTransport implements ChannelTransport {
     way.receive(wakeUp);
   }
 
-  #wayOwner(): WayOwner {
+  #wayOwner(): ChannelRingPortOwner {
     return {
       post: (message, transfer) => this.#port.postMessage(message, transfer as never[]),
       message: (message) => this.#read(message),

@@ -23,7 +23,7 @@ const losses = new WeakMap<Worker, Loss[]>();
  * comes after everything that the worker sent before. If it does not list a call that has no answer, that call was in the lost message.
  */
 export function unreadable(worker: Worker, why: ClearwayError, sure: boolean): void {
-  worker.lane?.lost();
+  worker.ring?.lost();
   const loss: Loss = { why, sure, calls: worker.calls.values(), pings: [...worker.pings] };
   const waiting = losses.get(worker);
   if (waiting) waiting.push(loss);

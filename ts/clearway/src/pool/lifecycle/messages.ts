@@ -231,9 +231,9 @@ export function expectRing({ cells }: Worker): void {
 // it cannot be loaded, all frames go by port.
 async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
   if (worker.life.state !== "ready") return;
-  const ring = await loadRing().catch(() => undefined);
-  if (ring === undefined || worker.lane !== undefined || worker.life.state !== "ready") return;
-  const lane = ring.openRing(worker.handle, {
+  const part = await loadRing().catch(() => undefined);
+  if (part === undefined || worker.ring !== undefined || worker.life.state !== "ready") return;
+  const ring = part.openRing(worker.handle, {
     message: (frames) => worker.receive(frames),
     frame: (op, id, a, b) => worker.frame(op, id, a, b),
     drained: () => worker.told(),
@@ -244,6 +244,6 @@ async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
   });
   // Alone in its message: if it shared a message that is lost, the worker would have no end and read nothing from the ring.
   worker.transport.flush();
-  worker.tell(Op.Ring, 0, lane.memory);
-  worker.lane = worker.transport.lane = lane;
+  worker.tell(Op.Ring, 0, ring.memory);
+  worker.ring = worker.transport.ring = ring;
 }

@@ -85,7 +85,7 @@ function supersede({ workers }: LifecycleHost, worker: Worker): void {
 /** A worker's load dropped: closes it, recycles it, or lets it shrink away later. */
 export function loadDropped(host: LifecycleHost, worker: Worker): void {
   const { settings, workers } = host;
-  if (worker.tasksRun > 0 && !worker.lane && settings.carrier === "auto") expectRing(worker);
+  if (worker.tasksRun > 0 && !worker.ring && settings.carrier === "auto") expectRing(worker);
   if (worker.life.drained(worker.calls.size) === "close") close(worker);
   // A worker that closes its resources keeps the process alive until it is done.
   if (worker.load > 0 || worker.life.state === "closing") return;

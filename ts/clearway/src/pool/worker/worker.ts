@@ -9,7 +9,7 @@ import type { TaskPlacement } from "../../task/task.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
 import { PortTransport } from "../../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, isFrames, Op, type TaskKind } from "../../transport/protocol.js";
-import type { CallerLane } from "../../transport/ring/open-ring.js";
+import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
 import { CallTable } from "./call-table.js";
 import { partMissing, startFailure } from "./failures.js";
@@ -136,7 +136,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly calls = new CallTable<Call>();
   readonly handle: WorkerHandle;
   readonly transport: PortTransport;
-  lane: CallerLane | undefined;
+  ring: CallerRingPort | undefined;
   readonly cells: Int32Array | undefined;
   /** The input streams of its calls, by the id of their frames. */
   readonly inputs = new Map<number, NonNullable<Call["inputs"]>[number]>();
@@ -185,7 +185,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     const hello = helloOf(settings, name);
     this.cells = hello.cancelCells;
     const events: WorkerEvents = {
-      message: (message) => (this.lane ? this.lane.receive(message) : this.receive(message)),
+      message: (message) => (this.ring ? this.ring.receive(message) : this.receive(message)),
       messageError: (sure) => this.unreadable(sure),
       error: (error) => this.#error(error),
       exit: (code) => this.#exited(code),
@@ -208,7 +208,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /**
-   * Sends a call. Its arguments leave at the end of the tick, or at once by the ring. The ring's lane may read the result within this
+   * Sends a call. Its arguments leave at the end of the tick, or at once by the ring. The ring may deliver the result within this
    * method, so the call is in the table and in the load before its frame is sent.
    */
   post(call: Call): void {
@@ -337,9 +337,9 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   #exited(code: number | undefined): void {
     clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
-    // The lane still reads the frames that the worker had published, but the worker takes no calls.
+    // The ring still reads the frames that the worker had published, but the worker takes no calls.
     this.#gone = true;
-    this.lane?.close();
+    this.ring?.close();
     this.transport.close();
     if (this.life.state === "starting") this.#sink.neverReady(this, this.why);
     else this.#sink.lifecycle?.exited(this, code);

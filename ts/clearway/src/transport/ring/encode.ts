@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { countBytes } from "../lane.js";
+import { countBytes } from "../fast-path.js";
 import { Op } from "../protocol.js";
 import { kindOf, wholeBuffer } from "./binary.js";
 import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Tag } from "./layout.js";

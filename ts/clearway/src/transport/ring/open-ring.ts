@@ -4,12 +4,12 @@ import type { Endpoint } from "../../host/host.js";
 import { callFlagBits, frameSlots, Op } from "../protocol.js";
 import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
 import { Poller } from "./poller.js";
-import { type LaneOwner, RingLane } from "./ring-lane.js";
+import { RingPort, type RingPortOwner } from "./ring-port.js";
 
 // The caller's side of the ring. Loaded lazily, so that a pool without shared memory does not pay for it.
 
-/** What a caller's lane needs from its pool. */
-export interface CallerOwner extends LaneOwner {
+/** What a caller's ring needs from its pool. */
+export interface CallerOwner extends RingPortOwner {
   /** Open calls of the worker. */
   readonly calls: { readonly size: number };
   /** Whether the answer to a frame may arrive while the poller polls. False if every run of the call's task took longer. */
@@ -18,18 +18,18 @@ export interface CallerOwner extends LaneOwner {
 
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// The lanes of this thread, oldest first. At most as many workers as there are cores may spin, less one for this thread. The other
+// The rings of this thread, oldest first. At most as many workers as there are cores may spin, less one for this thread. The other
 // workers sleep as soon as they are idle.
-const open: CallerLane[] = [];
+const open: CallerRingPort[] = [];
 
 function allot(): void {
   const may = cores() - 1;
-  // Only `RingLane.maySpin` reads this word; no other memory depends on when the worker sees the change.
-  for (const [index, lane] of open.entries()) lane.allow(index < may);
+  // Only `RingPort.maySpin` reads this word; no other memory depends on when the worker sees the change.
+  for (const [index, ring] of open.entries()) ring.allow(index < may);
 }
 
 /** The caller's end of one worker's rings. */
-export class CallerLane extends RingLane {
+export class CallerRingPort extends RingPort {
   readonly #poll: { sent(alone?: boolean): void; woken(): void };
   readonly #owner: CallerOwner;
   #closed = false;
@@ -79,7 +79,7 @@ export class CallerLane extends RingLane {
     Atomics.store(this.words, at.spin, on ? 1 : 0);
   }
 
-  /** Closes the lane of a dead worker. Reads the frames that it had published, up to the mark of a message that it did not post. */
+  /** Closes the ring of a dead worker. Reads the frames that it had published, up to the mark of a message that it did not post. */
   close(): void {
     this.drain();
     this.#closed = true;
@@ -94,7 +94,7 @@ function isPlain(taskAndFlags: unknown): boolean {
 }
 
 /** Allocates a worker's rings and opens the caller's end. The owner must send `memory` to the worker by port before anything else. */
-export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerLane {
+export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerRingPort {
   const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
   const words = new Int32Array(memory);
   words[at.magic] = magic;
@@ -102,5 +102,5 @@ export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerLane {
   words[at.capacity] = capacityBytes;
   // The worker may answer a message of the port before this side polls for the first time.
   words[at.toCaller.parked] = 1;
-  return new CallerLane(memory, endpoint, owner);
+  return new CallerRingPort(memory, endpoint, owner);
 }

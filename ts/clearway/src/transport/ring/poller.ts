@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { AdaptiveSpin } from "./adaptive-spin.js";
 
-/** A lane as the poller sees it. */
-export interface PolledLane {
+/** A ring as the poller sees it. */
+export interface PolledRing {
   drain(): boolean;
   /** Asks to be woken by a message. Returns false when a frame arrived meanwhile. */
   park(): boolean;
   unpark(): void;
-  /** Whether the lane is stopped at a mark: a message in flight will wake this side. */
+  /** Whether the ring is stopped at a mark: a message in flight will wake this side. */
   readonly blocked: boolean;
-  /** Whether the lane expects something from the other side. */
+  /** Whether the ring expects something from the other side. */
   expects(): boolean;
   /** Whether a published frame is unread. */
   readonly waiting: boolean;
@@ -23,12 +23,12 @@ export interface Loop {
 }
 
 interface Hot {
-  readonly lane: PolledLane;
+  readonly ring: PolledRing;
   readonly spin: AdaptiveSpin;
   on: boolean;
   /** When the last frame was sent or arrived; NaN: in this turn. */
   sinceMs: number;
-  /** When the lane was last polled. */
+  /** When the ring was last polled. */
   lookedMs: number;
   /** Whether a glance found an answer since the last turn. */
   glanced: boolean;
@@ -53,11 +53,11 @@ const glanceMs = 0.1;
 const restMax = 127;
 
 /**
- * Polls the caller's lanes without ever blocking; one instance serves all lanes of a thread. While answers are expected, it polls once
- * per turn of the event loop, as long as `AdaptiveSpin` allows. Then the lane parks, and the worker posts one message for all its frames.
- * Timers, I/O and frames come between any two polls. Without a hot lane the poller does nothing.
+ * Polls the caller's rings without ever blocking; one instance serves all rings of a thread. While answers are expected, it polls once
+ * per turn of the event loop, as long as `AdaptiveSpin` allows. Then the ring parks, and the worker posts one message for all its frames.
+ * Timers, I/O and frames come between any two polls. Without a hot ring the poller does nothing.
  *
- * A caller that makes one call after the other would wait for a turn each time, which takes longer than the answer. On a hot lane, a call
+ * A caller that makes one call after the other would wait for a turn each time, which takes longer than the answer. On a hot ring, a call
  * that is the only open one is therefore followed by a glance: at most 1 us each, and only in the first 0.1 ms of a turn.
  */
 export class Poller {
@@ -73,13 +73,13 @@ export class Poller {
   }
 
   /**
-   * Adds a lane, which must be parked. Returns the functions to call when a frame was sent, and when a message arrived by port. After
-   * each of them, and after each poll, the lane is hot, or parked, or stopped at a mark. There is no fourth state: in it, an answer in
+   * Adds a ring, which must be parked. Returns the functions to call when a frame was sent, and when a message arrived by port. After
+   * each of them, and after each poll, the ring is hot, or parked, or stopped at a mark. There is no fourth state: in it, an answer in
    * the ring would not wake this side.
    */
-  add(lane: PolledLane): { sent(alone?: boolean): void; woken(): void } {
+  add(ring: PolledRing): { sent(alone?: boolean): void; woken(): void } {
     const hot: Hot = {
-      lane,
+      ring,
       spin: new AdaptiveSpin(windowUs),
       on: false,
       sinceMs: 0,
@@ -96,12 +96,12 @@ export class Poller {
         if (wasHot && alone) this.#glance(hot);
       },
       woken: () => {
-        // The lane is polled already.
+        // The ring is polled already.
         if (hot.on) return;
         hot.spin.woken((this.#loop.now() - hot.sinceMs) * 1000);
-        if (this.#hasPatience(hot) && lane.expects()) return this.#heat(hot);
+        if (this.#hasPatience(hot) && ring.expects()) return this.#heat(hot);
         // The sender of the message has cleared this side's `parked` word. `park` sets it again, unless a frame arrived meanwhile.
-        if (!lane.park()) this.#heat(hot);
+        if (!ring.park()) this.#heat(hot);
       },
     };
   }
@@ -111,20 +111,20 @@ export class Poller {
       hot.skip--;
       return;
     }
-    const { lane } = hot;
-    if (lane.blocked || this.#loop.now() - this.#turnedMs > glanceMs) return;
+    const { ring } = hot;
+    if (ring.blocked || this.#loop.now() - this.#turnedMs > glanceMs) return;
     for (let look = 0; look < looks; look++) {
-      if (!lane.waiting) continue;
+      if (!ring.waiting) continue;
       hot.rest = 0;
       hot.glanced = true;
       hot.spin.met();
-      lane.drain();
+      ring.drain();
       return;
     }
     hot.skip = hot.rest = Math.min(2 * hot.rest + 1, restMax);
   }
 
-  // Returns whether to poll the lane from now on. If not, `sinceMs` is the start of its wait.
+  // Returns whether to poll the ring from now on. If not, `sinceMs` is the start of its wait.
   #hasPatience(hot: Hot): boolean {
     hot.sinceMs = this.#loop.now();
     return hot.spin.at(hot.sinceMs) > 0;
@@ -134,7 +134,7 @@ export class Poller {
     hot.sinceMs = Number.NaN;
     if (hot.on) return;
     hot.on = true;
-    hot.lane.unpark();
+    hot.ring.unpark();
     this.#hot.push(hot);
     if (this.#running) return;
     this.#running = true;
@@ -145,7 +145,7 @@ export class Poller {
     this.turns++;
     const clock = this.#loop.now();
     this.#turnedMs = clock;
-    // Draining may make another lane hot. That lane is polled in the next turn.
+    // Draining may make another ring hot. That ring is polled in the next turn.
     const looked = this.#hot;
     this.#hot = [];
     for (const hot of looked) {
@@ -157,26 +157,26 @@ export class Poller {
   };
 
   #stays(hot: Hot, clock: number): boolean {
-    const { lane, spin } = hot;
+    const { ring, spin } = hot;
     const waited = !Number.isNaN(hot.sinceMs);
     if (!waited) hot.sinceMs = clock;
     const jumped = waited && clock - hot.lookedMs > jumpMs;
     hot.lookedMs = clock;
     const { glanced } = hot;
     hot.glanced = false;
-    if (lane.drain()) {
+    if (ring.drain()) {
       if (jumped) spin.gaveUp();
       else spin.met();
       hot.sinceMs = clock;
       return true;
     }
-    if (lane.blocked) return false;
+    if (ring.blocked) return false;
     // After an answer, the next call often follows.
     if (glanced) return true;
-    if (lane.expects()) {
+    if (ring.expects()) {
       if ((clock - hot.sinceMs) * 1000 < spin.at(clock)) return true;
       spin.gaveUp();
     }
-    return !lane.park();
+    return !ring.park();
   }
 }

@@ -4,7 +4,7 @@ import { portTransport } from "../../../src/channel/transport/port.js";
 import { Log } from "./contract.js";
 
 // The import of the ring's code never settles, as from a server that does not answer.
-vi.mock("../../../src/channel/transport/ring-way.js", () => new Promise(() => {}));
+vi.mock("../../../src/channel/transport/channel-ring-port.js", () => new Promise(() => {}));
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());

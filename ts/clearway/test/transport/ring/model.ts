@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A model of the ring's protocol: two threads that take one step at a time, each an access to shared state. `explore` tries every order
-// of steps. The real steps are in `ring-lane.ts` and `ring.ts`.
+// of steps. The real steps are in `ring-port.ts` and `ring.ts`.
 
 /**
  * The sender's work, in order: a frame for the ring, a message for the port, the end of a tick. A worker's script may begin with messages

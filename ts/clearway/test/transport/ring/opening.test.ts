@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { RingEnd } from "../../../src/task/ring-end.js";
+import { WorkerRingPort } from "../../../src/task/worker-ring-port.js";
 import { PortTransport } from "../../../src/transport/port.js";
 import { frameSlots, Op } from "../../../src/transport/protocol.js";
 import { at } from "../../../src/transport/ring/layout.js";
-import { RingLane } from "../../../src/transport/ring/ring-lane.js";
+import { RingPort } from "../../../src/transport/ring/ring-port.js";
 import { ringMemory } from "./pair.js";
 
 const quiet = { broken: () => {}, copied: () => {}, drained: () => {}, busy: () => false };
@@ -15,7 +15,7 @@ function opening() {
   const port: unknown[] = [];
   const values: unknown[] = [];
   const take = (op: Op, a: unknown): void => void (op === Op.Chunk && values.push(a));
-  const caller = new RingLane(
+  const caller = new RingPort(
     memory,
     "caller",
     { post: () => {} },
@@ -31,7 +31,7 @@ function opening() {
   const transport = new PortTransport(endpoint, () => {});
   const open = (): void => {
     transport.flush();
-    transport.lane = new RingEnd(memory, endpoint, { ...quiet, message: () => {}, frame: () => {} });
+    transport.ring = new WorkerRingPort(memory, endpoint, { ...quiet, message: () => {}, frame: () => {} });
   };
   return { caller, transport, open, port, values, words: new Int32Array(memory) };
 }

@@ -4,7 +4,7 @@ import { PortTransport } from "../../../src/transport/port.js";
 import { frameSlots, Op } from "../../../src/transport/protocol.js";
 import { Decoder } from "../../../src/transport/ring/decode.js";
 import { at, headerBytes, magic, version } from "../../../src/transport/ring/layout.js";
-import { RingLane } from "../../../src/transport/ring/ring-lane.js";
+import { RingPort } from "../../../src/transport/ring/ring-port.js";
 import type { Refused } from "../../../src/transport/transport.js";
 
 /** Returns memory for two rings, as a caller initializes it. */
@@ -26,7 +26,7 @@ export function decoded(words: Int32Array, count = words.length): [a: unknown, b
   return values;
 }
 
-/** Connects a caller's transport with its lane to the worker's lane, in one thread. The port delivers only on demand. */
+/** Connects a caller's transport with its ring to the worker's ring, in one thread. The port delivers only on demand. */
 export function pair(capacity = 4096, refused: Refused = () => {}) {
   const memory = ringMemory(capacity);
   const port: unknown[] = [];
@@ -35,7 +35,7 @@ export function pair(capacity = 4096, refused: Refused = () => {}) {
   const read: unknown[] = [];
   const errors: unknown[] = [];
   let wakes = 0;
-  const worker = new RingLane(
+  const worker = new RingPort(
     memory,
     "worker",
     { post: () => {} },
@@ -53,7 +53,7 @@ export function pair(capacity = 4096, refused: Refused = () => {}) {
       if ((message as unknown[])[1] === 0) wakes++;
     },
   };
-  const caller = new RingLane(memory, "caller", endpoint, {
+  const caller = new RingPort(memory, "caller", endpoint, {
     message: () => {},
     frame: () => {},
     drained: () => {},
@@ -61,7 +61,7 @@ export function pair(capacity = 4096, refused: Refused = () => {}) {
     copied: () => {},
   });
   const transport = new PortTransport(endpoint, refused);
-  transport.lane = caller;
+  transport.ring = caller;
   return {
     transport,
     caller,

@@ -3,35 +3,35 @@ import { describe, expect, test } from "vitest";
 import { AdaptiveSpin } from "../../../src/transport/ring/adaptive-spin.js";
 import { Poller } from "../../../src/transport/ring/poller.js";
 
-/** Creates a poller with a loop that turns on demand, and a lane whose frames are a count. */
+/** Creates a poller with a loop that turns on demand, and a ring whose frames are a count. */
 function setUp(stepMs = 0.001) {
   let clock = 1000;
   let next: (() => void) | undefined;
-  const lane = {
+  const ring = {
     frames: 0,
     parked: true,
     blocked: false,
     expected: true,
     drain: () => {
-      const some = lane.frames > 0;
-      lane.frames = 0;
+      const some = ring.frames > 0;
+      ring.frames = 0;
       return some;
     },
     park: () => {
-      lane.parked = lane.frames === 0;
-      return lane.parked;
+      ring.parked = ring.frames === 0;
+      return ring.parked;
     },
     unpark: () => {
-      lane.parked = false;
+      ring.parked = false;
     },
-    expects: () => lane.expected,
+    expects: () => ring.expected,
     waits: 0,
     /** Makes the answer arrive at every third poll. */
     answers: false,
     get waiting() {
-      lane.waits++;
-      if (lane.answers && lane.waits % 3 === 0) lane.frames = 1;
-      return lane.frames > 0;
+      ring.waits++;
+      if (ring.answers && ring.waits % 3 === 0) ring.frames = 1;
+      return ring.frames > 0;
     },
   };
   const poller = new Poller({
@@ -41,7 +41,7 @@ function setUp(stepMs = 0.001) {
       next = turn;
     },
   });
-  const polled = poller.add(lane);
+  const polled = poller.add(ring);
   const turn = (): boolean => {
     const now = next;
     next = undefined;
@@ -49,75 +49,75 @@ function setUp(stepMs = 0.001) {
     now?.();
     return now !== undefined;
   };
-  return { lane, poller, polled, turn, pass: (ms: number) => (clock += ms) };
+  return { ring, poller, polled, turn, pass: (ms: number) => (clock += ms) };
 }
 
 describe("a glance after the only open call", () => {
-  /** Returns a hot lane in a turn that has just begun. */
+  /** Returns a hot ring in a turn that has just begun. */
   function hot() {
     const made = setUp();
     made.polled.sent(true);
-    expect(made.lane.waits).toBe(0);
+    expect(made.ring.waits).toBe(0);
     made.turn();
     return made;
   }
 
-  test("reads the answer at once on a hot lane", () => {
-    const { lane, polled } = hot();
-    lane.answers = true;
+  test("reads the answer at once on a hot ring", () => {
+    const { ring, polled } = hot();
+    ring.answers = true;
     polled.sent(true);
-    expect([lane.waits, lane.frames]).toEqual([3, 0]);
+    expect([ring.waits, ring.frames]).toEqual([3, 0]);
   });
 
   test("does not happen while other calls are open", () => {
-    const { lane, polled } = hot();
-    lane.answers = true;
+    const { ring, polled } = hot();
+    ring.answers = true;
     polled.sent();
-    expect(lane.waits).toBe(0);
+    expect(ring.waits).toBe(0);
   });
 
   test("does not happen later than 0.1 ms after the last turn of the event loop began", () => {
-    const { lane, polled, turn, pass } = hot();
-    lane.answers = true;
+    const { ring, polled, turn, pass } = hot();
+    ring.answers = true;
     for (let call = 0; call < 10; call++) {
       pass(0.01);
       polled.sent(true);
     }
-    expect(lane.waits).toBe(30);
+    expect(ring.waits).toBe(30);
     pass(0.01);
     polled.sent(true);
-    expect(lane.waits).toBe(30);
+    expect(ring.waits).toBe(30);
     turn();
     polled.sent(true);
-    expect(lane.waits).toBe(33);
+    expect(ring.waits).toBe(33);
   });
 
   test("happens less and less often while answers take longer, with 256 polls each", () => {
-    const { lane, polled, turn } = hot();
+    const { ring, polled, turn } = hot();
     const glances: number[] = [];
     for (let call = 0; call < 300; call++) {
-      const before = lane.waits;
+      const before = ring.waits;
       polled.sent(true);
-      if (lane.waits > before) {
-        expect(lane.waits - before).toBe(256);
+      if (ring.waits > before) {
+        expect(ring.waits - before).toBe(256);
         glances.push(call);
       }
       // The answer arrives in the next turn.
-      lane.frames = 1;
+      ring.frames = 1;
       turn();
     }
     expect(glances).toEqual([0, 2, 6, 14, 30, 62, 126, 254]);
   });
 
-  test("keeps the lane hot for one more turn, for the next call, and then lets it park", () => {
-    const { lane, polled, turn } = hot();
-    lane.answers = true;
+  test("keeps the ring hot for one more turn, for the next call, and then lets it park", () => {
+    const { ring, polled, turn } = hot();
+    ring.answers = true;
     polled.sent(true);
-    lane.expected = false;
+    ring.expected = false;
     turn();
-    expect(lane.parked).toBe(false);
+    expect(ring.parked).toBe(false);
     turn();
-    expect(lane.parked).toBe(true);
+    expect(ring.parked).toBe(true);
   });
 });
 
@@ -128,97 +128,97 @@ describe("the caller's poller", () => {
   });
 
   test("polls once per turn while an answer is expected, and parks when no call follows the answer", () => {
-    const { lane, polled, turn } = setUp();
+    const { ring, polled, turn } = setUp();
     polled.sent();
-    for (let at = 0; at < 5; at++) expect([turn(), lane.parked]).toEqual([true, false]);
-    lane.frames = 1;
-    lane.expected = false;
+    for (let at = 0; at < 5; at++) expect([turn(), ring.parked]).toEqual([true, false]);
+    ring.frames = 1;
+    ring.expected = false;
     turn();
-    expect(lane.parked).toBe(false);
+    expect(ring.parked).toBe(false);
     turn();
-    expect([turn(), lane.parked]).toEqual([false, true]);
+    expect([turn(), ring.parked]).toEqual([false, true]);
   });
 
   test("parks when its spin ends, and does not poll again until an answer arrives soon after a park", () => {
-    const { lane, polled, turn, pass } = setUp(1 / 128);
+    const { ring, polled, turn, pass } = setUp(1 / 128);
     const turns = (): number => {
       let count = 0;
-      for (polled.sent(); !lane.parked; count++) turn();
+      for (polled.sent(); !ring.parked; count++) turn();
       expect(turn()).toBe(false);
       return count;
     };
     expect([turns(), turns(), turns()]).toEqual([27, 0, 0]);
     pass(2);
-    lane.expected = false;
+    ring.expected = false;
     polled.woken();
-    expect([lane.parked, turns()]).toEqual([true, 0]);
+    expect([ring.parked, turns()]).toEqual([true, 0]);
     pass(0.1);
     polled.woken();
-    lane.expected = true;
-    expect([lane.parked, turns()]).toEqual([true, 27]);
+    ring.expected = true;
+    expect([ring.parked, turns()]).toEqual([true, 27]);
   });
 
   test("keeps polling after an answer in time, but not after one for which the worker took the core", () => {
-    const { lane, polled, turn, pass } = setUp(0.005);
+    const { ring, polled, turn, pass } = setUp(0.005);
     const answered = (afterMs: number): boolean => {
       polled.sent();
       turn();
       pass(afterMs);
-      lane.frames = 1;
-      lane.expected = false;
-      while (!lane.parked) turn();
-      lane.expected = true;
+      ring.frames = 1;
+      ring.expected = false;
+      while (!ring.parked) turn();
+      ring.expected = true;
       polled.sent();
-      return lane.parked;
+      return ring.parked;
     };
     expect(answered(0.01)).toBe(false);
     expect(answered(0.05)).toBe(true);
   });
 
-  test("stops polling a lane at a mark, because a message will wake it", () => {
-    const { lane, polled, turn } = setUp();
+  test("stops polling a ring at a mark, because a message will wake it", () => {
+    const { ring, polled, turn } = setUp();
     polled.sent();
-    lane.blocked = true;
+    ring.blocked = true;
     turn();
     expect(turn()).toBe(false);
-    lane.blocked = false;
-    lane.frames = 1;
+    ring.blocked = false;
+    ring.frames = 1;
     polled.woken();
     expect(turn()).toBe(true);
-    expect(lane.frames).toBe(0);
+    expect(ring.frames).toBe(0);
   });
 
-  test.each([false, true])("has a lane hot or parked after every message, with more expected: %s", (expected) => {
-    const { lane, polled, turn } = setUp();
-    lane.expected = expected;
+  test.each([false, true])("has a ring hot or parked after every message, with more expected: %s", (expected) => {
+    const { ring, polled, turn } = setUp();
+    ring.expected = expected;
     // The sender of a message clears `parked`.
-    lane.parked = false;
+    ring.parked = false;
     polled.woken();
-    expect([turn(), lane.parked]).toEqual(expected ? [true, false] : [false, true]);
+    expect([turn(), ring.parked]).toEqual(expected ? [true, false] : [false, true]);
   });
 
   test("polls again when a frame arrives while it parks after a message", () => {
-    const { lane, polled, turn } = setUp();
-    lane.expected = false;
-    lane.frames = 1;
+    const { ring, polled, turn } = setUp();
+    ring.expected = false;
+    ring.frames = 1;
     polled.woken();
-    expect([turn(), lane.frames]).toEqual([true, 0]);
+    expect([turn(), ring.frames]).toEqual([true, 0]);
     while (turn());
-    expect(lane.parked).toBe(true);
+    expect(ring.parked).toBe(true);
   });
 
   test("keeps polling when a frame arrives while it parks", () => {
-    const { lane, polled, turn } = setUp();
-    lane.expected = false;
+    const { ring, polled, turn } = setUp();
+    ring.expected = false;
     polled.sent();
-    lane.park = () => {
-      lane.frames = 1;
-      lane.park = () => true;
+    ring.park = () => {
+      ring.frames = 1;
+      ring.park = () => true;
       return false;
     };
     turn();
     expect(turn()).toBe(true);
-    expect(lane.frames).toBe(0);
+    expect(ring.frames).toBe(0);
   });
 });
 

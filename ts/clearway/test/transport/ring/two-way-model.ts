@@ -95,7 +95,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
       if (over !== undefined) on({ pc: "send", out: over, back: "loop" }, (copy) => void copy.open.shift());
       break;
     }
-    // Sending: `RingLane.send`, `post` and `wake`.
+    // Sending: `RingPort.send`, `post` and `wake`.
     case "send":
       on({ pc: state.parked[there] === 0 ? "write" : slip === "clear after post" ? "post" : "clear" });
       break;
@@ -130,7 +130,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
     case "wake":
       on({ ...returned, pc: side.back }, (copy) => void copy.ports[there].push([0, 0]));
       break;
-    // Receiving: `RingLane.drain` and `receive`. A call is answered at once or later.
+    // Receiving: `RingPort.drain` and `receive`. A call is answered at once or later.
     case "drain": {
       const item = state.rings[me][0];
       const take = (copy: State) => void copy.rings[me].shift();

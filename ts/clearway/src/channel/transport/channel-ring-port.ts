@@ -3,13 +3,13 @@ import { afterMessages } from "#host";
 import { Op } from "../../transport/protocol.js";
 import { at, capacityBytes, headerBytes, magic, version } from "../../transport/ring/layout.js";
 import { Poller } from "../../transport/ring/poller.js";
-import { RingLane } from "../../transport/ring/ring-lane.js";
+import { RingPort } from "../../transport/ring/ring-port.js";
 
 // The ring of a port's channel (`spec/ring.md`), with two kinds of frames. A chunk is a channel's frame; its id is 1 when the sender asks
 // the receiver to report what it took. A credit is that report. This module is loaded on first use.
 
 /** Receives what arrives through the ring, and posts through the port. */
-export interface WayOwner {
+export interface ChannelRingPortOwner {
   /** Posts a message through the port. Throws what the port throws. */
   post(message: unknown[], transfer: readonly object[]): void;
   /** A message of the port, in its place among the frames. */
@@ -19,14 +19,14 @@ export interface WayOwner {
   broken(what: string): void;
 }
 
-// Hot lanes are polled once per turn: `transport/ring/poller.ts`.
+// Hot rings are polled once per turn: `transport/ring/poller.ts`.
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// RingLane's messages are flat arrays of frames, with four slots per frame.
+// RingPort's messages are flat arrays of frames, with four slots per frame.
 const slots = 4;
 
 /** One end of a pair of rings. It reads its ring between its own turns, and sleeps when nothing arrives. */
-export class RingWay extends RingLane {
+export class ChannelRingPort extends RingPort {
   readonly #poll: { sent(): void; woken(): void };
   #closed = false;
 
@@ -34,7 +34,7 @@ export class RingWay extends RingLane {
   constructor(
     readonly memory: SharedArrayBuffer,
     side: "caller" | "worker",
-    owner: WayOwner,
+    owner: ChannelRingPortOwner,
   ) {
     super(
       memory,

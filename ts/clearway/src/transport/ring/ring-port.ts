@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { Endpoint } from "../../host/host.js";
-import type { Lane } from "../lane.js";
+import type { FastPath } from "../fast-path.js";
 import { isFrames, Op } from "../protocol.js";
 import { Decoder } from "./decode.js";
 import { Encoder } from "./encode.js";
 import { at, headerBytes, magic, version } from "./layout.js";
 import { type Place, ReceiveRing, SendRing } from "./ring.js";
 
-/** Receives what a lane reads. */
-export interface LaneOwner {
+/** Receives what a ring reads. */
+export interface RingPortOwner {
   /** A message of the port, in its place among the frames. */
   message(frames: unknown[]): void;
   /** A frame of the ring. */
   frame(op: Op, id: number, a: unknown, b: unknown): void;
   /** The ring's frames have been delivered one by one; no more are there for now. */
   drained(): void;
-  /** The other side broke the layout. The lane reads nothing more. */
+  /** The other side broke the layout. The ring reads nothing more. */
   broken(error: ClearwayError): void;
   /** Counts bytes of binary memory that arrived in a result or a stream's value. */
   copied(bytes: number): void;
 }
 
-// Frames are encoded one after the other, so one encoder serves every lane of this thread.
+// Frames are encoded one after the other, so one encoder serves every ring of this thread.
 const encoder = new Encoder();
 
 /**
@@ -39,13 +39,13 @@ const encoder = new Encoder();
  * receiver sees the frame and does not sleep. Otherwise the store of `parked` comes before the tail's store, and therefore before the
  * sender's load of `parked`: the sender sees it and posts a wake-up. `test/transport/ring/model.node.test.ts` checks every interleaving.
  */
-export class RingLane implements Lane {
+export class RingPort implements FastPath {
   /** Stopped at a mark, whose message is in flight and will wake this side. */
   blocked = false;
   owesWake = false;
   protected readonly words: Int32Array;
   readonly #endpoint: Endpoint;
-  readonly #owner: LaneOwner;
+  readonly #owner: RingPortOwner;
   readonly #send: SendRing;
   readonly #receive: ReceiveRing;
   readonly #decoder: Decoder;
@@ -61,7 +61,7 @@ export class RingLane implements Lane {
   #told = 0;
   #broken = false;
 
-  constructor(memory: SharedArrayBuffer, side: "caller" | "worker", endpoint: Endpoint, owner: LaneOwner) {
+  constructor(memory: SharedArrayBuffer, side: "caller" | "worker", endpoint: Endpoint, owner: RingPortOwner) {
     const words = new Int32Array(memory);
     const capacity = words[at.capacity]!;
     const sound =
@@ -158,7 +158,7 @@ export class RingLane implements Lane {
     return this.#receive.waiting;
   }
 
-  /** Whether this side's worker may spin. The caller sets this and may change it; pairs with the store in `CallerLane.allow`. */
+  /** Whether this side's worker may spin. The caller sets this and may change it; pairs with the store in `CallerRingPort.allow`. */
   get maySpin(): boolean {
     return Atomics.load(this.words, at.spin) === 1;
   }
@@ -187,7 +187,7 @@ export class RingLane implements Lane {
   }
 
   /**
-   * Asks to be woken. Returns false, without asking, when a frame arrived meanwhile. A lane that is stopped at a mark needs no request:
+   * Asks to be woken. Returns false, without asking, when a frame arrived meanwhile. A ring that is stopped at a mark needs no request:
    * the mark's message wakes it.
    */
   park(): boolean {

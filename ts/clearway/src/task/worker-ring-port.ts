@@ -2,10 +2,10 @@
 import { afterMessages } from "#host";
 import type { Endpoint } from "../host/host.js";
 import { AdaptiveSpin } from "../transport/ring/adaptive-spin.js";
-import { type LaneOwner, RingLane } from "../transport/ring/ring-lane.js";
+import { RingPort, type RingPortOwner } from "../transport/ring/ring-port.js";
 
-/** A lane as SpinThenPark sees it. */
-export interface WatchedLane {
+/** A ring as SpinThenPark sees it. */
+export interface WatchedRing {
   drain(): boolean;
   park(): boolean;
   unpark(): void;
@@ -36,21 +36,21 @@ const jumpMs = 0.03;
  * work, and a message of the caller wakes it.
  */
 export class SpinThenPark {
-  readonly #lane: WatchedLane;
+  readonly #ring: WatchedRing;
   readonly #worker: Watched;
   readonly #duration = new AdaptiveSpin(awakeUs);
   #quietSinceMs = 0;
   #turning = false;
 
-  constructor(lane: WatchedLane, worker: Watched) {
-    this.#lane = lane;
+  constructor(ring: WatchedRing, worker: Watched) {
+    this.#ring = ring;
     this.#worker = worker;
   }
 
-  /** Polls the lane from now until it parks. Called after a message of the port. */
+  /** Polls the ring from now until it parks. Called after a message of the port. */
   watch(): void {
     if (this.#turning) return;
-    this.#lane.unpark();
+    this.#ring.unpark();
     const clock = performance.now();
     this.#duration.woken((clock - this.#quietSinceMs) * 1000);
     this.#quietSinceMs = clock;
@@ -64,19 +64,19 @@ export class SpinThenPark {
 
   // `awake`: it has spun since the last poll, so a frame that it finds was met by spinning. A frame beside a message was not.
   #look(awake: boolean): void {
-    const lane = this.#lane;
+    const ring = this.#ring;
     const beganMs = performance.now();
     let clock = beganMs;
     while (clock - beganMs < turnMs) {
-      if (lane.drain()) {
+      if (ring.drain()) {
         if (awake) this.#duration.met();
         awake = true;
         clock = this.#quietSinceMs = performance.now();
         continue;
       }
       // The message of a mark comes by the event loop, and wakes the worker.
-      if (lane.blocked) return;
-      const leftUs = lane.maySpin ? this.#duration.at(clock) - (clock - this.#quietSinceMs) * 1000 : 0;
+      if (ring.blocked) return;
+      const leftUs = ring.maySpin ? this.#duration.at(clock) - (clock - this.#quietSinceMs) * 1000 : 0;
       if (leftUs <= 0) return this.#park();
       if (this.#worker.busy()) break;
       const found = this.#spin(clock, leftUs);
@@ -90,16 +90,16 @@ export class SpinThenPark {
 
   #park(): void {
     this.#duration.gaveUp();
-    if (this.#lane.park()) return;
+    if (this.#ring.park()) return;
     this.#turning = true;
     afterMessages(this.#turn);
   }
 
   #spin(fromMs: number, limitUs: number): boolean {
-    const lane = this.#lane;
+    const ring = this.#ring;
     const untilMs = fromMs + limitUs / 1000;
     for (let clock = fromMs; clock < untilMs; ) {
-      for (let each = 0; each < looks; each++) if (lane.waiting) return true;
+      for (let each = 0; each < looks; each++) if (ring.waiting) return true;
       const next = performance.now();
       if (next - clock > jumpMs) {
         this.#duration.jumped(next);
@@ -107,16 +107,16 @@ export class SpinThenPark {
       }
       clock = next;
     }
-    return lane.waiting;
+    return ring.waiting;
   }
 }
 
 /** The worker's end of its rings. Polls by itself from the first `watch` on. */
-export class RingEnd extends RingLane {
+export class WorkerRingPort extends RingPort {
   readonly #spinner: SpinThenPark;
 
   /** Throws `protocol` when `memory` is no ring of this version. */
-  constructor(memory: SharedArrayBuffer, endpoint: Endpoint, owner: LaneOwner & Watched) {
+  constructor(memory: SharedArrayBuffer, endpoint: Endpoint, owner: RingPortOwner & Watched) {
     super(memory, "worker", endpoint, owner);
     this.#spinner = new SpinThenPark(this, owner);
     // Messages from before the ring may still be in flight by port, without a number, and the caller may read the ring before them. A first

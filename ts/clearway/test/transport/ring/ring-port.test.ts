@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { countBytes } from "../../../src/transport/lane.js";
+import { countBytes } from "../../../src/transport/fast-path.js";
 import { Op } from "../../../src/transport/protocol.js";
 import { at, headerBytes } from "../../../src/transport/ring/layout.js";
-import { RingLane } from "../../../src/transport/ring/ring-lane.js";
+import { RingPort } from "../../../src/transport/ring/ring-port.js";
 import fc from "../../fixtures/fast-check.js";
 import { gate } from "../../fixtures/pools.js";
 import { strayTo } from "../../fixtures/stray.js";
@@ -54,7 +54,7 @@ if (shared) {
   });
 }
 
-describe.runIf(shared)("a lane", () => {
+describe.runIf(shared)("a ring", () => {
   test("keeps the order of frames by ring and port, whenever the receiver polls and the port delivers", () => {
     const big = new ArrayBuffer(1024);
     const step = fc.constantFrom("small", "large", "port", "flush", "drain", "deliver", "pause");
@@ -211,7 +211,7 @@ describe.runIf(shared)("a lane", () => {
     const memory = ringMemory(4096);
     harm(new Int32Array(memory));
     const owner = { message: () => {}, frame: () => {}, drained: () => {}, broken: () => {}, copied: () => {} };
-    expect(() => new RingLane(memory, "worker", { post: () => {} }, owner)).toThrow(
+    expect(() => new RingPort(memory, "worker", { post: () => {} }, owner)).toThrow(
       expect.objectContaining({ code: "protocol" }),
     );
   });
@@ -227,8 +227,8 @@ describe.runIf(shared)("a lane", () => {
       copied: () => {},
       broken: (error: unknown) => stray.tell(error),
     };
-    const sender = new RingLane(memory, "caller", { post: () => {} }, { ...owner, frame: () => {} });
-    const receiver = new RingLane(
+    const sender = new RingPort(memory, "caller", { post: () => {} }, { ...owner, frame: () => {} });
+    const receiver = new RingPort(
       memory,
       "worker",
       { post: () => {} },

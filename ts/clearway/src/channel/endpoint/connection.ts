@@ -39,7 +39,7 @@ const none: readonly Uint8Array[] = [];
 const namesKept = 1024;
 
 /** The connection to the other end, after the hello. Encodes values into frames and keeps the ledger. It knows no calls and no streams. */
-export class Link {
+export class Connection {
   readonly ledger = emptyLedger();
   /** Why nothing can be sent any more. */
   reason: CloseReason | undefined;
@@ -167,7 +167,7 @@ export class Link {
     }
   }
 
-  /** Sends a frame with a message. Throws `too-large` before anything has left. A closed link drops the frame. */
+  /** Sends a frame with a message. Throws `too-large` before anything has left. A closed connection drops the frame. */
   send(parts: FrameParts, { body, flags, attachments }: Encoded = nothing): void {
     if (this.reason !== undefined) return;
     const own = (parts.flags ?? 0) | flags;
@@ -180,7 +180,7 @@ export class Link {
     this.#enter(body.length, attachments);
   }
 
-  /** Sends a control frame, which is small and always fits. Never throws: if the transport throws, the link closes it. */
+  /** Sends a control frame, which is small and always fits. Never throws: if the transport throws, the connection closes it. */
   control(parts: FrameParts, message: Encoded = nothing): void {
     try {
       this.send(parts, message);

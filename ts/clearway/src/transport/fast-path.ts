@@ -3,10 +3,10 @@ import type { Endpoint } from "../host/host.js";
 import type { Op } from "./protocol.js";
 
 /**
- * A faster way than the port, for small frames. Lane and port share one order: once a lane is open, frames that leave by port are posted
- * through it.
+ * A faster transport beside the port, for small frames. Both share one order: once a fast path is open, the frames that leave by port are
+ * posted through it, too. The ring of shared memory implements it.
  */
-export interface Lane extends Endpoint {
+export interface FastPath extends Endpoint {
   /** Sends a small frame, copying it. Returns false when the frame has to go by port; then nothing has left. Never blocks. */
   send(op: Op, id: number, a: unknown, b: unknown): boolean;
   /** Bytes of binary memory in the frame sent last. */
@@ -17,5 +17,5 @@ export interface Lane extends Endpoint {
   wake(): void;
 }
 
-/** A chunk's `b`, if a lane's `send` is to write the bytes of binary memory in its value there. */
+/** A chunk's `b`, if a ring's `send` is to write the bytes of binary memory in its value there. */
 export const countBytes = Symbol.for("clearway.countBytes");
