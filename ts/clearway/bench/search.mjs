@@ -12,7 +12,7 @@ const subjects = {
 const warmRounds = 100;
 const rounds = 300;
 
-const { search } = await source("ts/clearway/src/transfer/search.ts");
+const { search } = await source("ts/clearway/src/transfer/prepare-result.ts");
 for (const [name, make] of Object.entries(subjects)) {
   const value = make();
   const samples = [];

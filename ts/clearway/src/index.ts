@@ -17,6 +17,6 @@ export type { Summary } from "./stats/histogram.js";
 export type { Window } from "./stream/credit.js";
 export type { Answer, Argument, Callers, Stream } from "./task/caller.js";
 export type { CrossesAs } from "./transfer/crossing.js";
-export type { CopyReason } from "./transfer/find.js";
+export type { CopyReason } from "./transfer/find-memory.js";
 export type { Ledger, LedgerSide } from "./transfer/ledger.js";
 export { type Moved, move } from "./transfer/move.js";

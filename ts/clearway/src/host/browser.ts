@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { reasonOf } from "../error/abort.js";
+
 import { ClearwayError } from "../error/clearway-error.js";
+import { reasonOf } from "../error/read-signal.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { isBuffer, tagOf } from "./tag.js";
 

@@ -3,8 +3,8 @@ import { AsyncResource } from "node:async_hooks";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import * as threads from "node:worker_threads";
-import { abortOf, reasonOf } from "../error/abort.js";
 import { ClearwayError } from "../error/clearway-error.js";
+import { abortOf, reasonOf } from "../error/read-signal.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { isBuffer } from "./tag.js";
 

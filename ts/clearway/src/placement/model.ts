@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isBuffer } from "../host/tag.js";
-import { isMap, isSet } from "../transfer/find.js";
+import { isMap, isSet } from "../transfer/find-memory.js";
 import { CallProfile, type Place, type Together } from "./call-profile.js";
 
 // Calls of the first back-off. 64 runs in workers replace half of a task's statistics, and take a short time if it is called often.

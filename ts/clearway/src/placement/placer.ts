@@ -7,10 +7,10 @@ import { within } from "../lazy/timer.js";
 import { definitionOfTask, type TaskDefinition } from "../task/task.js";
 import { type Advice, advise } from "./advice.js";
 import type { CallProfile } from "./call-profile.js";
-import { Inline } from "./inline.js";
 import { InlineGrant } from "./inline-grant.js";
 import { argumentClass, Model } from "./model.js";
 import type { PlacedOptions, PlacedTask, Placement, PlacerOwner } from "./owner.js";
+import { Inline } from "./run-inline.js";
 import { Traffic } from "./traffic.js";
 import { type Clock, Turn, threadClock } from "./turn.js";
 

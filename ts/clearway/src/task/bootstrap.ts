@@ -2,7 +2,7 @@
 import { now, partsTravel } from "#host";
 import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
-import { makeReady } from "../transfer/search.js";
+import { makeReady } from "../transfer/prepare-result.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
 import { plain } from "./failures.js";
 import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "./first-call.js";

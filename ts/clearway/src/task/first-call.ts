@@ -2,8 +2,8 @@
 import { clock, refuseDetached } from "#host";
 import type { ParentEndpoint } from "../host/host.js";
 import { entryOf, isEmpty, onWire } from "../transfer/ledger.js";
+import { makeReady } from "../transfer/prepare-result.js";
 import { isTable } from "../transfer/revive.js";
-import { makeReady } from "../transfer/search.js";
 import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
 import { isGenerator, type TaskDefinition } from "./task.js";

@@ -3,7 +3,7 @@ import { clock, heapBytes, now, warmClock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
-import type { makeReady } from "../transfer/search.js";
+import type { makeReady } from "../transfer/prepare-result.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
 import { Answers } from "./answers.js";

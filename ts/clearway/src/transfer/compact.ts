@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { tagOf } from "../host/tag.js";
-import { isMap, isSet } from "./find.js";
+import { isMap, isSet } from "./find-memory.js";
 
 /**
  * Rebuilds the containers of a value and replaces the views in `replaced`.

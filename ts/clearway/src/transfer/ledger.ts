@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { CopyReason, Found } from "./find.js";
+import type { CopyReason, Found } from "./find-memory.js";
 
 /** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */
 export interface LedgerSide {

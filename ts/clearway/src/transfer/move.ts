@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../error/clearway-error.js";
-import { bufferBytes, find } from "./find.js";
+import { bufferBytes, find } from "./find-memory.js";
 
 declare const movedBrand: unique symbol;
 

@@ -2,7 +2,7 @@
 import { ClearwayError, caused } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
 import { isBuffer } from "../host/tag.js";
-import type { CopyReason } from "./find.js";
+import type { CopyReason } from "./find-memory.js";
 
 /** Returns the typed error for a value that structured clone rejected. */
 export function notCloneable(what: string, reason: unknown): ClearwayError {

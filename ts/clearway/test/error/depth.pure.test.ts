@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { checkDepth } from "../../src/error/depth.js";
 import { depthMax } from "../../src/error/depth-max.js";
-import { searchLimit } from "../../src/transfer/find.js";
-import { makeReady } from "../../src/transfer/search.js";
+import { searchLimit } from "../../src/transfer/find-memory.js";
+import { makeReady } from "../../src/transfer/prepare-result.js";
 
 class Box {
   constructor(readonly inner: unknown) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { copyPlain, notPlain } from "../../src/placement/inline.js";
 import { argumentClass } from "../../src/placement/model.js";
+import { copyPlain, notPlain } from "../../src/placement/run-inline.js";
 import { Turn } from "../../src/placement/turn.js";
 import fc from "../fixtures/fast-check.js";
 

@@ -8,7 +8,7 @@ import { resource } from "../../src/resource/resource.js";
 import { errors, leases } from "../../src/task/parts.js";
 import { Server } from "../../src/task/server.js";
 import { definitionOfTask, type TaskMap, withResources } from "../../src/task/task.js";
-import { makeReady } from "../../src/transfer/search.js";
+import { makeReady } from "../../src/transfer/prepare-result.js";
 import { type HelloSettings, Op } from "../../src/transport/protocol.js";
 import { gate } from "../fixtures/pools.js";
 

@@ -2,8 +2,8 @@
 import { type ClearwayError, move, pool } from "clearway";
 import { expect, test } from "vitest";
 import { decodeError, encodeError } from "../../src/error/wire.js";
-import { find } from "../../src/transfer/find.js";
-import { search } from "../../src/transfer/search.js";
+import { find } from "../../src/transfer/find-memory.js";
+import { search } from "../../src/transfer/prepare-result.js";
 import { plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 /** Tests the contract for values from another realm: an iframe, a `vm` context, a test runner. `evaluate` runs code in that realm. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
-import { search } from "../../src/transfer/search.js";
+import { search } from "../../src/transfer/prepare-result.js";
 import fc from "../fixtures/fast-check.js";
 
 const bytes = (length: number, at = 0, shown = length): Uint8Array =>

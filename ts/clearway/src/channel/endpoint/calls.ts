@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { abortOf, checkSignal } from "../../error/abort.js";
+
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { abortOf, checkSignal } from "../../error/read-signal.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { onAbort } from "#host";
-import { abortOf } from "../../error/abort.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { abortOf } from "../../error/read-signal.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { requireLittleEndian } from "../codec/bytes.js";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { checkSignal } from "../../error/abort.js";
+
 import { invalid } from "../../error/clearway-error.js";
+import { checkSignal } from "../../error/read-signal.js";
 import type { WireName } from "../wire/hello.js";
 
 /** Settings of an endpoint. */

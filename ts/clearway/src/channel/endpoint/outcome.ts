@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { abortOf } from "../../error/abort.js";
+
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { ErrorCode } from "../../error/codes.js";
+import { abortOf } from "../../error/read-signal.js";
 import { RemoteError } from "./remote-error.js";
 
 /** How a call ended, as a value. */

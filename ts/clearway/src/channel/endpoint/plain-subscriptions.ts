@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { abortOf } from "../../error/abort.js";
+
 import { ClearwayError } from "../../error/clearway-error.js";
+import { abortOf } from "../../error/read-signal.js";
 import type { MethodCodec } from "../codec/codec.js";
 import type { Calls } from "./calls.js";
 import { type Connection, nothing, type Received } from "./connection.js";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { abortOf } from "../../error/abort.js";
+
 import { ClearwayError } from "../../error/clearway-error.js";
+import { abortOf } from "../../error/read-signal.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import { failure } from "./calls.js";
 import type { Connection, Encoded, Received } from "./connection.js";

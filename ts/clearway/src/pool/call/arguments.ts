@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { find, searchLimit } from "../../transfer/find.js";
+import { find, searchLimit } from "../../transfer/find-memory.js";
 import { emptySide } from "../../transfer/ledger.js";
 import { MovedValue } from "../../transfer/move.js";
-import { prepareValue } from "../../transfer/prepare.js";
+import { prepareValue } from "../../transfer/prepare-argument.js";
 import type { PoolCall } from "./call.js";
 import { Input } from "./input.js";
 

@@ -3,7 +3,7 @@ import { checkDepth } from "../../error/depth.js";
 import { encodeError } from "../../error/wire.js";
 import { Producer } from "../../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
-import { prepareValue } from "../../transfer/prepare.js";
+import { prepareValue } from "../../transfer/prepare-argument.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { Op } from "../../transport/protocol.js";
 import type { InputFeed, InputWire } from "./input.js";

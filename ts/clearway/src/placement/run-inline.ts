@@ -6,10 +6,10 @@ import { isBuffer } from "../host/tag.js";
 import { CallContext } from "../task/context.js";
 import { isGenerator, type TaskDefinition } from "../task/task.js";
 import { emptySide, enter, type LedgerSide, merge } from "../transfer/ledger.js";
-import { prepareValue } from "../transfer/prepare.js";
+import { prepareValue } from "../transfer/prepare-argument.js";
+import { makeReady } from "../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { isTable, revive } from "../transfer/revive.js";
-import { makeReady } from "../transfer/search.js";
 import type { PlacedTask, PlacerOwner } from "./owner.js";
 
 // Structured clone copies deeper values, because recursion must not overflow the stack.

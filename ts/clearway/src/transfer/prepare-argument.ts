@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { find, searchLimit } from "./find.js";
+import { find, searchLimit } from "./find-memory.js";
 import { enterCopy, type LedgerSide } from "./ledger.js";
 import { MovedValue, transferOf } from "./move.js";
 import { wouldCopy } from "./refusal.js";

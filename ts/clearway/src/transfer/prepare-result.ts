@@ -2,7 +2,7 @@
 import { checkDepth } from "../error/depth.js";
 import { tagOf } from "../host/tag.js";
 import { compact } from "./compact.js";
-import { type Found, find, searchLimit } from "./find.js";
+import { type Found, find, searchLimit } from "./find-memory.js";
 import { MovedValue, transferOf } from "./move.js";
 
 /** A value ready to be posted, and the objects to move with it. */
