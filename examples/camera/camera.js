@@ -19,7 +19,7 @@ app.methods("camera").handle({
 
 app.events("camera/frames").serve(async (_, sink) => {
   for (let number = 0; !sink.signal.aborted; number++) {
-    await sink.send({ number, pixels: new Uint8Array(1 << 20) }); // pushed: does not wait for a listener with latest()
+    await sink.send({ number, pixels: new Uint8Array(1 << 20) }); // a listener with latest() never makes send() wait
     await pause(1);
   }
 });

@@ -90,7 +90,7 @@ await using preview = pool<typeof import("./work.tasks.js")>(source, {
   queue: { items: 1, whenFull: "dropOldest" },
 });
 await preview.ready();
-// An app would call the task that draws the preview. Here deposit() takes its time.
+// An app would call the task that draws the preview. Here deposit() stands for it; it takes some time.
 const frames = [1, 2, 3, 4].map((frame) => preview.call.deposit("frames", frame));
 const kept = await Promise.allSettled(frames);
 console.log(kept.at(-1)?.status, kept.filter(({ status }) => status === "rejected").length > 0); // fulfilled true

@@ -15,7 +15,7 @@ export const folders = {
     why: "what moves, what copies, and the ledger; loads the records when a table comes",
   },
   records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by apps that use them" },
-  transport: { may: ["error", "transfer", "host"], why: "carries envelopes between two endpoints" },
+  transport: { may: ["error", "transfer", "host"], why: "carries frames between two threads" },
   stream: { may: ["error", "transfer", "transport"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
   task: {
