@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
+import { type Frame, type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
 import { type Encoded, type Link, nothing, type Received } from "./link.js";
 import { limitsFor } from "./listen-options.js";
 import type { Asked } from "./request-router.js";
@@ -46,17 +46,25 @@ export class AskedStream implements Asked {
   }
 }
 
+/** Sends the ends of streams. */
+export interface PublishersOwner {
+  /** Sends a frame, and charges it to the other end until it has left. Never throws. */
+  reply(parts: FrameParts, message?: Encoded): void;
+}
+
 /** Event streams that this end serves, on Clearway's wire. */
 export class Publishers {
   readonly #link: Link;
+  readonly #owner: PublishersOwner;
   /** By id: streams that have not begun. `#open` has those that have. */
   readonly #asked = new Map<number, AskedStream>();
   readonly #open = new Map<number, Source>();
   /** Streams whose source still runs, with or without a listener. They occupy a place until it ends. */
   readonly #running = new Set<Source>();
 
-  constructor(link: Link) {
+  constructor(link: Link, owner: PublishersOwner) {
     this.#link = link;
+    this.#owner = owner;
   }
 
   get size(): number {
@@ -71,6 +79,8 @@ export class Publishers {
       return undefined;
     }
     this.#replace(channel);
+    // A source's abort listeners may have closed this end, or too many ends wait.
+    if (this.#link.reason !== undefined) return undefined;
     const asked = new AskedStream(this, id, channel, args, frame);
     this.#asked.set(id, asked);
     let places = this.size;
@@ -89,7 +99,7 @@ export class Publishers {
       event: (message, dropped) => link.send({ op: Op.event, id, a: dropped }, message),
       end: (status, error, dropped) => {
         const body = status === Status.error ? link.errorBody(error, channel) : nothing;
-        link.control({ op: Op.end, id, a: status, b: dropped }, body);
+        this.#owner.reply({ op: Op.end, id, a: status, b: dropped }, body);
       },
       report: (error) => link.report(error, channel),
       charge: link.queued,
@@ -105,7 +115,7 @@ export class Publishers {
   }
 
   refuse({ id }: AskedStream, status: Status): void {
-    if (this.#asked.delete(id)) this.#link.control({ op: Op.end, id, a: status });
+    if (this.#asked.delete(id)) this.#owner.reply({ op: Op.end, id, a: status });
   }
 
   credit({ id, a, b }: Frame): void {

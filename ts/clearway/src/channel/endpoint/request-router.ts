@@ -3,7 +3,7 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { type FrameParts, Status } from "../wire/frame.js";
 import { Early } from "./early.js";
-import type { Encoded, Link } from "./link.js";
+import { type Encoded, type Link, nothing } from "./link.js";
 import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
 
@@ -123,7 +123,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#look();
   }
 
-  reply(parts: FrameParts, message: Encoded, gone: () => void): void {
+  reply(parts: FrameParts, message: Encoded = nothing, gone = (): void => {}): void {
     this.#replies.send(parts, message, gone);
   }
 
