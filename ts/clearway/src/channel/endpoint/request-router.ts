@@ -135,6 +135,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   /** Sends waiting answers. The owner calls this when the transport has room again. */
   drain(): void {
     this.#replies.drain();
+    this.#look();
   }
 
   /** Decides again whether to pause the transport. The owner calls this when it begins or stops waiting for answers. */

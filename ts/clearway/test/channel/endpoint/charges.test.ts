@@ -92,6 +92,20 @@ describe("an end that calls and never reads", () => {
   });
 });
 
+describe("an end that closes", () => {
+  test("stops waiting when its waiting answers have left", async () => {
+    const { end, there, log, statuses } = await bare();
+    end.messages("m").handle(() => new Uint8Array(answerBytes));
+    for (let id = 1; id <= 3; id++) there.send(call(id));
+    await turn();
+    expect(end.stats().handling).toBe(2);
+    const closed = end.close({ timeoutMs: Number.POSITIVE_INFINITY });
+    there.open(log);
+    await closed;
+    expect(statuses()).toEqual([Status.done, Status.done, Status.done]);
+  });
+});
+
 describe("an end that terminates itself", () => {
   test("handles no further frames that its transport had already received", async () => {
     const { end, there } = await bare({ callsMax: 100 });
