@@ -91,7 +91,7 @@ export class Publishers {
   }
 
   serve(asked: AskedStream, { limits, encode, begin }: Serving): void {
-    if (!this.#asked.delete(asked.id)) return;
+    if (!this.#take(asked)) return;
     const { id, channel } = asked;
     const link = this.#link;
     const wire: SourceWire = {
@@ -114,8 +114,8 @@ export class Publishers {
     void running.then(() => this.#running.delete(source));
   }
 
-  refuse({ id }: AskedStream, status: Status): void {
-    if (this.#asked.delete(id)) this.#owner.reply({ op: Op.end, id, a: status });
+  refuse(asked: AskedStream, status: Status): void {
+    if (this.#take(asked)) this.#owner.reply({ op: Op.end, id: asked.id, a: status });
   }
 
   credit({ id, a, b }: Frame): void {
@@ -151,6 +151,11 @@ export class Publishers {
   closed(): void {
     this.#asked.clear();
     for (const source of [...this.#open.values()]) source.cancel(this.#link.closedError(`events of ${source.channel}`));
+  }
+
+  /** Removes a stream that has not begun. Returns false if it was refused: another may have its number since. */
+  #take(asked: AskedStream): boolean {
+    return this.#asked.get(asked.id) === asked && this.#asked.delete(asked.id);
   }
 
   // A second listen on a channel ends the first: spec/wire.md.

@@ -123,6 +123,23 @@ describe("an end that listens and never reads", () => {
 });
 
 describe("an end whose stream is replaced", () => {
+  test("serves the stream that took its number, not the one that waited before it", async () => {
+    const { end, there } = await bare();
+    const listen = (id: number, args: string): void => {
+      const body = new Uint8Array([7, 6, ...text.encode("listen"), 7, args.length, ...text.encode(args)]);
+      there.send(writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body }));
+    };
+    // Each takes the place of the one before. The handler has not come yet.
+    listen(1, "first");
+    listen(2, "second");
+    listen(1, "third");
+    await turn();
+    const served: unknown[] = [];
+    end.events("e").serve((args, _sink: EventSink) => void served.push(args));
+    await turn();
+    expect([served, end.stats().serving]).toEqual([["third"], 1]);
+  });
+
   test("keeps no stream when the source's abort closes it", async () => {
     const { end, there } = await bare();
     end.events("e").serve((_, sink: EventSink) => sink.signal.addEventListener("abort", () => end.terminate()));
