@@ -123,7 +123,7 @@ interface ListenOptions {
     bytes?: number;
     /** What a full queue does. Default: `wait`. */
     whenFull?: WhenFull;
-    /** Ends the stream. The iterator throws the signal's reason. */
+    /** Ends the stream. The iterator throws the signal's reason, or what the signal threw. */
     signal?: AbortSignal;
 }
 /** Options for only the newest event: a new event replaces the one that waits. For frames and sensors. */

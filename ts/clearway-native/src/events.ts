@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { onAbort } from "./abort.js";
+import { abortOf, checkSignal, onAbort } from "./abort.js";
 import { invalid } from "./error.js";
 import type { NativeMessage } from "./message.js";
 import type { Payload } from "./payload.js";
@@ -21,7 +21,7 @@ export interface ListenOptions {
   bytes?: number;
   /** What a full queue does. Default: `wait`. */
   whenFull?: WhenFull;
-  /** Ends the stream. The iterator throws the signal's reason. */
+  /** Ends the stream. The iterator throws the signal's reason, or what the signal threw. */
   signal?: AbortSignal;
 }
 
@@ -49,6 +49,11 @@ interface Reader {
   reject(error: unknown): void;
 }
 
+/** How a stream fails. The error may be undefined: a signal's reason can be anything. */
+interface Failure {
+  readonly error: unknown;
+}
+
 /** Listens to a channel's events. Throws `invalid-argument` for wrong options. Refusals by the source are thrown by the iterator. */
 export function listen(port: Port, channel: string, options: ListenOptions): NativeEvents {
   const { items = 64, bytes = 64 << 20, whenFull = "wait", signal } = options;
@@ -56,7 +61,9 @@ export function listen(port: Port, channel: string, options: ListenOptions): Nat
   if (!(Number.isInteger(bytes) && bytes >= 1)) throw invalid("bytes", "a whole number, at least 1", bytes);
   const policy = policies.indexOf(whenFull);
   if (policy < 0) throw invalid("whenFull", `one of ${policies.join(", ")}`, whenFull);
-  signal?.throwIfAborted();
+  checkSignal(signal);
+  const aborted = abortOf(signal);
+  if (aborted) throw aborted.reason;
   return new Events(port, channel, { items, bytes, policy, given: options.arguments ?? null, signal });
 }
 
@@ -66,14 +73,14 @@ class Events implements NativeEvents, StreamSink {
   readonly #stream: number;
   readonly #readers: Reader[] = [];
   readonly #batch: number;
-  readonly #signal: AbortSignal | undefined;
   /** Removes the stream's listener from the signal. */
   #deaf: (() => void) | undefined;
   #queue: NativeMessage[] = [];
   #head = 0;
   #consumed = 0;
   #ended = false;
-  #error: unknown;
+  /** An error that no reader has received yet. */
+  #failure: Failure | undefined;
 
   constructor(
     port: Port,
@@ -84,8 +91,7 @@ class Events implements NativeEvents, StreamSink {
     // Credit is returned in halves of the window: this calls the source rarely, and the source never stops for lack of credit.
     this.#batch = Math.max(1, at.items >> 1);
     this.#stream = port.listen(channel, [at.items, at.bytes, at.policy, at.items], at.given, this);
-    this.#signal = at.signal;
-    if (at.signal) this.#deaf = onAbort(at.signal, this.#abort);
+    if (at.signal) this.#deaf = onAbort(at.signal, (reason) => this.#stop({ error: reason }));
   }
 
   get dropped(): number {
@@ -105,9 +111,9 @@ class Events implements NativeEvents, StreamSink {
       return Promise.resolve({ value, done: false });
     }
     if (this.#ended) {
-      const error = this.#error;
-      this.#error = undefined;
-      return error === undefined ? Promise.resolve(done) : Promise.reject(error);
+      const failure = this.#failure;
+      this.#failure = undefined;
+      return failure === undefined ? Promise.resolve(done) : Promise.reject(failure.error);
     }
     return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
   }
@@ -140,7 +146,7 @@ class Events implements NativeEvents, StreamSink {
   }
 
   end(error: unknown): void {
-    this.#finish(error);
+    this.#finish(error === undefined ? undefined : { error });
   }
 
   #consume(): void {
@@ -150,15 +156,9 @@ class Events implements NativeEvents, StreamSink {
     this.#consumed = 0;
   }
 
-  readonly #abort = (): void => {
+  #stop(failure?: Failure): void {
     this.#drop();
-    this.#finish(this.#signal?.reason);
-    this.#port.unlisten(this.#stream);
-  };
-
-  #stop(): void {
-    this.#drop();
-    this.#finish(undefined);
+    this.#finish(failure);
     this.#port.unlisten(this.#stream);
   }
 
@@ -167,15 +167,15 @@ class Events implements NativeEvents, StreamSink {
     this.#head = 0;
   }
 
-  #finish(error: unknown): void {
+  #finish(failure: Failure | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#deaf?.();
     const [first, ...rest] = this.#readers.splice(0);
     // An error rejects the first waiting reader, and only that one, as in any iterator.
-    if (first && error !== undefined) first.reject(error);
+    if (first && failure) first.reject(failure.error);
     else {
-      this.#error = error;
+      this.#failure = failure;
       first?.resolve(done);
     }
     for (const reader of rest) reader.resolve(done);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { onAbort } from "./abort.js";
+import { abortOf, checkSignal, onAbort } from "./abort.js";
 import type { Addon, Slot, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
 import { NativeError, textOf } from "./error.js";
@@ -107,17 +107,23 @@ export class Port implements MemoryHome, RecordSink {
     return answer.message(0);
   }
 
-  /** Sends a message. When `signal` aborts, rejects with its reason, tells the plugin, and drops the answer. */
+  /**
+   * Sends a message. When `signal` aborts, rejects with its reason, tells the plugin, and drops the answer. A signal that throws counts as
+   * aborted, with what it threw.
+   */
   send(channel: string, payload: Payload, attachments?: Attachments, signal?: AbortSignal): Promise<NativeMessage> {
     return new Promise((resolve, reject) => {
+      checkSignal(signal);
+      const aborted = abortOf(signal);
+      // After the signal was read: its getters may close the plugin.
       this.#check();
-      signal?.throwIfAborted();
+      if (aborted) return reject(aborted.reason);
       const id = this.#next++;
-      const abort = (): void => {
-        this.#waiting.delete(id);
+      const abort = (reason: unknown): void => {
+        if (!this.#waiting.delete(id)) return;
+        reject(reason);
         this.addon.cancel(this.port, id);
         this.#hold();
-        reject(signal?.reason);
       };
       let settled = (): void => {};
       this.#waiting.set(id, {

@@ -47,7 +47,7 @@ export class Core {
       mayPause: () => this.#calls.size === 0,
       end: (reason) => this.terminate(reason),
     });
-    this.#publishers = new Publishers(this.connection);
+    this.#publishers = new Publishers(this.connection, this.router);
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
     });
@@ -203,7 +203,7 @@ export class Core {
     if (channel === undefined) return;
     if (!this.plainListens.message(channel, message)) return this.#request(frame, message, frame.id !== 0, channel);
     // Events need no answer. The other end gets one where it asked for one.
-    if (frame.id !== 0) this.connection.control({ op: Op.answer, id: frame.id });
+    if (frame.id !== 0) this.router.reply({ op: Op.answer, id: frame.id });
   }
 
   #request(frame: Frame, message: Received, wanted: boolean, channel = this.#channel(frame)): void {

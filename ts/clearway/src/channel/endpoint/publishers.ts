@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
-import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
+import { type Frame, type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
+import { type Encoded, type Connection, nothing, type Received } from "./connection.js";
 import { limitsFor } from "./listen-options.js";
 import type { Asked } from "./request-router.js";
 import { Source, type SourceWire } from "./source.js";
@@ -46,17 +46,25 @@ export class AskedStream implements Asked {
   }
 }
 
+/** Sends the ends of streams. */
+export interface PublishersOwner {
+  /** Sends a frame, and charges it to the other end until it has left. Never throws. */
+  reply(parts: FrameParts, message?: Encoded): void;
+}
+
 /** Event streams that this end serves, on Clearway's wire. */
 export class Publishers {
   readonly #connection: Connection;
+  readonly #owner: PublishersOwner;
   /** By id: streams that have not begun. `#open` has those that have. */
   readonly #asked = new Map<number, AskedStream>();
   readonly #open = new Map<number, Source>();
   /** Streams whose source still runs, with or without a listener. They occupy a place until it ends. */
   readonly #running = new Set<Source>();
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, owner: PublishersOwner) {
     this.#connection = connection;
+    this.#owner = owner;
   }
 
   get size(): number {
@@ -71,6 +79,8 @@ export class Publishers {
       return undefined;
     }
     this.#replace(channel);
+    // A source's abort listeners may have closed this end, or too many ends wait.
+    if (this.#link.reason !== undefined) return undefined;
     const asked = new AskedStream(this, id, channel, args, frame);
     this.#asked.set(id, asked);
     let places = this.size;
@@ -81,7 +91,7 @@ export class Publishers {
   }
 
   serve(asked: AskedStream, { limits, encode, begin }: Serving): void {
-    if (!this.#asked.delete(asked.id)) return;
+    if (!this.#take(asked)) return;
     const { id, channel } = asked;
     const connection = this.#connection;
     const wire: SourceWire = {
@@ -89,7 +99,7 @@ export class Publishers {
       event: (message, dropped) => connection.send({ op: Op.event, id, a: dropped }, message),
       end: (status, error, dropped) => {
         const body = status === Status.error ? connection.errorBody(error, channel) : nothing;
-        connection.control({ op: Op.end, id, a: status, b: dropped }, body);
+        this.#owner.reply({ op: Op.end, id, a: status, b: dropped }, body);
       },
       report: (error) => connection.report(error, channel),
       charge: connection.queued,
@@ -104,8 +114,8 @@ export class Publishers {
     void running.then(() => this.#running.delete(source));
   }
 
-  refuse({ id }: AskedStream, status: Status): void {
-    if (this.#asked.delete(id)) this.#connection.control({ op: Op.end, id, a: status });
+  refuse(asked: AskedStream, status: Status): void {
+    if (this.#take(asked)) this.#owner.reply({ op: Op.end, id: asked.id, a: status });
   }
 
   credit({ id, a, b }: Frame): void {
@@ -143,6 +153,11 @@ export class Publishers {
     this.#asked.clear();
     for (const source of [...this.#open.values()])
       source.cancel(this.#connection.closedError(`events of ${source.channel}`));
+  }
+
+  /** Removes a stream that has not begun. Returns false if it was refused: another may have its number since. */
+  #take(asked: AskedStream): boolean {
+    return this.#asked.get(asked.id) === asked && this.#asked.delete(asked.id);
   }
 
   // A second listen on a channel ends the first: spec/wire.md.

@@ -30,26 +30,22 @@ const replyBytes = 64;
 const refusalsMax = 8192;
 
 /**
- * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, `full` is true: no handler
- * starts, and the transport is paused unless this end waits for an answer itself. A peer that reads none of them for `stallMs` is
- * disconnected.
+ * Replies that wait while the transport is congested: answers, and ends of streams. Their bytes are charged to the other end. At the
+ * limit, `full` is true: no handler starts, and the transport is paused unless this end waits for an answer itself. A peer that reads
+ * none of them for `stallMs` is disconnected.
  */
 export class Replies {
   readonly #connection: Connection;
-  readonly #mayPause: () => boolean;
-  readonly #onRoom: () => void;
-  readonly #end: (reason: CloseReason) => void;
+  readonly #owner: RepliesOwner;
   #waiting: Reply[] = [];
   #bytes = 0;
   #full = false;
   #paused = false;
   #stalled: Timer | undefined;
 
-  constructor(connection: Connection, { mayPause, onRoom, end }: RepliesOwner) {
+  constructor(connection: Connection, owner: RepliesOwner) {
     this.#connection = connection;
-    this.#mayPause = mayPause;
-    this.#onRoom = onRoom;
-    this.#end = end;
+    this.#owner = owner;
   }
 
   get size(): number {
@@ -83,7 +79,7 @@ export class Replies {
 
   /** Pauses or resumes the transport, as the state now requires. */
   weigh(): void {
-    const pause = this.#full && this.#mayPause();
+    const pause = this.#full && this.#owner.mayPause();
     if (pause === this.#paused) return;
     this.#paused = pause;
     if (pause) this.#connection.pause();
@@ -126,7 +122,7 @@ export class Replies {
     if (this.#bytes * 2 > this.#connection.settings.replyBytesMax) return this.#wind();
     this.#full = false;
     this.weigh();
-    this.#onRoom();
+    this.#owner.onRoom();
   }
 
   #wind(): void {
@@ -136,6 +132,6 @@ export class Replies {
   }
 
   #disconnect(what: string): void {
-    this.#end({ code: "timeout", message: `the other end ${what}: ${this.#bytes} bytes of answers wait` });
+    this.#owner.end({ code: "timeout", message: `the other end ${what}: ${this.#bytes} bytes of answers wait` });
   }
 }

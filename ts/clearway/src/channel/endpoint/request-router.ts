@@ -4,6 +4,7 @@ import { after, type Timer } from "../../lazy/timer.js";
 import { type FrameParts, Status } from "../wire/frame.js";
 import type { Connection, Encoded } from "./connection.js";
 import { Early } from "./early.js";
+import { type Encoded, type Connection, nothing } from "./connection.js";
 import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
 
@@ -123,7 +124,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#look();
   }
 
-  reply(parts: FrameParts, message: Encoded, gone: () => void): void {
+  reply(parts: FrameParts, message: Encoded = nothing, gone = (): void => {}): void {
     this.#replies.send(parts, message, gone);
   }
 
@@ -135,6 +136,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   /** Sends waiting answers. The owner calls this when the transport has room again. */
   drain(): void {
     this.#replies.drain();
+    this.#look();
   }
 
   /** Decides again whether to pause the transport. The owner calls this when it begins or stops waiting for answers. */

@@ -1,55 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
-import { writeHello } from "../../../src/channel/wire/hello.js";
-import { Log } from "../transports/contract.js";
+import { answerBytes, bare, call, open, terminateAll, text, turn, withoutPause } from "./bare.js";
 import { endpoints, until } from "./pairs.js";
 
-const open: Endpoint[] = [];
 afterEach(() => {
   vi.useRealTimers();
-  for (const each of open.splice(0)) each.terminate();
+  terminateAll();
 });
-
-const text = new TextEncoder();
-const call = (id: number, channel = "m"): Uint8Array => writeFrame({ op: Op.call, id, name: text.encode(channel) });
-// The real timer, also while a test uses a fake clock.
-const { setTimeout: realTimeout } = globalThis;
-const turn = (): Promise<void> => new Promise((resolve) => realTimeout(resolve));
-
-/** Connects an endpoint to a raw transport whose other end reads nothing until it is opened. */
-async function bare(options: EndpointOptions = {}, change = (transport: ChannelTransport) => transport) {
-  const [ta, there] = memoryPair({ windowBytes: 1000 });
-  there.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
-  const end = await connect(change(ta), { onError: () => {}, ...options });
-  open.push(end);
-  const log = new Log();
-  const statuses = (): number[] =>
-    log.frames.flatMap((bytes) => {
-      const { op, a } = readFrame(bytes, [])!;
-      return op === Op.reply ? [a] : [];
-    });
-  return { end, there, log, statuses };
-}
-
-/** Removes `pause`, which a worker's port does not have. */
-const withoutPause = (under: ChannelTransport): ChannelTransport => ({
-  name: "bare",
-  frameBytesMax: under.frameBytesMax,
-  moves: false,
-  shares: false,
-  open: (sink) => under.open(sink),
-  send: (frame) => under.send(frame),
-  close: (reason) => under.close(reason),
-});
-
-const answerBytes = 1000;
 
 describe("an end that calls and never reads", () => {
   /** Makes a thousand calls, and returns a count of those that ran. */
@@ -128,6 +89,20 @@ describe("an end that calls and never reads", () => {
       code: "timeout",
       message: expect.stringContaining("reads no answers and goes on calling"),
     });
+  });
+});
+
+describe("an end that closes", () => {
+  test("stops waiting when its waiting answers have left", async () => {
+    const { end, there, log, statuses } = await bare();
+    end.messages("m").handle(() => new Uint8Array(answerBytes));
+    for (let id = 1; id <= 3; id++) there.send(call(id));
+    await turn();
+    expect(end.stats().handling).toBe(2);
+    const closed = end.close({ timeoutMs: Number.POSITIVE_INFINITY });
+    there.open(log);
+    await closed;
+    expect(statuses()).toEqual([Status.done, Status.done, Status.done]);
   });
 });
 
@@ -229,69 +204,6 @@ describe("an end that calls and cancels at once", () => {
     await end.close({ timeoutMs: Number.POSITIVE_INFINITY });
     expect(end.stats().handling).toBe(0);
   });
-});
-
-describe("an end that listens and stops at once", () => {
-  test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {
-    const { end, there, log } = await bare({ callsMax: 4 });
-    there.open(log);
-    let running = 0;
-    const waiting: (() => void)[] = [];
-    const work = async (): Promise<void> => {
-      running++;
-      await new Promise<void>((resolve) => waiting.push(resolve));
-      running--;
-    };
-    if (kind === "generators")
-      end.events("e").serve(async function* () {
-        await work();
-        yield 1;
-      });
-    else end.events("e").serve((_, _sink: EventSink) => work());
-    const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
-    for (let id = 1; id <= 300; id++) {
-      there.send(writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body }));
-      await turn();
-      there.send(writeFrame({ op: Op.stop, id }));
-    }
-    await turn();
-    expect(running).toBe(4);
-    for (const go of waiting.splice(0)) go();
-    await turn();
-    there.send(writeFrame({ op: Op.listen, id: 301, name: text.encode("e"), a: 9, b: 9, body }));
-    await turn();
-    expect(running).toBe(1);
-  });
-});
-
-describe("an end that listens and never reads", () => {
-  test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
-    "makes at most replyBytesMax bytes of pushed events wait, at any requested capacity: %s",
-    async (whenFull) => {
-      const { end, there } = await bare({ replyBytesMax: 50_000 });
-      const results: Promise<unknown>[] = [];
-      end.events("e").serve(
-        (_, sink: EventSink) => {
-          for (let n = 0; n < 500; n++) results.push(sink.send(new Uint8Array(answerBytes)).catch(({ code }) => code));
-        },
-        { whenFull },
-      );
-      end.events("other").serve((_, sink: EventSink) => {
-        for (let n = 0; n < 500; n++) void sink.send(new Uint8Array(answerBytes)).catch(() => {});
-      });
-      const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
-      for (const [id, name] of ["e", "other"].entries())
-        there.send(writeFrame({ op: Op.listen, id, name: text.encode(name), a: 1, b: 1, c: 0xffff, body }));
-      await turn();
-      expect(end.stats().waitingBytes).toBeGreaterThanOrEqual(50_000);
-      expect(end.stats().waitingBytes).toBeLessThan(50_000 + 2 * (answerBytes + 100));
-      end.terminate();
-      const settled = await Promise.all(results);
-      expect(settled.filter((each) => each === true).length).toBeGreaterThan(whenFull === "dropOldest" ? 400 : 40);
-      if (whenFull === "fail") expect(settled.at(-1)).toBe("queue-full");
-      expect(end.stats().waitingBytes).toBe(0);
-    },
-  );
 });
 
 describe("a cancelled early message", () => {

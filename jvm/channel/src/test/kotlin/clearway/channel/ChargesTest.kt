@@ -10,6 +10,7 @@ import clearway.channel.transport.TransportLimits
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.writeFrame
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Executor
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
@@ -124,6 +125,33 @@ class ChargesTest {
             assertTrue(waiting < REPLY_BYTES_MAX + 100, "$waiting bytes wait")
             clock.pass(500)
             assertEquals(CloseCode.TIMEOUT, bare.end.closed.get(60, TimeUnit.SECONDS).code)
+        }
+
+    @Test
+    fun `a peer whose streams replace each other is disconnected at once when its transport cannot pause`() =
+        Bare(options().callsMax(10).replyBytesMax(1 shl 30), change = { WithoutPause(it) }).use { bare ->
+            for (id in 1..12_000) bare.there.send(writeFrame(Op.LISTEN, id = id, name = "m".toByteArray()))
+            assertEquals(CloseCode.TIMEOUT, bare.end.closed.get(60, TimeUnit.SECONDS).code)
+            assertEquals(0, bare.end.stats().run { serving + waitingBytes })
+        }
+
+    @Test
+    fun `a stream is served and not the one that had its number before and waited for the handler`() =
+        Bare(options()).use { bare ->
+            bare.end.messages("m").handle({ _, _ -> Reply.of(ran.incrementAndGet()) })
+            fun listen(id: Int, args: String) {
+                val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", args))
+                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1, name = "e".toByteArray(), body = call))
+            }
+            // Each takes the place of the one before.
+            listen(1, "first")
+            listen(2, "second")
+            listen(1, "third")
+            bare.call(3, body = Codecs.STANDARD.encode(null))
+            while (ran.get() == 0) Thread.onSpinWait()
+            val served = CompletableFuture<Any?>()
+            bare.end.events("e").serve({ args, _ -> served.complete(args) })
+            assertEquals("third", served.get(60, TimeUnit.SECONDS))
         }
 
     @Test

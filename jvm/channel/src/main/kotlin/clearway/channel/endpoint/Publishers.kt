@@ -46,7 +46,10 @@ internal class AskedStream(
 
 /** Streams of events that this end serves, on Clearway's wire. Guarded by its endpoint's lock. */
 internal class Publishers(private val link: Link, private val replies: Replies) {
-    /** By id: asked for and not begun, or begun. */
+    /**
+     * By id: asked for and not begun, or begun. The number of a refused stream may be another's before its handler
+     * comes.
+     */
     private val asked = HashMap<Int, AskedStream>()
     private val open = HashMap<Int, Source>()
     /** Streams without a listener whose source still runs. They occupy a place until it ends. */
@@ -63,6 +66,8 @@ internal class Publishers(private val link: Link, private val replies: Replies) 
             return null
         }
         replace(channel)
+        // Too many ends may wait: then this end has closed.
+        if (link.reason != null) return null
         val stream = AskedStream(this, id, channel, args, frame)
         asked[id] = stream
         if (size + leaving.size <= link.settings.callsMax) return stream
@@ -72,7 +77,7 @@ internal class Publishers(private val link: Link, private val replies: Replies) 
 
     fun serve(stream: AskedStream, serving: Serving) {
         val id = stream.id
-        if (asked.remove(id) == null) return
+        if (!asked.remove(id, stream)) return
         val wire =
             object : SourceWire {
                 override fun encode(event: Any?) = serving.encode(event)
@@ -98,7 +103,7 @@ internal class Publishers(private val link: Link, private val replies: Replies) 
     }
 
     fun refuse(stream: AskedStream, status: Int) {
-        if (asked.remove(stream.id) != null) replies.send(Op.END, 0, stream.id, status.toLong(), 0, NOTHING) {}
+        if (asked.remove(stream.id, stream)) replies.send(Op.END, 0, stream.id, status.toLong(), 0, NOTHING) {}
     }
 
     fun credit(frame: Frame) {

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test } from "vitest";
+import { connect } from "../../../src/channel/endpoint/connect.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import type { EventSink } from "../../../src/channel/endpoint/source.js";
+import { memoryPair } from "../../../src/channel/transport/memory.js";
+import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
+import type { Log } from "../transports/contract.js";
+import { answerBytes, bare, open, terminateAll, text, turn, withoutPause } from "./bare.js";
+
+afterEach(terminateAll);
+
+describe("an end that listens and stops at once", () => {
+  test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {
+    const { end, there, log } = await bare({ callsMax: 4 });
+    there.open(log);
+    let running = 0;
+    const waiting: (() => void)[] = [];
+    const work = async (): Promise<void> => {
+      running++;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      running--;
+    };
+    if (kind === "generators")
+      end.events("e").serve(async function* () {
+        await work();
+        yield 1;
+      });
+    else end.events("e").serve((_, _sink: EventSink) => work());
+    const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+    for (let id = 1; id <= 300; id++) {
+      there.send(writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body }));
+      await turn();
+      there.send(writeFrame({ op: Op.stop, id }));
+    }
+    await turn();
+    expect(running).toBe(4);
+    for (const go of waiting.splice(0)) go();
+    await turn();
+    there.send(writeFrame({ op: Op.listen, id: 301, name: text.encode("e"), a: 9, b: 9, body }));
+    await turn();
+    expect(running).toBe(1);
+  });
+});
+
+describe("an end that listens and never reads", () => {
+  const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+  const listen = (id: number): Uint8Array =>
+    writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body });
+  const ended = (log: Log): number[] =>
+    log.frames.map((bytes) => readFrame(bytes, [])!).flatMap(({ op, id }) => (op === Op.end ? [id] : []));
+
+  /** What an end serves, by what happens to its streams when the other end listens in a loop. */
+  const ways: Record<string, (end: Endpoint) => void> = {
+    replaced: (end) => end.events("e").serve((_, _sink: EventSink) => {}),
+    "replaced before their handler comes": () => {},
+    refused: (end) => end.messages("e").handle(() => undefined),
+  };
+
+  describe.each(Object.keys(ways))("when its streams are %s", (way) => {
+    /** Listens a thousand times. */
+    async function flood(options: EndpointOptions, change?: (transport: ChannelTransport) => ChannelTransport) {
+      const made = await bare({ replyBytesMax: 20_000, ...options }, change);
+      ways[way]!(made.end);
+      for (let id = 1; id <= 1000; id++) made.there.send(listen(id));
+      await turn();
+      return made;
+    }
+
+    test("has at most replyBytesMax bytes of ends waiting, and is not read any further", async () => {
+      const { end } = await flood({});
+      const { waitingBytes } = end.stats();
+      expect(waitingBytes).toBeGreaterThanOrEqual(20_000);
+      expect(waitingBytes).toBeLessThan(20_000 + 100);
+    });
+
+    test("receives every end in order when it reads later", async () => {
+      const { end, there, log } = await flood({});
+      there.open(log);
+      const last = way === "refused" ? 1000 : 999;
+      await log.until(() => ended(log).length === last);
+      expect(ended(log)).toEqual(Array.from({ length: last }, (_, at) => at + 1));
+      expect(end.stats().waitingBytes).toBe(0);
+    });
+
+    test("is disconnected at once when it goes on over a transport that cannot be paused", async () => {
+      const { end, there } = await flood({ replyBytesMax: 1 << 30, callsMax: 10 }, withoutPause);
+      for (let id = 2000; id < 12_000; id++) there.send(listen(id));
+      expect(await end.closed).toMatchObject({ code: "timeout" });
+      expect(end.stats()).toMatchObject({ serving: 0, waitingBytes: 0 });
+    });
+  });
+
+  test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
+    "makes at most replyBytesMax bytes of pushed events wait, at any requested capacity: %s",
+    async (whenFull) => {
+      const { end, there } = await bare({ replyBytesMax: 50_000 });
+      const results: Promise<unknown>[] = [];
+      end.events("e").serve(
+        (_, sink: EventSink) => {
+          for (let n = 0; n < 500; n++) results.push(sink.send(new Uint8Array(answerBytes)).catch(({ code }) => code));
+        },
+        { whenFull },
+      );
+      end.events("other").serve((_, sink: EventSink) => {
+        for (let n = 0; n < 500; n++) void sink.send(new Uint8Array(answerBytes)).catch(() => {});
+      });
+      const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+      for (const [id, name] of ["e", "other"].entries())
+        there.send(writeFrame({ op: Op.listen, id, name: text.encode(name), a: 1, b: 1, c: 0xffff, body }));
+      await turn();
+      expect(end.stats().waitingBytes).toBeGreaterThanOrEqual(50_000);
+      expect(end.stats().waitingBytes).toBeLessThan(50_000 + 2 * (answerBytes + 100));
+      end.terminate();
+      const settled = await Promise.all(results);
+      expect(settled.filter((each) => each === true).length).toBeGreaterThan(whenFull === "dropOldest" ? 400 : 40);
+      if (whenFull === "fail") expect(settled.at(-1)).toBe("queue-full");
+      expect(end.stats().waitingBytes).toBe(0);
+    },
+  );
+});
+
+describe("an end whose stream is replaced", () => {
+  test("serves the stream that took its number, not the one that waited before it", async () => {
+    const { end, there } = await bare();
+    const listen = (id: number, args: string): void => {
+      const body = new Uint8Array([7, 6, ...text.encode("listen"), 7, args.length, ...text.encode(args)]);
+      there.send(writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body }));
+    };
+    // Each takes the place of the one before. The handler has not come yet.
+    listen(1, "first");
+    listen(2, "second");
+    listen(1, "third");
+    await turn();
+    const served: unknown[] = [];
+    end.events("e").serve((args, _sink: EventSink) => void served.push(args));
+    await turn();
+    expect([served, end.stats().serving]).toEqual([["third"], 1]);
+  });
+
+  test("keeps no stream when the source's abort closes it", async () => {
+    const { end, there } = await bare();
+    end.events("e").serve((_, sink: EventSink) => sink.signal.addEventListener("abort", () => end.terminate()));
+    const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+    for (const id of [1, 2]) there.send(writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body }));
+    await end.closed;
+    expect(end.stats()).toMatchObject({ serving: 0, waitingBytes: 0 });
+  });
+});
+
+describe("an end that asks for answers to events on the plain wire and never reads", () => {
+  test("is disconnected when too many answers wait", async () => {
+    const [transport, there] = memoryPair({ windowBytes: 1000 });
+    const end = await connect(transport, { wire: "plain", hello: false, callsMax: 10 });
+    open.push(end);
+    end.events("e").listen(null, { whenFull: "dropOldest" });
+    const parts = { op: Op.message, name: text.encode("e"), body: new Uint8Array(9) };
+    for (let id = 1; id <= 10_000; id++) there.send(writeFrame({ ...parts, id }));
+    expect(await end.closed).toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("reads no answers and goes on calling"),
+    });
+    expect(end.stats()).toMatchObject({ listening: 0, waitingBytes: 0 });
+  });
+});
