@@ -134,11 +134,15 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
   return { ...adopt(worker, events), greeted: true };
 }
 
-/** Takes over a worker that a factory made. */
+// Two pools, or two places of one, would each read the other's results from one worker.
+const adopted = /* @__PURE__ */ new WeakSet<object>();
+
+/** Takes over a worker that a factory made. Throws `invalid-argument` for anything else, and for a worker that was taken over before. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
-  if (!(worker instanceof threads.Worker)) {
-    throw new ClearwayError("invalid-argument", "the factory must return a worker_threads Worker");
+  if (!(worker instanceof threads.Worker) || adopted.has(worker)) {
+    throw new ClearwayError("invalid-argument", "the factory must return a new worker_threads Worker");
   }
+  adopted.add(worker);
   let gone = false;
   // The error has its own connection and may arrive before the worker's last messages. All of these have arrived before its exit is
   // reported.
@@ -179,7 +183,12 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (wanted || !held || gone) return;
     if (printing) {
       printing = false;
-      worker.postMessage(flush);
+      // The `postMessage` of a factory's worker may throw. Such a worker stays referenced: its output may be in flight.
+      try {
+        worker.postMessage(flush);
+      } catch {
+        printing = true;
+      }
     } else {
       held = false;
       worker.unref();
