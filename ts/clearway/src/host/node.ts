@@ -183,16 +183,14 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (wanted || !held || gone) return;
     if (printing) {
       printing = false;
-      // The `postMessage` of a factory's worker may throw. Such a worker stays referenced: its output may be in flight.
       try {
-        worker.postMessage(flush);
+        return worker.postMessage(flush);
       } catch {
-        printing = true;
+        // The `postMessage` of a factory's worker may throw. The process must not wait for such a worker's output for ever.
       }
-    } else {
-      held = false;
-      worker.unref();
     }
+    held = false;
+    worker.unref();
   };
   worker.on("message", (message) => {
     // The worker's last lines were in flight when its last call was answered. It is unreferenced when they have arrived.
