@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { latest, type Payload } from "../src/index.js";
+import { latest, type NativeMessage, type Payload } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
 suite("events", () => {
@@ -27,7 +27,24 @@ suite("events", () => {
     expect(ticks).toBeGreaterThan(0);
   });
 
-  test("of 8 MB arrive as memory without a copy, and released slabs are used again", async () => {
+  test.each(["shared", "detachable"] as const)(
+    "in one memory are all views of it, without a copy between the source and the listener: %s",
+    async (views) => {
+      await using plugin = await open({ views });
+      const frames: NativeMessage[] = [];
+      for await (const frame of plugin.channel("ticks").listen({ arguments: told(5, 8 << 20, 0, 1), items: 8 })) {
+        frames.push(frame);
+        expect(frame.bytes).toHaveLength(8 << 20);
+      }
+      // The source wrote the last number after it had emitted the first event.
+      expect(frames.map(({ bytes }) => numberIn(bytes))).toEqual([4, 4, 4, 4, 4]);
+      expect(plugin.stats().ledger.fromNative).toMatchObject({ copiedBytes: 0 });
+      for (const frame of frames) frame.release();
+      expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+    },
+  );
+
+  test("of 8 MB arrive as memory, counted as moved, and released slabs are used again", async () => {
     await using plugin = await open();
     const before = plugin.stats().native["slabsLive"] ?? 0;
     let count = 0;

@@ -6,6 +6,8 @@ import { expect, test } from "vitest";
 import { plugins } from "../../../scripts/native.mjs";
 import { addon } from "../src/addon.js";
 import { loadPlugin } from "../src/index.js";
+import { field } from "../src/record.js";
+import { statuses } from "../src/status.js";
 import { codeOf, collect, open, probes, suite, told } from "./fixtures/probe.js";
 
 type Wrong = (...given: unknown[]) => unknown;
@@ -25,25 +27,43 @@ const wrong = [
   () => 0,
 ];
 
+/** What a function of the addon may do with wrong arguments. */
+const answers = /^(invalid-argument|nothing thrown)$/;
+
 suite("misuse", () => {
-  test("the process survives every function with wrong ports and wrong arguments", async () => {
+  test("every function refuses a wrong port, and refuses or survives wrong arguments", async () => {
     const native = addon() as unknown as Record<string, Wrong>;
     const scratch = () => [new Float64Array(4096), new Uint8Array(1 << 17)];
-    const port = native["open"]?.(probes.whole.path, ...scratch(), ...scratch(), () => {});
+    const answerHeads = new Float64Array(4096);
+    const port = native["open"]?.(probes.whole.path, ...scratch(), answerHeads, new Uint8Array(1 << 17), () => {});
+    /** Makes a direct call. Its answer is null, or the first record of the scratch memory. */
+    const answerOf = (...given: unknown[]): string => {
+      const written = native["call"]?.(...given);
+      if (written === undefined) return "answered";
+      return answerHeads[field.status] === statuses.OK ? "answered" : "refused";
+    };
     expect(typeof port).toBe("object");
     for (let at = 0; at < 4; at++) await collect(() => true); // the addon keeps the arrays that it writes to
+    const echo = native["direct"]?.(port, "echo") as number;
     for (const [name, call] of Object.entries(native)) {
-      if (name === "close") continue;
       for (const value of wrong) {
+        // These take no port: nothing, a path, a number of bytes, and a line.
+        if (!["features", "open", "adjust", "call"].includes(name))
+          expect([name, value, await codeOf(() => call(value))]).toEqual([name, value, "invalid-argument"]);
+        if (name === "close") continue;
         for (const given of [[value], [port, value], [port, value, value], [port, "echo", value, value, value]]) {
-          await codeOf(() => call(...given));
+          expect([name, given, await codeOf(() => call(...given))]).toEqual([
+            name,
+            given,
+            expect.stringMatching(answers),
+          ]);
         }
       }
     }
-    const direct = native["direct"]?.(port, "echo") as Wrong;
     for (const value of wrong) {
-      await codeOf(() => direct(value));
-      await codeOf(() => direct(undefined, value));
+      const bytes = value instanceof Uint8Array || value === undefined;
+      expect([value, answerOf(echo, value)]).toEqual([value, bytes ? "answered" : "refused"]);
+      expect(["attached", value, answerOf(echo, undefined, value)]).toEqual(["attached", value, "refused"]);
     }
     expect(native["drain"]?.(port)).toBeTypeOf("number");
     native["close"]?.(port);
@@ -90,18 +110,43 @@ suite("misuse", () => {
     }
   });
 
-  test.skipIf(!existsSync(plugins.c.misbehave))("the process survives a misbehaving plugin", async () => {
+  test.skipIf(!existsSync(plugins.c.misbehave))("a misbehaving plugin gets a status for each misdeed", async () => {
     await using plugin = await loadPlugin(plugins.c.misbehave);
-    for (const channel of ["garbage/status", "garbage/length", "garbage/memory", "garbage/null", "reply/twice"]) {
-      await codeOf(() => plugin.channel(channel).call());
-      await codeOf(() => plugin.channel(channel).send());
+    const { OK, INVALID_ARGUMENT, STALE, TOO_LARGE } = statuses;
+    const said = {
+      "garbage/length": [OK, INVALID_ARGUMENT, TOO_LARGE, INVALID_ARGUMENT, INVALID_ARGUMENT],
+      "garbage/memory": [STALE, TOO_LARGE, OK, OK, STALE, STALE, STALE, STALE],
+      "garbage/null": [INVALID_ARGUMENT, STALE, ...Array(4).fill(INVALID_ARGUMENT)],
+    };
+    for (const [name, expected] of Object.entries(said)) {
+      const channel = plugin.channel(name);
+      for (const { bytes } of [channel.call(), await channel.send()])
+        expect([name, ...new Int32Array(bytes!.slice().buffer)]).toEqual([name, ...expected]);
     }
-    expect(await codeOf(() => plugin.channel("reply/never").call())).toBe("not-direct");
-    await codeOf(() => plugin.channel("reply/thread").send());
-    await codeOf(async () => {
-      for await (const event of plugin.channel("events/after-end").listen()) event.release();
-    });
   });
+
+  test.skipIf(!existsSync(plugins.c.misbehave))(
+    "a misbehaving plugin's answers count once, and its caller gets one",
+    async () => {
+      await using plugin = await loadPlugin(plugins.c.misbehave);
+      const status = plugin.channel("garbage/status");
+      expect([await codeOf(() => status.call()), await codeOf(() => status.send())]).toEqual([
+        "bad-answer",
+        "bad-answer",
+      ]);
+      const twice = plugin.channel("reply/twice");
+      for (const { bytes } of [twice.call(told(5)), await twice.send(told(5))]) expect(bytes).toEqual(told(5));
+      expect(await codeOf(() => plugin.channel("reply/never").call())).toBe("not-direct");
+      expect((await plugin.channel("reply/thread").send()).bytes).toBe(null);
+      const events: string[] = [];
+      for await (const event of plugin.channel("events/after-end").listen()) {
+        events.push(new TextDecoder().decode(event.bytes ?? undefined));
+        event.release();
+      }
+      expect(events).toEqual(["last"]);
+      expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+    },
+  );
 
   test("a missing library fails with load-failed", async () => {
     expect(await codeOf(() => loadPlugin(join(probes.whole.path, "..", "gone.so")))).toBe("load-failed");

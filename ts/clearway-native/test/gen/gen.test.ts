@@ -128,12 +128,18 @@ describe.each([
 });
 
 describe("gen", () => {
-  test("accepts a module that exports a schema as plain data, and writes the same code", async () => {
+  test.each([
+    ["as plain data", (data: string) => data],
+    ["checked by schema()", (data: string) => `schema(${data})`],
+  ])("accepts a module that exports a schema %s, and writes the same code", async (how, exported) => {
     const data = readFileSync(schema, "utf8");
-    const plain = join(folder, "plain.mjs");
-    writeFileSync(plain, `export const Thermometer = ${data};\nexport const other = 5;\nexport default Thermometer;`);
+    const module = join(folder, `${how.length}.mjs`);
+    const library = JSON.stringify(import.meta.resolve("clearway/channel"));
+    const head = `import { schema } from ${library};\nexport const Thermometer = ${exported(data)};\n`;
+    writeFileSync(module, `${head}export const other = 5;\nexport default Thermometer;`);
     const out = join(folder, "again.h");
-    expect(await gen(plain, { c: out })).toBe(0);
+    rmSync(out, { force: true });
+    expect(await gen(module, { c: out })).toBe(0);
     expect(readFileSync(out, "utf8")).toBe(readFileSync(join(folder, "thermometer.h"), "utf8"));
     expect(await gen(schema, { c: out, check: true })).toBe(0);
     expect(await gen(schema, { c: out, check: true, name: "sensor" })).toBe(1);

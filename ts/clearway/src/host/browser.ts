@@ -107,11 +107,15 @@ export async function watchLifeline(name: string, signal: AbortSignal, end: () =
   navigator.locks.request(name, { signal }, end).catch(() => {});
 }
 
-/** Takes over a worker that a factory made. */
+// Two pools, or two places of one, would each read the other's results from one worker.
+const adopted = /* @__PURE__ */ new WeakSet<object>();
+
+/** Takes over a worker that a factory made. Throws `invalid-argument` for anything else, and for a worker that was taken over before. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
-  if (typeof Worker !== "function" || !(worker instanceof Worker)) {
-    throw new ClearwayError("invalid-argument", "the factory must return a Worker");
+  if (typeof Worker !== "function" || !(worker instanceof Worker) || adopted.has(worker)) {
+    throw new ClearwayError("invalid-argument", "the factory must return a new Worker");
   }
+  adopted.add(worker);
   const lifeline = new AbortController();
   const end = (): void => {
     if (lifeline.signal.aborted) return;

@@ -134,11 +134,15 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
   return { ...adopt(worker, events), greeted: true };
 }
 
-/** Takes over a worker that a factory made. */
+// Two pools, or two places of one, would each read the other's results from one worker.
+const adopted = /* @__PURE__ */ new WeakSet<object>();
+
+/** Takes over a worker that a factory made. Throws `invalid-argument` for anything else, and for a worker that was taken over before. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
-  if (!(worker instanceof threads.Worker)) {
-    throw new ClearwayError("invalid-argument", "the factory must return a worker_threads Worker");
+  if (!(worker instanceof threads.Worker) || adopted.has(worker)) {
+    throw new ClearwayError("invalid-argument", "the factory must return a new worker_threads Worker");
   }
+  adopted.add(worker);
   let gone = false;
   // The error has its own connection and may arrive before the worker's last messages. All of these have arrived before its exit is
   // reported.
@@ -179,11 +183,14 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (wanted || !held || gone) return;
     if (printing) {
       printing = false;
-      worker.postMessage(flush);
-    } else {
-      held = false;
-      worker.unref();
+      try {
+        return worker.postMessage(flush);
+      } catch {
+        // The `postMessage` of a factory's worker may throw. The process must not wait for such a worker's output for ever.
+      }
     }
+    held = false;
+    worker.unref();
   };
   worker.on("message", (message) => {
     // The worker's last lines were in flight when its last call was answered. It is unreferenced when they have arrived.

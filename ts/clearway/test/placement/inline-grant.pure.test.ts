@@ -19,6 +19,9 @@ function many(count: number, values: readonly number[]): Turned[] {
   return Array.from({ length: count }, () => caller.turn(values));
 }
 
+/** Returns the class of argument to which a small number belongs: its number of bits. */
+const kindOf = (value: number): number => 32 - Math.clz32(value);
+
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
 
 describe("a grant for runs of a microsecond", () => {
@@ -82,13 +85,24 @@ describe("a task whose cost changes", () => {
     expect(caller.turn(burst).worker).toBe(100);
   });
 
-  test("for all its kinds stalls in at most three further turns", () => {
+  test("for all its kinds stalls once, and then at most once per kind and three times in total", () => {
     caller.costUs = () => 0.1;
     caller.turns(1500, upTo(100));
-    caller.costUs = () => 1500;
-    caller.turn(upTo(100));
-    const stalls = many(2000, upTo(100)).filter(({ inline }) => inline > 0);
-    expect(stalls.length).toBeLessThanOrEqual(3);
+    let value = -1;
+    caller.costUs = (given) => {
+      value = given;
+      return 1500;
+    };
+    const stalled: number[] = [];
+    caller.pauseUs = () => {
+      stalled.push(value);
+      return 0;
+    };
+    expect(caller.turn(upTo(100)).inline).toBe(1);
+    many(2000, upTo(100));
+    expect(stalled.length).toBeLessThanOrEqual(1 + 3);
+    const kinds = stalled.map(kindOf);
+    expect(new Set(kinds).size).toBe(kinds.length);
   });
 
   test("goes back to workers when it is not cheaper inline", () => {

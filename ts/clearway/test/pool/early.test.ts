@@ -84,7 +84,12 @@ test("a first call has a measured duration when metrics are on", async () => {
   expect(cold.stats().tasks["add"]?.runUs).toMatchObject({ count: 1 });
 });
 
-test("a first call of an unknown task fails with unknown-task", async () => {
+test("a first call of an unknown task fails with the names that the module exposes", async () => {
   const pool = testPool<{ default: { none(): void } }>(builtUrl("plain"));
-  expect(await reasonOf(pool.call.none())).toMatchObject({ code: "unknown-task" });
+  expect(await reasonOf(pool.call.none())).toMatchObject({
+    code: "unknown-task",
+    message: expect.stringMatching(
+      /^the module exposes no task "none"; it exposes add, echo, later, .*, reportFunction$/,
+    ),
+  });
 });

@@ -28,20 +28,40 @@ describe.each([1, 3])("a module that ends each of %i workers as soon as it is re
   });
 
   // In a page, the worker ends before it is ready.
-  test.runIf(inNode)("is reported in stats() as exits in a row and the next start", async () => {
-    const pool = testPool<Exits>(builtUrl("exits"), { size });
-    expect(pool.stats().workers.pause).toBeUndefined();
-    await reasonOf(pool.call.add(1, 2));
-    expect(pool.stats().workers.pause).toMatchObject({ exits: expect.any(Number), nextStartInMs: expect.any(Number) });
-    expect(pool.stats().workers.pause!.exits).toBeGreaterThan(8);
-  });
+  test.runIf(inNode)(
+    "is reported in stats() as exits in a row, with no next start once the calls have failed",
+    async () => {
+      const pool = testPool<Exits>(builtUrl("exits"), { size });
+      expect(pool.stats().workers.pause).toBeUndefined();
+      await reasonOf(pool.call.add(1, 2));
+      expect(pool.stats().workers.pause!.exits).toBeGreaterThan(8);
+      // Of several workers, one may have exited while the pool waited to replace another.
+      await expect.poll(() => pool.stats().workers).toMatchObject({ size: 0, pause: { nextStartInMs: 0 } });
+    },
+  );
 
   // In a page, the worker ends before it is ready.
-  test.runIf(inNode)("does not prevent terminate() during the wait for the next start", async () => {
+  test.runIf(inNode).each([
+    ["terminate", "pool-terminated"],
+    ["close", "pool-closed"],
+  ] as const)("does not prevent %s() during the wait for the next start", async (end, code) => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     const lost = reasonOf(pool.call.add(1, 2));
     await expect.poll(() => pool.stats().workers.restarts).toBeGreaterThan(1);
-    await pool.terminate();
-    expect(["pool-terminated", "worker-start-failed"]).toContain((await lost).code);
+    const ended = end === "close" ? pool.close({ timeoutMs: 0 }) : pool.terminate();
+    // The pool may have given the call up before.
+    expect([code, "worker-start-failed"]).toContain((await lost).code);
+    await ended;
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code });
+  });
+
+  test.runIf(inNode)("fails its calls before close() settles, when close() has time to wait for them", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    const lost = reasonOf(pool.call.add(1, 2));
+    await expect.poll(() => pool.stats().workers.restarts).toBeGreaterThan(1);
+    await pool.close();
+    expect(await lost).toMatchObject({ code: "worker-start-failed" });
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 test("a pool that is terminated many times adds one listener for its worker's exit and prints no warning", async () => {
   const warnings: Error[] = [];
@@ -32,6 +32,34 @@ test("a terminate() of a factory's worker that does not end the thread does not 
   await pool.ready();
   await pool.terminate();
   expect(ended).toBe(1);
+});
+
+test("an idle worker whose postMessage throws, and that has printed, does not keep the process alive", async () => {
+  const refused: unknown[] = [];
+  const printed = gate();
+  const freed = gate();
+  const pool = testPool<{ default: { print(lines: number): void } }>(() => {
+    const worker = new Worker(builtUrl("prints"));
+    const { postMessage, unref } = Worker.prototype;
+    worker.stdout.once("data", () => printed.tell());
+    return Object.assign(worker, {
+      postMessage: (message: unknown, transfer: never[]) => {
+        if (Array.isArray(message)) return postMessage.call(worker, message, transfer);
+        refused.push(message);
+        throw new RangeError("not today");
+      },
+      unref: () => {
+        unref.call(worker);
+        if (refused.length > 0) freed.tell();
+      },
+    });
+  });
+  await pool.call.print(1);
+  await printed.promise;
+  // The worker becomes idle again after its output has arrived.
+  await pool.call.print(1);
+  await freed.promise;
+  expect(refused[0]).toBe("clearway:flush");
 });
 
 test("advise() settles when its pool is terminated, though the module never comes", async () => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type CallOptions, ClearwayError, move, type PoolOptions, pool, run } from "clearway";
 import { expose, resource, task, withResources } from "clearway/worker";
-import { describe, expect, test } from "vitest";
-import { plainPool, plainUrl } from "../fixtures/pools.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { builtUrl, plainPool, plainUrl } from "../fixtures/pools.js";
 
 const bad: [shown: string, options: PoolOptions][] = [
   ["size=0", { size: 0 }],
@@ -166,17 +166,27 @@ test("an enumerable property of Object.prototype is not an option", async () => 
   }
 });
 
-test("options may be an instance of a class with methods", async () => {
+test("options may be an instance of a class, whose methods are called on it", async () => {
   class Options {
     name = "classy";
-    seen: unknown[] = [];
+    size = 1;
+    // Not an option, so it must not be an enumerable property.
+    readonly #seen: unknown[] = [];
+    get seen(): unknown[] {
+      return this.#seen;
+    }
     onError(error: unknown): void {
-      this.seen.push(error);
+      this.#seen.push(error);
     }
   }
-  // `seen` is not an option, so it must not be enumerable.
-  const options = Object.defineProperty(new Options(), "seen", { enumerable: false });
-  expect(await plainPool(options as PoolOptions).call.add(1, 2)).toBe(3);
+  const options = new Options();
+  // Not a helper of the tests, which would copy the options into a plain object.
+  const made = pool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"), options);
+  onTestFinished(() => made.terminate());
+  expect(await made.call.runs()).toBe(1);
+  // In Node the error ends the worker, so the call fails, too.
+  made.call.stray().catch(() => {});
+  await expect.poll(() => options.seen).toMatchObject([{ message: expect.stringContaining("stray") }]);
 });
 
 test("options with the value undefined are ignored", async () => {

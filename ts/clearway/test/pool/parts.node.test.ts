@@ -37,6 +37,15 @@ describe("without the lifecycle part,", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
+  test("a pool with metrics measures the calls that it answers once the part is there", async () => {
+    const { pool, come } = await partial("lifecycle", "missing", { metrics: true });
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
+    come();
+    expect(await pool.call.add(1, 2)).toBe(3);
+    await pool.ready();
+    expect(pool.stats().tasks["add"]).toMatchObject({ calls: 2, ok: 1, runUs: { count: 1 } });
+  });
+
   test("a pool can be closed", async () => {
     const { pool } = await partial("lifecycle", "missing");
     const failed = reasonOf(pool.call.add(1, 2));

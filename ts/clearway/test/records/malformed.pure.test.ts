@@ -98,7 +98,7 @@ describe("a chunk that does not contain its columns is refused on its first read
 describe("offsets and codes are checked when they are read:", () => {
   // Codes are buffer 3 of { rollNum, name }; the dictionary's offsets are buffer 4.
   const place = (message: Message, buffer: number): number =>
-    new DataView(message.chunks[0]!.data).getUint32(16 + (buffer + 0) * 8, true);
+    new DataView(message.chunks[0]!.data).getUint32(16 + buffer * 8, true);
 
   test.each([
     ["a code beyond its dictionary", 3, 99],

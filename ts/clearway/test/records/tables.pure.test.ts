@@ -165,6 +165,39 @@ describe("a table", () => {
     for (const read of reads) expect(thrown(read)?.code).toBe("released");
   });
 
+  test("reads nothing of a chunk that is released in the middle of a scan, and continues with the next chunk", () => {
+    const table = students(10);
+    const read: number[] = [];
+    const refused: (string | undefined)[] = [];
+    let rows = 0;
+    for (const row of table.scan()) {
+      if (rows++ === 1) table.release({ before: 4 });
+      const error = thrown(() => read.push(row.rollNum));
+      if (error) refused.push(error.code);
+    }
+    expect(read).toEqual([0, 4, 5, 6, 7, 8, 9]);
+    expect(refused).toEqual(["released", "released", "released"]);
+  });
+
+  test.each(["scan", "rows", "cursors"] as const)(
+    "reads nothing more when it is released while it is read by %s",
+    (by) => {
+      const table = students(10);
+      const read: number[] = [];
+      const rows = { scan: () => table.scan(), rows: () => table, cursors: () => table.cursors() };
+      const error = thrown(() => {
+        for (const each of rows[by]()) {
+          const row = "at" in each ? each.at(1) : each;
+          read.push(row.rollNum);
+          if (row.rollNum !== 1) continue;
+          table.release();
+          read.push(row.rollNum);
+        }
+      });
+      expect([error?.code, read]).toEqual(["released", by === "cursors" ? [1] : [0, 1]]);
+    },
+  );
+
   test("has rows that throw `released` in every column after a release", () => {
     const table = everything(8, 8);
     const [row] = table;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
 import { FrameReader } from "../../src/stdio/frame-reader.js";
 import { closeFrame, frameHeader } from "../../src/stdio/frame-writer.js";
+import { closeBytesMax, headerBytes, kindClose, kindFrame, mark, sizeAt } from "../../src/stdio/layout.js";
 import fc from "../fixtures/fast-check.js";
 
 interface Vector {
@@ -37,6 +38,22 @@ function read(pieces: Uint8Array[]): { frames: string[]; ends: CloseReason[]; in
   return { frames, ends, inside: reader.inside };
 }
 
+/** Returns the header of a frame of this kind that announces `size` bytes. */
+function headerOf(kind: number, size: number): Uint8Array {
+  const header = Uint8Array.from([...mark, kind, 0, 0, 0, 0]);
+  new DataView(header.buffer).setUint32(sizeAt, size, true);
+  return header;
+}
+
+/** Returns a `Uint8Array` that notes the length of each array that is made by length. */
+const recording = (allocated: number[]): Uint8ArrayConstructor =>
+  new Proxy(Uint8Array, {
+    construct(target, [given, ...rest], newTarget) {
+      if (typeof given === "number") allocated.push(given);
+      return Reflect.construct(target, [given, ...rest], newTarget);
+    },
+  });
+
 describe("frames on a stream", () => {
   test.each(streams)(
     "$name: is decoded when it arrives whole, and byte by byte",
@@ -68,13 +85,36 @@ describe("frames on a stream", () => {
     );
   });
 
+  const begun = fc.constantFrom([], [0x43], [0x43, 0x57, 1], [0x43, 0x57, 1, 0], [0x43, 0x57, 1, 1, 4, 0, 0, 0]);
+
   test("decode from any bytes, or the stream ends, and no frame exceeds the limit", () => {
-    const begun = fc.constantFrom([], [0x43], [0x43, 0x57, 1], [0x43, 0x57, 1, 0], [0x43, 0x57, 1, 1, 4, 0, 0, 0]);
     fc.assert(
       fc.property(begun, fc.uint8Array(), (start, rest) => {
         const { frames, ends } = read([new Uint8Array([...start, ...rest])]);
         expect(ends.length).toBeLessThan(2);
-        for (const frame of frames) expect(frame.length).toBeLessThanOrEqual(frameBytesMax * 2);
+        for (const frame of frames) expect(frame.length / 2).toBeLessThanOrEqual(frameBytesMax);
+      }),
+    );
+  });
+
+  test("allocate at most the limit, whatever size they announce", () => {
+    const sizes = fc.oneof(fc.nat({ max: frameBytesMax + 2 }), fc.nat({ max: closeBytesMax + 2 }), fc.nat(0xffff_ffff));
+    fc.assert(
+      fc.property(fc.constantFrom(kindFrame, kindClose), sizes, fc.uint8Array(), (kind, size, rest) => {
+        const stream = new Uint8Array([...headerOf(kind, size), ...rest]);
+        const allocated: number[] = [];
+        vi.stubGlobal("Uint8Array", recording(allocated));
+        let ends: CloseReason[];
+        try {
+          ({ ends } = read([stream]));
+        } finally {
+          vi.unstubAllGlobals();
+        }
+        const bytesMax = kind === kindFrame ? frameBytesMax : closeBytesMax;
+        expect(allocated[0]).toBe(headerBytes);
+        if (size > bytesMax) expect([allocated.length, ends[0]?.code]).toEqual([1, "too-large"]);
+        else expect(allocated[1]).toBe(size);
+        for (const bytes of allocated) expect(bytes).toBeLessThanOrEqual(Math.max(frameBytesMax, closeBytesMax));
       }),
     );
   });

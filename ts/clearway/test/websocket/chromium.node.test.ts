@@ -137,8 +137,8 @@ describe("a page's channel", () => {
     await log.count(1);
   });
 
-  test("of another origin is refused, even with the right token", async () => {
-    await open(`http://127.0.0.1:${portOf(foreign)}/`);
+  test.each(["right", "wrong"])("of another origin is refused: with the %s token", async (token) => {
+    await open(`http://127.0.0.1:${portOf(foreign)}/`, token === "right" ? channels.token : token);
     expect(await ended()).toMatchObject({ code: "failed" });
     expect(met).toEqual([]);
   });

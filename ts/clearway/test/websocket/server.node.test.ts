@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
+import type { ChannelTransport } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
 import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
@@ -169,6 +171,33 @@ describe("a server of channels", () => {
     const { log: late } = client(channels);
     expect(await late.end()).toMatchObject({ code: "failed", cause: { code: "ECONNREFUSED" } });
     await channels.close();
+  });
+
+  test("delivers all sent frames on close() to a client that reads late, and then the reason", async () => {
+    // The limit on the time for closing must not depend on this machine's speed.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sizes = Array.from({ length: 40 }, (_, at) => 200_000 + at);
+    const ends: [ChannelTransport, Socket][] = [];
+    const channels = await serveWebSockets({}, (transport, { socket }) => {
+      transport.open(new Log());
+      ends.push([transport, socket]);
+    });
+    const socket = await bare(channels, ["clearway.channel.1"]);
+    socket.pause();
+    const [[server, connection]] = ends as [[ChannelTransport, Socket]];
+    for (const size of sizes) server.send(pattern(size, size));
+    const closed = channels.close();
+    // The connection itself holds less than these frames while the client reads nothing.
+    expect(connection.writableLength).toBeGreaterThan(sizes[0]!);
+    const transport = webSocketTransport(socket);
+    const log = new Log();
+    transport.open(log);
+    socket.resume();
+    expect(await log.end()).toMatchObject({ code: "closed", message: "the server closes" });
+    expect(log.frames.map(({ length }) => length)).toEqual(sizes);
+    for (const frame of log.frames) expect(Buffer.compare(frame, pattern(frame.length, frame.length))).toBe(0);
+    await closed;
   });
 
   test("can be attached to the app's server at a path, and leaves that server open and without listeners", async () => {

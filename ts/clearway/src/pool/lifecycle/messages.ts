@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import { ClearwayError, caused } from "../../error/clearway-error.js";
+import { messageOf } from "../../error/message-of.js";
 import { define, underSeam } from "../../error/stack.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { expectPart, part } from "../../lazy/part.js";
@@ -152,8 +153,13 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
 /** Handles a frame that the transport could not post. None of its memory was moved. */
 export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, reason: unknown): void {
   if (op === Op.Chunk) return worker.inputs.get(id)?.feed?.refuse(a, reason);
+  // These hold numbers, so the worker's `postMessage` itself fails. Those who wait for an answer would wait for ever.
+  if (op === Op.Ping || op === Op.Credit)
+    return void worker.kill(caused("worker-crashed", `the worker takes no messages: ${messageOf(reason)}`, reason));
   const call = worker.calls.get(id);
   if (op !== Op.Call || !call) return;
+  // Its greeting was refused, too. Its early call fails with it.
+  if (worker.life.state === "starting" && worker.why) return;
   const { tracker, toWorkers } = host;
   if (call.crossing) merge(toWorkers, call.crossing, -1);
   if (call.inputs) worker.transport.send(Op.Cancel, id);

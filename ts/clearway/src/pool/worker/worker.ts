@@ -195,7 +195,10 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
       typeof source === "function"
         ? adopt(source(), events)
         : spawn(source, { name, greeting: hello, resourceLimits }, events);
-    this.transport = new PortTransport(this.handle, (op, id, a, why) => sink.lifecycle?.refused(this, op, id, a, why));
+    this.transport = new PortTransport(this.handle, (op, id, a, why) =>
+      // Without the greeting, the worker never becomes ready.
+      op === Op.Hello ? this.#fail(startFailure(messageOf(why), why)) : sink.lifecycle?.refused(this, op, id, a, why),
+    );
     // Leaves at the end of the tick, together with the first call if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
     this.startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it was not ready in time")));

@@ -72,6 +72,28 @@ describe("an end that calls and never reads", () => {
     expect(await Promise.race([end.closed, "open"])).toBe("open");
   });
 
+  test("is not disconnected while it reads one answer within every stallMs, however long all take", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { end, there, log, statuses } = await flood({ stallMs: 500 });
+    log.onFrame = () => there.pause!();
+    there.open(log);
+    await log.count(1);
+    for (let read = 2; read <= 100; read++) {
+      vi.advanceTimersByTime(499);
+      there.resume!();
+      await log.count(read);
+      await turn();
+      expect(end.stats().waitingBytes).toBeGreaterThan(0);
+    }
+    log.onFrame = undefined;
+    there.resume!();
+    await log.until(() => statuses().length === 1000);
+    expect(statuses()).toEqual(Array(1000).fill(Status.done));
+    vi.advanceTimersByTime(10_000);
+    await turn();
+    expect(await Promise.race([end.closed, "open"])).toBe("open");
+  });
+
   test("is refused further calls while callsMax answers wait", async () => {
     const { end, there, log, statuses, ran } = await flood({ callsMax: 10 }, withoutPause);
     // One answer has left and filled the window.

@@ -107,15 +107,18 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that listens and never reads is bounded, whatever credit it claims", async () => {
+  test("that listens and never reads is sent no event without room, whatever credit it claims", async () => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet();
     peer.socket.pause();
     peer.send(listenFrame(1, { a: 0xffff_ffff, b: 0xffff_ffff, c: 0xffff, flags: 0xf0 }));
     for (let n = 0; n < 1000; n++) peer.send(writeFrame({ op: Op.credit, id: 1, a: 0xffff_ffff, b: 0xffff_ffff }));
-    await until(() => victim.sources === 1);
+    await until(() => victim.full);
     await serves(server);
-    expect(victim.left.serving).toBe(1);
+    expect([victim.left.serving, victim.left.waitingBytes]).toEqual([1, 0]);
+    // Without room, no value is taken from the source, so none waits.
+    expect(victim.sent).toBeGreaterThan(0);
+    expect([victim.overrun, victim.given - victim.sent]).toEqual([0, 0]);
     peer.socket.resetAndDestroy();
     await settled();
   });

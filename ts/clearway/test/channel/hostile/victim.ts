@@ -3,6 +3,7 @@ import { connect } from "../../../src/channel/endpoint/connect.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+import { Op, readFrame } from "../../../src/channel/wire/frame.js";
 
 /** Size in bytes of an answer of the method `large`. */
 export const largeBytes = 10_000;
@@ -14,6 +15,12 @@ export class Victim {
   most = 0;
   ran = 0;
   sources = 0;
+  /** Values that sources gave, events that left, and the most that left in a row while their transport had no room. */
+  given = 0;
+  sent = 0;
+  overrun = 0;
+  /** Whether a transport ever had no room. */
+  full = false;
   /** One per connection, in order of arrival, without those refused at the hello. */
   readonly ends: Endpoint[] = [];
   readonly transports: ChannelTransport[] = [];
@@ -53,6 +60,7 @@ export class Victim {
   readonly serve = async (transport: ChannelTransport): Promise<void> => {
     this.#open++;
     this.transports.push(transport);
+    this.#watch(transport);
     try {
       const end = await connect(transport, { onError: () => {}, ...this.options });
       this.ends.push(end);
@@ -64,6 +72,33 @@ export class Victim {
       this.#open--;
     }
   };
+
+  /** Counts the events that leave by a transport. */
+  #watch(transport: ChannelTransport): void {
+    const send = transport.send.bind(transport);
+    const open = transport.open.bind(transport);
+    let room = true;
+    let inRow = 0;
+    transport.send = (frame, attachments) => {
+      if (readFrame(frame, [])?.op === Op.event) {
+        this.sent++;
+        inRow = room ? 0 : inRow + 1;
+        this.overrun = Math.max(this.overrun, inRow);
+      }
+      room = send(frame, attachments);
+      this.full ||= !room;
+      return room;
+    };
+    transport.open = (sink) =>
+      open({
+        frame: (frame, attachments) => sink.frame(frame, attachments),
+        drained: () => {
+          room = true;
+          sink.drained();
+        },
+        closed: (reason) => sink.closed(reason),
+      });
+  }
 
   #handle(end: Endpoint): void {
     const count = async (work: () => unknown): Promise<unknown> => {
@@ -82,7 +117,10 @@ export class Victim {
     end.events("numbers").serve(function* () {
       app.sources++;
       try {
-        for (let number = 0; ; number++) yield number;
+        for (let number = 0; ; number++) {
+          app.given++;
+          yield number;
+        }
       } finally {
         app.sources--;
       }
