@@ -30,6 +30,7 @@ internal class ScratchShelf {
     internal companion object {
         /**
          * Maximum buffer size, in bytes, of a scratch that is kept. A large message must not hold its memory for ever.
+         * The codecs of the other languages have the same limit.
          */
         const val KEPT_MAX = 1 shl 20
     }
