@@ -54,8 +54,8 @@ public class EndpointOptions {
 
     /**
      * Sets the maximum number of open calls and of open streams of this end, and of calls and of streams that it runs
-     * for the other end. Each of the four has this limit. Default 4096. A call of the other end occupies its place
-     * until its handler has ended and its answer was sent, even if it was cancelled.
+     * for the other end. Each of the four has this limit. Default 4096. A call of the other end occupies a place until
+     * the handler has ended and the answer was sent, even if the caller has cancelled.
      */
     public fun callsMax(count: Int): EndpointOptions = apply { callsMax = range("callsMax", count, 1, Int.MAX_VALUE) }
 
@@ -63,7 +63,7 @@ public class EndpointOptions {
      * Sets how many bytes of answers may wait for the other end to read; default 16 MiB. At this limit no further
      * request of the other end starts. The transport is paused, too, unless this end waits for an answer. Both continue
      * when half of the bytes have left. The same number limits the bytes of pushed events that wait for the other end,
-     * over all its streams. At that limit every stream is full, whatever its capacity.
+     * over all its streams. At that limit every stream is full, even if its own capacity is not reached.
      */
     public fun replyBytesMax(bytes: Int): EndpointOptions = apply {
         replyBytesMax = range("replyBytesMax", bytes, 1, Int.MAX_VALUE)
@@ -139,8 +139,8 @@ public class EndpointOptions {
 }
 
 /**
- * Returns the error to send for an error that a handler or a source threw, for example a [RemoteException]. If it
- * throws, the other end receives the code `error` and a general message.
+ * Returns the error to send for an error that a handler or a source threw, for example a [RemoteException]. If the
+ * redactor throws, the other end receives the code `error` and a general message.
  */
 public fun interface ErrorRedactor {
     public fun redact(error: Throwable, channel: String): Throwable
@@ -156,7 +156,7 @@ internal fun <T : Comparable<T>> range(name: String, value: T, min: T, max: T): 
     return value
 }
 
-/** The options of a call. May be used for many calls. Not thread-safe. */
+/** The options of a call. One object may serve many calls. Not thread-safe. */
 public class CallOptions {
     internal var timeoutMs = 0L
     internal var deadlineMs = 0L

@@ -13,9 +13,10 @@ public class Event<T> private constructor(public val value: T?, public val isEnd
 }
 
 /**
- * A stream of events, read one at a time. The iterator blocks its thread until the next event arrives. It throws the
- * error that the stream fails with. If its thread is interrupted, it closes the stream and throws [ChannelException]
- * (`cancelled`). [close] ends the stream at both ends. Thread-safe: threads that read the same stream share its events.
+ * A stream of events, read one at a time. The iterator blocks its thread until the next event arrives. If the stream
+ * fails, the iterator throws the stream's error. If the thread is interrupted, the iterator closes the stream and
+ * throws [ChannelException] (`cancelled`). [close] ends the stream at both ends. Thread-safe: threads that read the
+ * same stream share its events.
  */
 public interface EventStream<T> : Iterable<T>, AutoCloseable {
     /** The number of events dropped before the last event that was read. */
@@ -37,15 +38,15 @@ public interface EventSink {
 
     /**
      * Runs `act` once when [isCancelled] becomes true, or at once if it is true. `act` runs on the thread that ends the
-     * stream, such as the thread that reads the transport. It must not block.
+     * stream, such as the thread that reads the transport, and must not block.
      */
     public fun onCancel(act: Runnable)
 
     /**
      * Sends an event. Encodes the event before it returns. The future completes with true when the event was sent or
      * waits for credit. It completes with false if the event was dropped or the stream is over. If the queue is full,
-     * `whenFull` decides whether the event waits for room or the future fails with `queue-full`. Throws what the codec
-     * throws.
+     * `whenFull` decides whether the event waits for room or the future fails with `queue-full`. Throws the codec's
+     * exceptions.
      */
     public fun send(event: Any?): CompletableFuture<Boolean>
 

@@ -40,7 +40,7 @@ internal constructor(private val core: Core, public val name: String, private va
     /**
      * Subscribes to the channel. The other end starts a stream for the arguments, and sends no more than the window. A
      * second `listen` on the same channel ends the first, which fails with `cancelled`. Reading fails with the errors
-     * of a method call, once. Then the stream is at its end. The type `T` is not checked. Throws what the codec throws
+     * of a method call, once. Then the stream is at its end. The type `T` is not checked. Throws the codec's exceptions
      * for the arguments.
      */
     @JvmOverloads
@@ -53,7 +53,7 @@ internal constructor(private val core: Core, public val name: String, private va
 
     /**
      * Serves the channel's events. Calls `source` for each listener, which pushes events through its sink. Events
-     * beyond the listener's credit are queued, up to `capacity`. `whenFull` decides what a full queue does. An
+     * beyond the listener's credit are queued, up to `capacity`. `whenFull` is the policy for a full queue. An
      * exception of the source ends the stream. Closing the result stops serving new listeners; running streams go on.
      * Throws IllegalArgumentException if the channel is served already.
      */

@@ -10,14 +10,14 @@ public interface HandlerContext {
     public val deadlineMs: Long?
 
     /**
-     * Whether no caller waits for the answer any longer: the call was cancelled, its time is over, or the transport is
-     * closed.
+     * Whether no caller waits for the answer any longer: the call was cancelled, the call's time is over, or the
+     * transport is closed.
      */
     public val isCancelled: Boolean
 
     /**
      * Runs `act` once when [isCancelled] becomes true, or at once if it is true. `act` runs on the thread that cancels,
-     * such as the thread that reads the transport. It must not block.
+     * such as the thread that reads the transport, and must not block.
      */
     public fun onCancel(act: Runnable)
 }

@@ -47,8 +47,8 @@ public class ListenOptions {
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
     /**
-     * Sets a listener for drops. It receives the number of dropped events when the next event is read. It must not
-     * block.
+     * Sets a listener for drops. When the next event is read, the listener receives the number of dropped events. The
+     * listener must not block.
      */
     public fun onDrop(told: LongConsumer): ListenOptions = apply { onDrop = told }
 

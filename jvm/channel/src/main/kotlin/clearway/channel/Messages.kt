@@ -29,14 +29,14 @@ public class Reply<T> private constructor(public val value: T?, public val isEmp
 }
 
 /**
- * Handles a channel's messages. It may block. It may throw a [RemoteException] to choose the error that the sender
- * gets.
+ * Handles a channel's messages. The handler may block, and may throw a [RemoteException] to choose the error that the
+ * sender gets.
  */
 public fun interface MessageHandler<T> {
     @Throws(Exception::class) public fun handle(message: T?, context: HandlerContext): Reply<T>
 }
 
-/** Handles a channel's messages. It answers when its result completes. */
+/** Handles a channel's messages. The answer is sent when the returned stage completes. */
 public fun interface AsyncMessageHandler<T> {
     @Throws(Exception::class) public fun handle(message: T?, context: HandlerContext): CompletionStage<Reply<T>>
 }
@@ -51,8 +51,8 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Sends a message. The future completes with the reply. Copies the message's contents before it returns. Throws
-     * what the codec throws. The future fails with the codec's exception for the reply, with [RemoteException], or with
+     * Sends a message. The future completes with the reply. Copies the message's contents before it returns. Throws the
+     * codec's exceptions. The future fails with the codec's exception for the reply, with [RemoteException], or with
      * [ChannelException]: `no-handler`, `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed`,
      * `too-large`. Cancelling the future cancels the call at the other end.
      */
@@ -63,8 +63,8 @@ internal constructor(private val core: Core, public val name: String, private va
         }
 
     /**
-     * Sends a message without a reply. The future completes when the transport has the message. It fails as that of
-     * [send] if the message cannot be sent.
+     * Sends a message without a reply. The future completes when the transport has the message. If the message cannot
+     * be sent, the future fails with the exceptions of [send].
      */
     public fun post(message: T?): CompletableFuture<Void?> = core.post(name, codec.encode(message))
 

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionStage
 
 /**
- * A method: takes the call's arguments, and returns its result or a CompletionStage of it. It may block. It may throw a
- * [RemoteException] to choose the error that the caller gets.
+ * A method: takes the call's arguments, and returns its result or a CompletionStage of it. The method may block, and
+ * may throw a [RemoteException] to choose the error that the caller gets.
  */
 public fun interface MethodHandler {
     @Throws(Exception::class) public fun call(args: Any?, context: HandlerContext): Any?
@@ -42,9 +42,10 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Calls a method with one value as its arguments. Copies the arguments before it returns. Throws what the codec
-     * throws. The future fails as that of [Messages.send], and with `not-implemented`. An error of the other end is a
-     * [RemoteException]. The type `R` is not checked. Cancelling the future cancels the call at the other end.
+     * Calls a method with one value as its arguments. Copies the arguments before it returns. Throws the codec's
+     * exceptions. The future fails with the exceptions of [Messages.send] or with `not-implemented`. An error of the
+     * other end is a [RemoteException]. The type `R` is not checked. Cancelling the future cancels the call at the
+     * other end.
      */
     @JvmOverloads
     @Suppress("UNCHECKED_CAST") // As documented, `R` is not checked.

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
 
 /**
- * Memory of the JVM that native code may use after a call has returned, without a copy. Its use ends in two steps.
- * After [close], calls from Java can no longer use it. [returned] completes when native code has released its last
- * reference. Until then native code may write to the memory, and the garbage collector keeps the segment.
+ * Memory of the JVM that native code may use after a call has returned, without a copy. A loan ends in two steps. After
+ * [close], calls from Java can no longer use it. [returned] completes when native code has released its last reference.
+ * Until then native code may write to the memory, and the garbage collector keeps the segment.
  */
 public class LentMemory
 internal constructor(

@@ -16,8 +16,8 @@ import java.nio.file.Path
 
 /**
  * An open native plugin: a shared library in C, C++ or Rust that exports `clearway_plugin_init`
- * (native/include/clearway.h). Its code has all rights of the process. Thread-safe. A plugin may be opened several
- * times.
+ * (native/include/clearway.h). The plugin's code has all rights of the process. Thread-safe. A plugin may be opened
+ * several times.
  *
  * Needs JDK 22 or newer, libclearway (see [load]), and `--enable-native-access` if the JVM requires it.
  */
@@ -126,8 +126,8 @@ public class Plugin internal constructor(private val opening: Opening, private v
         /**
          * Loads and opens a plugin on the calling thread. The system property `clearway.library` or the environment
          * variable `CLEARWAY_LIBRARY` names the file of libclearway. Without them the system's loader searches for it.
-         * Throws `addon-missing`, whose message says what is missing, `load-failed`, `not-a-plugin`, `wrong-version`,
-         * `init-failed`.
+         * Throws `addon-missing` with a message that names the missing part, `load-failed`, `not-a-plugin`,
+         * `wrong-version`, `init-failed`.
          */
         @JvmStatic
         @JvmOverloads

@@ -100,7 +100,7 @@ public class PluginEvents internal constructor(private val port: Port, options: 
     /** Returns the next event, as [take] does. Also returns null after `timeout`; [ended] is then false. */
     public fun poll(timeout: Duration): Message? = next(timeout.toNanos())
 
-    /** Whether the stream has ended and every event and its error were read. */
+    /** Whether the stream has ended, and all events and the stream's error were read. */
     public val ended: Boolean
         get() = lock.withLock { over && queue.isEmpty() && problem == null }
 

@@ -2,8 +2,8 @@
 package clearway.plugin
 
 /**
- * All codes of a [PluginException]. The list is the same in every language; `spec/errors.md` says what to do for each
- * code.
+ * All codes of a [PluginException]. The list is the same in every language; `spec/errors.md` recommends an action for
+ * each code.
  */
 public enum class PluginErrorCode(
     /** The code as the other languages write it. */

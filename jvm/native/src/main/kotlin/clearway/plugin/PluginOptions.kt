@@ -3,7 +3,7 @@ package clearway.plugin
 
 import java.util.concurrent.Executor
 
-/** Which threads may use the views of native memory. It determines the cost of a release. */
+/** The threads that may use the views of native memory. The kind determines the cost of a release. */
 public enum class ViewKind {
     /**
      * Any thread may use the views. A release ends the views on all threads at once. The JVM stops each thread briefly
@@ -55,8 +55,8 @@ public class PluginOptions {
     public fun executor(executor: Executor): PluginOptions = apply { this.executor = executor }
 
     /**
-     * Sets the listener for the plugin's log lines. It runs on the plugin's reading thread and must not block. Default:
-     * prints warnings and errors to stderr.
+     * Sets the listener for the plugin's log lines. The listener runs on the plugin's reading thread and must not
+     * block. Default: prints warnings and errors to stderr.
      */
     public fun onLog(listener: LogListener): PluginOptions = apply { onLog = listener }
 

@@ -2,8 +2,8 @@
 package clearway.channel.codec
 
 /**
- * Maximum number of hex digits in a big integer, for reading and writing. It limits the work that a message can cause
- * (spec/wire.md).
+ * Maximum number of hex digits in a big integer, for reading and writing. The limit bounds the work that a message can
+ * cause (spec/wire.md).
  */
 internal const val BIG_DIGITS_MAX = 1 shl 20
 

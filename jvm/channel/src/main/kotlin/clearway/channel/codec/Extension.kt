@@ -111,7 +111,7 @@ public class ValueReader internal constructor(private val reader: Reader, privat
     /** Reads a size or a count of up to 32 bits. Does not compare it with the rest of the message. */
     public fun size(): Long = reader.size()
 
-    /** Reads `count` bytes. Returns a view if the message is owned, otherwise a copy. */
+    /** Reads `count` bytes. Returns a view if the codec owns the message, otherwise a copy. */
     public fun bytes(count: Int): ByteBuffer {
         require(count >= 0) { "count must be 0 or more: count=$count" }
         reader.need(count.toLong(), reader.at)

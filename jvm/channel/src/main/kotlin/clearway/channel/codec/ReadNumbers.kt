@@ -64,7 +64,7 @@ private fun typed(bytes: ByteBuffer, tag: Int): Any =
         else -> bytes.asDoubleBuffer()
     }
 
-/** Reads a reference to an attachment. Returns a view if the message is owned, otherwise a copy. */
+/** Reads a reference to an attachment. Returns a view if the codec owns the message, otherwise a copy. */
 internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
     val from = reader.at
     val tag = reader.byte()

@@ -127,8 +127,8 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
 
     private companion object {
         /**
-         * Initial capacity of a list. It suffices for most lists, and it is small enough for a count that announces too
-         * many values.
+         * Initial capacity of a list. This capacity suffices for most lists. A count that announces too many values
+         * cannot make a list expensive.
          */
         const val FIRST = 64
     }

@@ -66,7 +66,7 @@ internal constructor(
     /**
      * Writes a message into the buffer's remaining space and advances the buffer's position. Returns false, and writes
      * nothing, if the message does not fit. Allocates no memory for the message, except when the codec's own buffer
-     * must grow. Throws what [encode] throws.
+     * must grow. Throws the exceptions of [encode].
      */
     public fun encodeInto(value: Any?, buffer: ByteBuffer): Boolean {
         if (value == null && emptyNull) return true

@@ -3,7 +3,7 @@ package clearway.channel.codec
 
 import java.nio.ByteBuffer
 
-/** Flutter's standard codec for methods (spec/wire.md). It encodes values as [StandardMessageCodec] does. */
+/** Flutter's standard codec for methods (spec/wire.md). Encodes values as [StandardMessageCodec] does. */
 public class StandardMethodCodec internal constructor(private val values: StandardMessageCodec) : MethodCodec {
     private val shelf = ScratchShelf()
     internal val views: Boolean

@@ -13,7 +13,7 @@ package clearway.channel.codec
 //    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element, from byte 0 of the message
 //    ├─────┼──────┼─────┴────┬─────┘  list: values; map: key and value in turn
 //    │ tag │ size │ values … │
-//    ├─────┼──────┴───┬──────┘  128 and up: what the extension of that tag wrote
+//    ├─────┼──────┴───┬──────┘  128 and up: the body that the extension wrote
 //    │ tag │ body     │
 //    └─────┴──────────┘
 //

@@ -86,7 +86,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         if (count != size) throw changed()
     }
 
-    // The count was written before the values. It is wrong now, and so is the message.
+    // The count was written before the values, so the count and the message are wrong.
     private fun changed() = writer.refusal(CodecError.NOT_ENCODABLE, "a list or a map changed while it was written")
 
     private fun big(value: BigInteger) {

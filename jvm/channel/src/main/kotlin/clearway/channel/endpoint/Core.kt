@@ -51,7 +51,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
      */
     val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()
-    /** Posts that wait to be sent. They fail when the connection ends. */
+    /** Posts that wait to be sent. When the connection ends, these posts fail. */
     private val posts = LinkedHashSet<Waiting>()
     private val closing = AtomicBoolean()
 

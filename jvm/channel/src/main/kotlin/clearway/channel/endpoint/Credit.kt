@@ -2,8 +2,8 @@
 package clearway.channel.endpoint
 
 /**
- * Credit that never runs out, for an end that grants or needs none. Its value leaves room for additions without
- * overflow.
+ * Credit that never runs out, for an end that grants or needs none. A quarter of the maximum leaves room for additions
+ * without overflow.
  */
 internal const val UNBOUNDED = Long.MAX_VALUE / 4
 
@@ -33,8 +33,8 @@ internal class SendCredit {
 }
 
 /**
- * The consumer's credit: how many values and bytes it has taken and not yet granted again. It batches grants: it sends
- * one when half of the window, in values or in bytes, has been taken.
+ * The consumer's credit: the number of values and bytes taken and not yet granted again. The consumer batches grants:
+ * it sends one after it has taken half of the window, in values or in bytes.
  */
 internal class ReceiveCredit(private val items: Long, private val bytes: Long) {
     private val out = SendCredit().apply { grant(items, bytes) }

@@ -4,9 +4,9 @@ package clearway.channel.endpoint
 import java.util.ArrayDeque
 
 /**
- * Keeps early messages: messages that arrive before their channel has a handler. It limits their number in each
- * channel, their bytes in total, and their time. It does no I/O. Its methods return the messages that were dropped or
- * have expired, and its owner answers them.
+ * Keeps early messages: messages that arrive before their channel has a handler. Limits are the number of messages in
+ * each channel, the bytes in total, and the time. The class does no I/O. The methods return the messages that were
+ * dropped or have expired, and the owner answers these messages.
  */
 internal class Early<T : Any>(private val each: Int, private val bytesMax: Long, private val keptMs: Long) {
     private class Kept<T>(val entry: T, val bytes: Long, val untilMs: Long)
@@ -27,7 +27,7 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
         val gone = ArrayList<T>()
         while (shelf.kept.size >= shelf.max) gone.add(shift(shelf))
         while (bytes + size > bytesMax && shelf.kept.isNotEmpty()) gone.add(shift(shelf))
-        // It never drops messages of other channels to make room.
+        // Messages of other channels are never dropped to make room.
         if (bytes + size > bytesMax) return gone + entry
         shelf.kept.add(Kept(entry, size, nowMs + keptMs))
         bytes += size

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock
  * released. The application can therefore neither hold the lock nor see half-changed state.
  */
 internal class EndpointLock(
-    /** Receives the exceptions of deferred actions. It must not throw. */
+    /** Receives the exceptions of deferred actions. This function must not throw. */
     private val onError: (Throwable) -> Unit
 ) {
     private val lock = ReentrantLock()

@@ -37,8 +37,8 @@ internal class Received(val body: ByteBuffer, val flags: Int, val attachments: L
 }
 
 /**
- * The connection to the other end, after the hello. It does not know about calls and streams. Its endpoint's lock
- * guards its state.
+ * The connection to the other end, after the hello. The connection does not know about calls and streams. The
+ * endpoint's lock guards the state.
  */
 internal class Link(
     private val transport: ChannelTransport,
@@ -125,12 +125,12 @@ internal class Link(
 
     /**
      * Encodes an error for a failed reply or a stream's end on Clearway's wire. Leaves out the parts that must not
-     * cross. Never throws. It calls methods of the error. The caller must therefore not hold the lock, unless the error
-     * is the library's.
+     * cross. Never throws. Calls methods of the error, so the caller must not hold the lock, unless the error is the
+     * library's.
      */
     fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax, exposes)
 
-    /** Encodes an error for the plain wire, under the rules of [errorBody]. Throws what the codec throws. */
+    /** Encodes an error for the plain wire, under the rules of [errorBody]. Throws the codec's exceptions. */
     fun envelope(codec: MethodCodec, thrown: Throwable, stacks: Boolean): ByteArray =
         writeEnvelope(codec, partsOf(thrown, exposes), stacks, bodyBytesMax)
 
@@ -208,7 +208,7 @@ internal class Link(
         }
     }
 
-    /** Ends the connection after the transport or this end threw. It is unknown what was sent. */
+    /** Ends the connection after the transport or this end threw, because the frames that were sent are unknown. */
     fun failed(thrown: Throwable) {
         val reason = CloseReason(CloseCode.FAILED, "the transport ${transport.name} failed", emptyMap(), thrown)
         lock.locked {

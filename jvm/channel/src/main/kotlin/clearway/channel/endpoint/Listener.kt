@@ -26,8 +26,8 @@ internal interface ListenerOwner<T> {
 }
 
 /**
- * The listener's end of a stream. The credit that it grants bounds the events that wait. It settles every read. Its
- * endpoint's lock guards it.
+ * The listener's end of a stream. The credit that the listener grants bounds the events that wait. The listener settles
+ * every read. The endpoint's lock guards this object.
  */
 internal class Listener<T>(
     private val lock: EndpointLock,

@@ -12,7 +12,7 @@ internal interface Waiting {
 
 /**
  * Keeps requests in order while the transport applies back-pressure. The code that makes the requests limits their
- * number. Its endpoint's lock guards it.
+ * number. The endpoint's lock guards this object.
  */
 internal class Outbox(private val link: Link) {
     private val waiting = ArrayDeque<Waiting>()

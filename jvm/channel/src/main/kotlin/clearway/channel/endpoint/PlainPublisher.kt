@@ -95,8 +95,8 @@ internal class PlainPublisher(
 
 /**
  * Encodes an error as the plain wire's envelope, in at most `bytesMax` bytes. Leaves out details that the codec cannot
- * encode. If the envelope is too large, keeps only the code and the beginning of the message. Throws what the codec
- * throws.
+ * encode. If the envelope is too large, keeps only the code and the beginning of the message. Throws the codec's
+ * exceptions.
  */
 internal fun writeEnvelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean, bytesMax: Int): ByteArray {
     val stack = if (stacks) parts.stack else null

@@ -47,7 +47,7 @@ internal class AskedStream(
     fun serve(serving: Serving): Unit = publishers.serve(this, serving)
 }
 
-/** The streams of events that this end serves, on Clearway's wire. Its endpoint's lock guards it. */
+/** The streams of events that this end serves, on Clearway's wire. The endpoint's lock guards this object. */
 internal class Publishers(private val link: Link, private val replies: Replies) {
     /** Requested streams that have not begun, by id. */
     private val asked = HashMap<Int, AskedStream>()

@@ -23,7 +23,7 @@ internal interface RepliesOwner {
 /**
  * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, [full]
  * becomes true. Then no handler starts, and the transport is paused unless this end waits for an answer. A peer that
- * reads no reply for `stallMs` in that state is disconnected. Its endpoint's lock guards it.
+ * reads no reply for `stallMs` in that state is disconnected. The endpoint's lock guards this object.
  */
 internal class Replies(private val link: Link, private val owner: RepliesOwner) {
     private class Reply(
@@ -47,7 +47,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
     var bytes = 0L
         private set
 
-    /** Whether the waiting bytes have reached the limit. It becomes false at half of the limit. */
+    /** Whether the waiting bytes have reached the limit. The value becomes false at half of the limit. */
     var full = false
         private set
 

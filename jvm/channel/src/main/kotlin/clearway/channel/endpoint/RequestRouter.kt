@@ -29,8 +29,8 @@ internal sealed class Asked {
 }
 
 /**
- * Serves a channel at this end. The router calls it under the lock, so its methods must only schedule work. They must
- * not throw.
+ * Serves a channel at this end. The router calls it under the lock, so the methods must only schedule work and must not
+ * throw.
  */
 internal interface Handler {
     /** Starts the handler. Calls [Served.ended] when the handler has ended. */
@@ -53,7 +53,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
     private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
     /** Calls without an answer, by id. Their handlers run or wait. */
     private val open = HashMap<Int, Asked.Request>()
-    /** Posts that have not settled. They have no ids, because no caller waits for them. */
+    /** Posts that have not settled. A post has no id, because no caller waits for it. */
     private val posts = HashSet<Served>()
     /**
      * Requests that occupy a place. A request frees its place when its handler has ended and its answer was sent, even

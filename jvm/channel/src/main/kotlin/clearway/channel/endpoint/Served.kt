@@ -21,8 +21,8 @@ internal interface ServedOwner {
 }
 
 /**
- * A call or a post of the other end. It is answered once. Later answers are dropped, and so are answers that no caller
- * waits for. Its endpoint's lock guards it.
+ * A call or a post of the other end. The first answer is sent. Later answers are dropped, and so are answers that no
+ * caller waits for. The endpoint's lock guards this object.
  */
 internal class Served(
     private val link: Link,

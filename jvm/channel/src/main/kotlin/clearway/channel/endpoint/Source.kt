@@ -25,7 +25,7 @@ internal interface SourceWire {
 /** The capacity of a listener's queue, and the policy for a full queue. */
 internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
 
-/** One listener's stream, at the end that serves it. It ends once. Its endpoint's lock guards it. */
+/** One listener's stream, at the end that serves it. The stream ends once. The endpoint's lock guards this object. */
 internal class Source(
     private val link: Link,
     override val channel: String,
@@ -45,7 +45,7 @@ internal class Source(
     private var ended = false
     /** Whether an event could not be sent. Only the error is sent then. */
     private var broken = false
-    /** Whether the source's code runs or waits to run. It is true until [left]. */
+    /** Whether the source's code runs or waits to run: true until [left]. */
     var running = true
         private set
 

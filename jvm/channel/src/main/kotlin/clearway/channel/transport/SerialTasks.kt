@@ -30,7 +30,7 @@ internal class SerialTasks(private val executor: Executor) {
     }
 
     /**
-     * Starts to run the waiting tasks, which include `task`. Throws what the executor throws. In that case it removes
+     * Starts to run the waiting tasks, which include `task`. Throws the executor's exceptions. In that case it removes
      * `task` unless the task has begun, and the other tasks wait until the next [start].
      */
     fun start(task: () -> Unit) {

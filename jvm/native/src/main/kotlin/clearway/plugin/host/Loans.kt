@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 
 /**
- * Memory of the JVM that is lent to native code, by one waiter's tags. It keeps each segment from the garbage collector
- * until native code has returned it.
+ * Memory of the JVM that is lent to native code, by one waiter's tags. Keeps each segment from the garbage collector
+ * until native code has returned the segment.
  */
 internal class Loans(private val waiter: Long) {
     private val out = ConcurrentHashMap<Long, Loan>()
@@ -60,8 +60,8 @@ internal class Loans(private val waiter: Long) {
         private val places = ConcurrentHashMap<Place, Loan>()
 
         /**
-         * Returns the memory lent at this address; null if there is none. Several loans of the same bytes share one
-         * entry.
+         * Returns the memory lent at this address; null if there is none. If the same bytes are lent several times,
+         * only the latest loan counts.
          */
         fun at(address: Long, size: Long): MemorySegment? = places[Place(address, size)]?.segment
 

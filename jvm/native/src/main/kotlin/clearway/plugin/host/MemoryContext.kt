@@ -16,7 +16,7 @@ internal class MemoryContext(val views: ViewKind) {
     companion object {
         val cleaner: Cleaner = Cleaner.create()
 
-        /** The whole memory of the process. It serves to read bytes at addresses that libclearway reports. */
+        /** The whole memory of the process. The host reads bytes at the addresses that libclearway reports. */
         val everything: MemorySegment = MemorySegment.NULL.reinterpret(Long.MAX_VALUE)
     }
 }

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.atomic.LongAdder
 
 /**
- * A reference to native memory. It is released once, and not while a call uses it. It is a separate object, because the
- * cleaner must reach it after its owner was collected.
+ * A reference to native memory. A reference is released once, and not while a call uses it. The reference is a separate
+ * object, because the cleaner must reach it after the owner was collected.
  */
 internal class MemoryReference(val handle: Long, private val leaked: LongAdder?) : Runnable {
     // The number of calls that use the reference, and the RELEASED bit. After the release, the call that ends the last

@@ -31,8 +31,8 @@ internal class Scratch {
 
     companion object {
         /**
-         * Size in bytes from which a loan costs less than a copy, as measured in the other hosts. It is also the size
-         * of [bytes].
+         * Size in bytes from which a loan costs less than a copy, as measured in the other hosts. [bytes] has the same
+         * size.
          */
         const val ROOM: Long = 4096
         /** The limit of libclearway. */

@@ -15,7 +15,7 @@ internal const val EXACT_MAX = (1L shl 53) - 1
 internal fun readNumber(reader: JsonReader): Any {
     val from = reader.at
     if (reader.peek() == '-'.code) reader.at++
-    // No digit may follow a leading zero. A digit behind it does not belong to the number.
+    // No digit may follow a leading zero. A digit after it does not belong to the number.
     if (reader.peek() == '0'.code) reader.at++ else digits(reader)
     if (reader.peek() == '.'.code) {
         reader.at++

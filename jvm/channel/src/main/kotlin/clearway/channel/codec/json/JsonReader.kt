@@ -6,9 +6,8 @@ import clearway.channel.codec.CodecException
 import clearway.channel.codec.validUntil
 
 /**
- * Reads a JSON text in one pass. It checks syntax, depth and UTF-8 in the order of the bytes. Clearway has its own
- * reader in each language, because all languages must report the same byte for the same error. No library guarantees
- * that.
+ * Reads a JSON text in one pass. Checks syntax, depth and UTF-8 in the order of the bytes. Clearway has its own reader
+ * in each language, because all languages must report the same byte for the same error. No library guarantees that.
  */
 internal class JsonReader(
     val bytes: ByteArray,
