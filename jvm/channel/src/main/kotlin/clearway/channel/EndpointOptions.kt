@@ -53,9 +53,9 @@ public class EndpointOptions {
     public fun helloMs(ms: Long): EndpointOptions = apply { helloMs = range("helloMs", ms, 0, Long.MAX_VALUE) }
 
     /**
-     * Sets the maximum number of open calls and of open streams of this end, and of calls and of streams that it runs
-     * for the other end. Each of the four has this limit. Default 4096. A call of the other end occupies a place until
-     * the handler has ended and the answer was sent, even if the caller has cancelled.
+     * Sets four limits to one number: open calls and open streams of this end, and calls and streams that this end runs
+     * for the other end. Default 4096. A call of the other end occupies a place until the handler has ended and the
+     * answer was sent, even if the caller has cancelled.
      */
     public fun callsMax(count: Int): EndpointOptions = apply { callsMax = range("callsMax", count, 1, Int.MAX_VALUE) }
 

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder
 public enum class CopyReason {
     /** The other side sent bytes without native memory. The bytes are copied into the queue and out of it. */
     NO_MEMORY,
-    /** The message has fewer than 4096 bytes. Copying them costs less than lending them. */
+    /** The native memory has fewer than 4096 bytes. Copying it costs less than lending it. */
     SMALL,
     /** The bytes are in the JVM's heap. The garbage collector moves them, so native code cannot see them. */
     HEAP,

@@ -3,8 +3,8 @@ package clearway.channel.codec
 
 /**
  * Caches the texts of map keys by their bytes, because few keys occur again and again. A cached text needs no new
- * memory and has its hash computed. Each hash has one place, and a new text replaces the old one. The cache therefore
- * cannot grow. One thread may use it at a time.
+ * memory and has its hash computed. A text's hash determines its place, and a new text replaces the old text there. The
+ * cache therefore cannot grow. One thread may use it at a time.
  */
 internal class KeyCache {
     private val texts = arrayOfNulls<String>(PLACES)

@@ -129,7 +129,8 @@ internal class Served(
 
     /**
      * Answers with the handler's error. On the plain wire, `envelope` encodes the error. Without `envelope`, the answer
-     * has no bytes. An error that the other end does not receive is reported at this end.
+     * has no bytes. If the other end cannot receive the error and the request has not settled, the error is reported at
+     * this end.
      */
     fun fail(thrown: Throwable, envelope: ((Throwable) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)

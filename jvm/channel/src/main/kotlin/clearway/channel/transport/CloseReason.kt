@@ -18,7 +18,7 @@ public enum class CloseCode(
     REFUSED("refused"),
     /** The other end did not answer or read in time. */
     TIMEOUT("timeout"),
-    /** An error at this end. The reason's cause is the exception. */
+    /** A host's own error. At that host, the reason's cause is the exception. */
     FAILED("failed");
 
     public companion object {

@@ -21,8 +21,8 @@ import kotlin.concurrent.withLock
  * than the output buffer. Owns the streams. From [open] on, a daemon thread reads. From the first frame on, another
  * daemon thread writes.
  *
- * The transport closes with `protocol` if the bytes are not a frame, and with `too-large` if a frame is over the limit,
- * before it allocates memory for the frame. It closes with `lost` if the streams end without a reason, and with
+ * The transport closes with `protocol` if the bytes are not a frame. It closes with `too-large` if a frame is over the
+ * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason, and with
  * `failed` if the streams throw an exception other than IOException.
  *
  * If a thread is still blocked in a stream five seconds after the end, the transport closes both streams. The thread

@@ -49,8 +49,8 @@ public class ServedChannels {
  */
 public object PluginServer {
     /**
-     * Serves the channels. Closing the result ends this; the plugin and the endpoint stay open. Throws if a channel is
-     * served already.
+     * Serves the channels. Closing the result stops serving them; the plugin and the endpoint stay open. Throws if a
+     * channel is served already.
      */
     @JvmStatic
     public fun serve(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): AutoCloseable {
