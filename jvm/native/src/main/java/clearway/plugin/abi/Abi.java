@@ -14,7 +14,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The host's functions of clearway.h, which documents them. Each function except {@link #version} returns a status. The
+ * The functions of clearway_host.h, which documents them. Each function except {@link #version} returns a status. The
  * class is Java and not Kotlin: the compiler sees the handles as constants and calls them with their exact types. The
  * JVM keeps the arena of a passed segment open until the function returns. Not API.
  */

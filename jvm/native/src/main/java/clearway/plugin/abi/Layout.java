@@ -6,7 +6,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Offsets of the fields of clearway.h, in bytes, on 64-bit systems. Not API.
+ * Offsets of the fields of clearway.h and clearway_host.h, in bytes, on 64-bit systems. Not API.
  *
  * <pre>
  *          0      8      16       24            32      40     48
