@@ -67,7 +67,7 @@ internal class Listener<T>(
         return allowed
     }
 
-    /** Drops the oldest waiting event. The count of the event behind it grows. */
+    /** Drops the oldest waiting event and adds it to the next event's count of dropped events. */
     fun dropOldest() {
         val first = kept.poll() ?: return
         val second = kept.peek()
