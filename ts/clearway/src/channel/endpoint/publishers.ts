@@ -80,7 +80,7 @@ export class Publishers {
     }
     this.#replace(channel);
     // A source's abort listeners may have closed this end, or too many ends wait.
-    if (this.#link.reason !== undefined) return undefined;
+    if (this.#connection.reason !== undefined) return undefined;
     const asked = new AskedStream(this, id, channel, args, frame);
     this.#asked.set(id, asked);
     let places = this.size;

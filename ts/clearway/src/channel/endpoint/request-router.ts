@@ -2,9 +2,8 @@
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { type FrameParts, Status } from "../wire/frame.js";
-import type { Connection, Encoded } from "./connection.js";
+import { type Connection, type Encoded, nothing } from "./connection.js";
 import { Early } from "./early.js";
-import { type Encoded, type Connection, nothing } from "./connection.js";
 import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
 

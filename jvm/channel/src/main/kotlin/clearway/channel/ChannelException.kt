@@ -3,40 +3,43 @@ package clearway.channel
 
 import clearway.channel.transport.CloseReason
 
-/** How a call or a stream ends that has no result of its own; the codes of spec/errors.md. */
+/** Kinds of failures of a call or a stream. The codes are those of spec/errors.md. */
 public enum class ChannelError(
     /** The code as every language writes it. */
     public val code: String
 ) {
-    /** The other end has no such method; of a plain end, no handler as well. */
+    /** The other end has no such method. On the plain wire it may also have no handler. */
     NOT_IMPLEMENTED("not-implemented"),
-    /** No handler was registered within the other end's time for early messages. */
+    /** The other end registered no handler within its time for early messages. */
     NO_HANDLER("no-handler"),
-    /** It came before the handler, and more came than are kept. */
+    /** The message arrived before its handler, and the other end's buffer of early messages was full. */
     DROPPED("dropped"),
-    /** As many calls are under way as either end runs, or a queue of events is full. */
+    /** One of the ends has reached its limit of calls, posts or streams, or a queue of events is full. */
     QUEUE_FULL("queue-full"),
-    /** Somebody gave it up. */
+    /** The call or the stream was cancelled. */
     CANCELLED("cancelled"),
-    /** Not answered within `deadlineMs`, by this end's clock. */
+    /** No answer arrived within `deadlineMs`, by this end's clock. */
     DEADLINE("deadline"),
-    /** The handler ran longer than `timeoutMs`, by the other end's clock. */
+    /**
+     * The handler ran longer than `timeoutMs`, by the other end's clock. On the plain wire: no answer arrived within
+     * `timeoutMs`, by this end's clock.
+     */
     TIMEOUT("timeout"),
     /** The transport is closed; see [ChannelException.reason]. */
     TRANSPORT_CLOSED("transport-closed"),
-    /** The other end sent something that is not part of the protocol. */
+    /** The other end sent bytes that violate the protocol. */
     PROTOCOL("protocol"),
-    /** A message is larger than the way to the other end takes. */
+    /** A message is larger than the largest frame of the connection. */
     TOO_LARGE("too-large"),
 }
 
-/** A call or a stream ended, and it was neither a result nor the other end's own error ([RemoteException]). */
+/** A call, a post or a stream failed, but not with an error of the other end's code ([RemoteException]). */
 public class ChannelException
 @JvmOverloads
 public constructor(
     public val error: ChannelError,
     message: String,
-    /** Why the transport is closed, where that is why. */
+    /** Why the transport has closed; null if the failure has another reason. */
     public val reason: CloseReason? = null,
     cause: Throwable? = reason?.cause,
 ) : RuntimeException(message, cause) {
@@ -46,14 +49,14 @@ public constructor(
 }
 
 /**
- * An error that the other end's handler threw. A handler throws one itself to choose code and details. For any other
- * exception the code is "error", or the exception's own if it is one of Clearway's. Between two ends of Clearway's wire
- * the cause is the exception thrown there, if the other end exposes errors: a [RemoteCause] with class, message, stack
- * and causes.
+ * An error that the other end's handler threw. A handler throws this exception to choose the code and the details.
+ * Another exception of Clearway keeps its code. Any other exception has the code "error". If the other end exposes
+ * errors on Clearway's wire, the cause is the exception thrown there: a [RemoteCause] with class, message, stack and
+ * causes.
  *
- * @property code the handler's own; any text
+ * @property code the code that the handler chose; any text
  * @property details any value of the standard codec
- * @property channel the channel's name; empty where it has not crossed
+ * @property channel the channel's name; empty unless the error came from the other end
  */
 public class RemoteException
 @JvmOverloads
@@ -68,10 +71,10 @@ public constructor(
 }
 
 /**
- * The exception thrown at the other end, in any language.
+ * The exception that the other end threw, in any language.
  *
- * @property remoteName its class there
- * @property remoteStack its stack there, as text
+ * @property remoteName the exception's class at the other end
+ * @property remoteStack the exception's stack at the other end, as text
  */
 public class RemoteCause
 internal constructor(
@@ -80,6 +83,6 @@ internal constructor(
     public val remoteStack: String,
     cause: Throwable?,
 ) : RuntimeException(message, cause, false, false) {
-    // Printed where a stack is printed: that of the other end is the one that helps.
+    // Stack traces print this text. The stack of the other end is the useful one.
     override fun toString(): String = if (remoteStack.isEmpty()) "$remoteName: $message" else remoteStack
 }

@@ -14,11 +14,12 @@ import clearway.channel.wire.FRAME_BYTES_MIN
 import java.util.concurrent.CompletableFuture
 
 /**
- * One end of a connection. Both ends have the same rights, in any language. Channels have names and cost nothing to
- * make. Thread-safe; only [EventStream]'s iterator blocks.
+ * One end of a connection. Both ends have the same rights, in any language. A channel has a name, and creating one
+ * sends nothing. Thread-safe. Only [EventStream]'s iterator blocks.
  *
- * Futures complete on the thread that reads the transport. Dependent stages that are not `async` run there and must not
- * block. Handlers run on [EndpointOptions.executor].
+ * Most futures complete on the thread that reads the transport. Others complete on the timer thread or on the thread
+ * that made the call. Dependent stages that are not `async` run on the same thread and must not block. Handlers run on
+ * [EndpointOptions.executor].
  */
 public class Endpoint internal constructor(private val core: Core) : AutoCloseable {
     /** The wire that both ends agreed on: [Wire.CLEARWAY] or [Wire.PLAIN]. */
@@ -29,29 +30,36 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     public val closed: CompletableFuture<CloseReason>
         get() = core.closed.thenApply { it }
 
-    /** A channel of messages with the standard codec. Throws IllegalArgumentException for a name too long. */
+    /**
+     * Returns a channel of messages with the standard codec. Throws IllegalArgumentException if the name is too long.
+     */
     public fun messages(name: String): Messages<Any> = messages(name, Codecs.STANDARD)
 
+    /** Returns a channel of messages with this codec. Throws IllegalArgumentException if the name is too long. */
     public fun <T> messages(name: String, codec: MessageCodec<T>): Messages<T> = Messages(core, name, codec)
 
-    /** A channel of methods. Throws IllegalArgumentException for a name too long. */
+    /** Returns a channel of methods. Throws IllegalArgumentException if the name is too long. */
     @JvmOverloads
     public fun methods(name: String, codec: MethodCodec = Codecs.STANDARD_METHODS): Methods = Methods(core, name, codec)
 
-    /** A channel of events. Throws IllegalArgumentException for a name too long. */
+    /** Returns a channel of events. Throws IllegalArgumentException if the name is too long. */
     @JvmOverloads
     public fun events(name: String, codec: MethodCodec = Codecs.STANDARD_METHODS): Events = Events(core, name, codec)
 
-    /** Sets how many early messages of a channel the other end keeps until that has a handler. Fails as a call does. */
+    /**
+     * Sets how many early messages of a channel the other end keeps while the channel has no handler. Fails as a call
+     * does.
+     */
     public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
         core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { null }
 
-    /** Counts of the endpoint's current work. */
+    /** Returns counts of the endpoint's current work. */
     public fun stats(): EndpointStats = core.stats()
 
     /**
-     * Begins nothing new, ends the streams that it serves, lets calls both ways be answered, `timeoutMs` at most, then
-     * closes the transport; what is left fails with `transport-closed`. Returns at once; the future is [closed].
+     * Closes the endpoint. It starts nothing new, ends the streams that it serves, and waits until the calls in both
+     * directions are answered, at most `timeoutMs`. Then it closes the transport. Calls and streams that are still open
+     * fail with `transport-closed`. Returns [closed] at once.
      */
     @JvmOverloads
     public fun closeAsync(timeoutMs: Long = CLOSE_MS): CompletableFuture<CloseReason> {
@@ -59,12 +67,12 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
         return closed
     }
 
-    /** [closeAsync], with 5 s for what is under way. Does not wait. */
+    /** Calls [closeAsync] with a timeout of 5 s. Does not wait. */
     override fun close() {
         core.close(CLOSE_MS)
     }
 
-    /** Closes at once. Everything under way, both ways, ends with `transport-closed`. */
+    /** Closes the transport at once. All calls and streams in both directions end with `transport-closed`. */
     @JvmOverloads public fun terminate(reason: CloseReason = CloseReason.CLOSED): Unit = core.terminate(reason)
 
     override fun toString(): String = "Endpoint(${core.link.transportName}, $wire)"
@@ -73,13 +81,13 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
         private const val CLOSE_MS = 5_000L
 
         /**
-         * Makes an endpoint of a transport: both ends say hello and agree on the wire. Takes ownership of the
-         * transport, and closes it also when this fails. Register handlers as soon as it is there: what comes before
-         * them waits, within bounds. Cancelling the future gives up.
+         * Makes an endpoint of a transport. Both ends say hello and agree on the wire. Takes ownership of the
+         * transport, and closes it if the hello fails. Register handlers as soon as the future completes. Messages that
+         * arrive earlier wait, within limits. Cancelling the future closes the transport.
          *
-         * Fails with [ChannelException]: `protocol` when the other end speaks another wire or version, or says no
-         * hello; `deadline` when it says nothing within `helloMs`; `transport-closed`. Throws IllegalArgumentException
-         * for a transport whose frames are below 1024 bytes.
+         * Fails with [ChannelException]: `protocol` if the other end has no wire or version in common, or says no
+         * hello; `deadline` if it sends nothing within `helloMs`; `transport-closed`. Throws IllegalArgumentException
+         * for a transport with frames of less than 1024 bytes.
          */
         @JvmStatic
         @JvmOverloads
@@ -101,8 +109,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
  * Counts of an endpoint's current work.
  *
  * @property calls calls of this end that wait for their answers
- * @property handling calls of the other end whose handler has not ended or whose answer has not left
- * @property waitingBytes bytes of answers and of events that the other end has not read
+ * @property handling calls and posts of the other end whose handler has not ended or whose answer was not sent
+ * @property waitingBytes bytes of answers and events that wait for the other end to read
  * @property listening streams that this end listens to
  * @property serving streams that this end serves
  */

@@ -10,15 +10,15 @@ import java.util.concurrent.Executor
 
 /** The wire that an end speaks. */
 public enum class Wire(internal val bits: Int) {
-    /** Clearway's own: cancelling, credit, deadlines, errors with stack and cause. */
+    /** Clearway's own wire: cancelling, credit, deadlines, errors with stack and cause. */
     CLEARWAY(Wires.CLEARWAY),
-    /** Flutter's platform messages and nothing else. */
+    /** Flutter's platform messages only. */
     PLAIN(Wires.PLAIN),
-    /** The first of both that the other end's hello names too. */
+    /** Clearway's wire if the other end's hello offers it, otherwise the plain wire. */
     EITHER(Wires.CLEARWAY or Wires.PLAIN),
 }
 
-/** How an endpoint is set up. Set before [Endpoint.connect], not for several threads at once. */
+/** The settings of an endpoint. Set them before [Endpoint.connect]. Not thread-safe. */
 public class EndpointOptions {
     internal var wire = Wire.CLEARWAY
     internal var hello = true
@@ -40,89 +40,97 @@ public class EndpointOptions {
     }
     internal var clock: Clock = SystemClock
 
-    /** The wire to speak; default [Wire.CLEARWAY]. */
+    /** Sets the wire; default [Wire.CLEARWAY]. */
     public fun wire(wire: Wire): EndpointOptions = apply { this.wire = wire }
 
-    /** For a foreign end that sends no hello and expects none: the plain wire, at once. */
+    /** Starts on the plain wire at once, for a foreign end that sends and expects no hello. */
     public fun withoutHello(): EndpointOptions = apply {
         wire = Wire.PLAIN
         hello = false
     }
 
-    /** How long to wait for the other end's hello, ms; default 30,000. 0 waits for ever. */
+    /** Sets how long to wait for the other end's hello, in ms; default 30,000. 0 waits for ever. */
     public fun helloMs(ms: Long): EndpointOptions = apply { helloMs = range("helloMs", ms, 0, Long.MAX_VALUE) }
 
     /**
-     * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each
-     * of the four separately. Default 4096. A call from the other end occupies its place until its handler has ended
-     * and its answer has left, even if it was cancelled.
+     * Sets four limits to one number: open calls and open streams of this end, and calls and streams that this end runs
+     * for the other end. Default 4096. A call of the other end occupies a place until the handler has ended and the
+     * answer was sent, even if the caller has cancelled.
      */
     public fun callsMax(count: Int): EndpointOptions = apply { callsMax = range("callsMax", count, 1, Int.MAX_VALUE) }
 
     /**
-     * Bytes of answers that may wait for the other end to read; default 16 MiB. At this limit none of its requests
-     * starts and, unless this end itself waits for an answer, the transport is paused, until half of the bytes have
-     * left. The same number limits the bytes of pushed events that wait for it in all its streams together, whatever
-     * capacity it asks for: at that limit every stream is full.
+     * Sets how many bytes of answers may wait for the other end to read; default 16 MiB. At this limit no further
+     * request of the other end starts. The transport is paused, too, unless this end waits for an answer. Both continue
+     * when half of the bytes have left. The same number limits the bytes of pushed events that wait for the other end,
+     * over all its streams. At that limit every stream is full, even if its own capacity is not reached.
      */
     public fun replyBytesMax(bytes: Int): EndpointOptions = apply {
         replyBytesMax = range("replyBytesMax", bytes, 1, Int.MAX_VALUE)
     }
 
     /**
-     * Time in ms after which an end at that limit that reads nothing is disconnected (`timeout`); default 30,000. 0
-     * waits for ever.
+     * Sets the time in ms after which a peer that reads nothing at the limit of [replyBytesMax] is disconnected
+     * (`timeout`); default 30,000. 0 waits for ever.
      */
     public fun stallMs(ms: Long): EndpointOptions = apply { stallMs = range("stallMs", ms, 0, Long.MAX_VALUE) }
 
-    /** Bytes of a channel's name; default 255, at most 65,535. */
+    /** Sets the maximum size of a channel's name in bytes; default 255, at most 65,535. */
     public fun nameBytesMax(bytes: Int): EndpointOptions = apply {
         nameBytesMax = range("nameBytesMax", bytes, 1, 0xffff)
     }
 
     /**
-     * Messages kept of each channel that has no handler yet; the oldest is dropped for the next. Default 16. The other
-     * end can change it, channel by channel, up to 1024.
+     * Sets how many messages are kept for each channel without a handler. A further message drops the oldest. Default
+     * 16. The other end can change the number for each channel, up to 1024.
      */
     public fun early(count: Int): EndpointOptions = apply { early = range("early", count, 0, EARLY_MAX) }
 
-    /** All early messages together, in bytes; default 1 MiB. */
+    /** Sets the maximum size of all early messages together, in bytes; default 1 MiB. */
     public fun earlyBytesMax(bytes: Int): EndpointOptions = apply {
         earlyBytesMax = range("earlyBytesMax", bytes, 0, Int.MAX_VALUE)
     }
 
-    /** How long they are kept, ms; then they are answered with `no-handler`. Default 5,000; 0 keeps none. */
+    /**
+     * Sets how long early messages are kept, in ms; default 5,000. Then they are answered with `no-handler`. 0 keeps
+     * none.
+     */
     public fun earlyMs(ms: Long): EndpointOptions = apply { earlyMs = range("earlyMs", ms, 0, Int.MAX_VALUE.toLong()) }
 
-    /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. */
+    /**
+     * Adds the stack of a handler's error to plain replies, as their fourth part. Not every foreign end reads that
+     * part.
+     */
     public fun stacks(): EndpointOptions = apply { stacks = true }
 
     /**
-     * Whether errors of handlers and sources cross whole, with class, stack and causes. Default: true for a child or
-     * parent process and another part of this process. Over WebSockets and other streams, only the code and the message
-     * cross, and the details of a [RemoteException] that this end created.
+     * Sets whether errors of handlers and sources cross in full, with class, stack and causes. The default is
+     * [ChannelTransport.isTrusted]: true for a child or parent process and for another part of this process. Over
+     * WebSockets and other streams, only the code and the message cross, and the details of a [RemoteException] that
+     * this end created.
      */
     public fun exposeErrors(expose: Boolean): EndpointOptions = apply { exposeErrors = expose }
 
-    /** Chooses the error that crosses. Runs before anything else is left out. */
+    /** Sets a function that chooses the error to send. The function runs before parts of the error are left out. */
     public fun redactError(redactor: ErrorRedactor): EndpointOptions = apply { redactError = redactor::redact }
 
     /**
-     * Runs handlers and sources of events; default: daemon threads, as many as are needed at once. Handlers may block
-     * there. An executor that runs its tasks within `execute` holds up the transport.
+     * Sets the executor of handlers and sources of events. Default: daemon threads, as many as are needed at once.
+     * Handlers may block on the executor's threads. An executor that runs its tasks within `execute` blocks the
+     * transport.
      */
     public fun executor(executor: Executor): EndpointOptions = apply { this.executor = executor }
 
     /**
-     * Receives the errors of handlers that no caller waits for, with the channel. Default: prints them to `System.err`.
-     * It must not block. Its own exceptions go to the thread's handler of uncaught errors.
+     * Sets the listener for errors of handlers that no caller waits for. Default: prints them to `System.err`, with the
+     * channel. The listener must not block. Its own exceptions go to the thread's uncaught exception handler.
      */
     public fun onError(told: ErrorListener): EndpointOptions = apply { onError = told::failed }
 
-    /** Tells [onError]'s listener. Never throws. */
+    /** Passes an error to [onError]'s listener. Never throws. */
     internal fun report(thrown: Throwable, channel: String): Unit = guarded { onError(thrown, channel) }
 
-    /** For tests. */
+    /** Sets the clock, for tests. */
     internal fun clock(clock: Clock): EndpointOptions = apply { this.clock = clock }
 
     internal companion object {
@@ -131,8 +139,8 @@ public class EndpointOptions {
 }
 
 /**
- * Returns the error that crosses instead of the one that a handler or a source threw, for example a [RemoteException].
- * If it throws, the code `error` crosses with a message without details.
+ * Returns the error to send for an error that a handler or a source threw, for example a [RemoteException]. If the
+ * redactor throws, the other end receives the code `error` and a general message.
  */
 public fun interface ErrorRedactor {
     public fun redact(error: Throwable, channel: String): Throwable
@@ -148,15 +156,18 @@ internal fun <T : Comparable<T>> range(name: String, value: T, min: T, max: T): 
     return value
 }
 
-/** How a call is made. Not for several threads at once; may be used for many calls. */
+/** The options of a call. One object may serve many calls. Not thread-safe. */
 public class CallOptions {
     internal var timeoutMs = 0L
     internal var deadlineMs = 0L
 
-    /** How long the handler may run, ms from its start, by the other end's clock. */
+    /**
+     * Sets how long the handler may run, in ms from its start, by the other end's clock. On the plain wire, this end's
+     * clock counts from the call.
+     */
     public fun timeoutMs(ms: Long): CallOptions = apply { timeoutMs = range("timeoutMs", ms, 1, Long.MAX_VALUE) }
 
-    /** How long to wait for the answer in all, ms, by this end's clock. */
+    /** Sets how long to wait for the answer in total, in ms, by this end's clock. */
     public fun deadlineMs(ms: Long): CallOptions = apply { deadlineMs = range("deadlineMs", ms, 1, Long.MAX_VALUE) }
 
     internal companion object {

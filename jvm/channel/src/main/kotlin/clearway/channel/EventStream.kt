@@ -13,43 +13,46 @@ public class Event<T> private constructor(public val value: T?, public val isEnd
 }
 
 /**
- * A stream of events, read one at a time. The iterator blocks its thread until the next event is there, throws what the
- * stream fails with, and throws [ChannelException] (`cancelled`) where the thread is interrupted, which ends the
- * stream. [close] ends it, at the other end as well. Safe for many threads, which share its events.
+ * A stream of events, read one at a time. The iterator blocks its thread until the next event arrives. If the stream
+ * fails, the iterator throws the stream's error. If the thread is interrupted, the iterator closes the stream and
+ * throws [ChannelException] (`cancelled`). [close] ends the stream at both ends. Thread-safe: threads that read the
+ * same stream share its events.
  */
 public interface EventStream<T> : Iterable<T>, AutoCloseable {
-    /** How many events were dropped so far, before the one that was read last. */
+    /** The number of events dropped before the last event that was read. */
     public val dropped: Long
 
-    /** The next event, or the end; fails with what the stream fails with, once. Does not block. */
+    /** Reads the next event, or the end. If the stream failed, one read fails with its error. Does not block. */
     public fun read(): CompletableFuture<Event<T>>
 
     override fun close()
 }
 
-/** Where a source of events sends them. Safe for many threads; does not block. */
+/** Sends a source's events to one listener. Thread-safe. Does not block. */
 public interface EventSink {
     /** The channel's name. */
     public val channel: String
 
-    /** Whether the stream is over: the listener has cancelled, it has ended, or the transport is closed. */
+    /** Whether the stream is over: the listener has cancelled, the stream has ended, or the transport is closed. */
     public val isCancelled: Boolean
 
     /**
-     * Runs it once when that happens, on the endpoint's own threads: it must not block. At once where it has happened.
+     * Runs `act` once when [isCancelled] becomes true, or at once if it is true. `act` runs on the thread that ends the
+     * stream, such as the thread that reads the transport, and must not block.
      */
     public fun onCancel(act: Runnable)
 
     /**
-     * Sends an event, which is encoded before this returns. Completes with true when it is on its way or waits for
-     * credit, false when it was dropped or the listener has left. When the queue is full, it waits for room, or fails
-     * with `queue-full`, as `whenFull` says. Throws what the codec throws.
+     * Sends an event. Encodes the event before it returns. The future completes with true when the event was sent or
+     * waits for credit. It completes with false if the event was dropped or the stream is over. If the queue is full,
+     * `whenFull` decides whether the event waits for room or the future fails with `queue-full`. Throws the codec's
+     * exceptions.
      */
     public fun send(event: Any?): CompletableFuture<Boolean>
 
-    /** Ends the stream behind what was sent. */
+    /** Ends the stream after the events that were sent. */
     public fun end()
 
-    /** Ends the stream with an error, behind what was sent. */
+    /** Ends the stream with an error, after the events that were sent. */
     public fun fail(error: Throwable)
 }

@@ -16,13 +16,14 @@ import clearway.channel.endpoint.Source
 import clearway.channel.wire.Status
 
 /**
- * Serves a listener by pushing through its sink; returns when it likes, and the stream goes on until the sink is ended.
+ * Serves a listener by pushing events through its sink. `listen` may return at any time. The stream goes on until the
+ * sink ends it.
  */
 public fun interface EventSource {
     @Throws(Exception::class) public fun listen(args: Any?, sink: EventSink)
 }
 
-/** Serves a listener by an iterable, which is drawn on only when its next value may leave at once. */
+/** Serves a listener with an iterable. Its next value is read only when the value can be sent at once. */
 public fun interface EventIterable {
     @Throws(Exception::class) public fun listen(args: Any?): Iterable<*>
 }
@@ -37,13 +38,13 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Subscriptions: the other end begins a stream for the arguments. Nothing is sent beyond the window. A second
-     * `listen` of the same channel ends the first, which fails with `cancelled`. Reading fails as a method's call does,
-     * once; then the stream is at its end. What `T` says is not checked. Throws what the codec throws for the
-     * arguments.
+     * Subscribes to the channel. The other end starts a stream for the arguments, and sends no more than the window. A
+     * second `listen` on the same channel ends the first, which fails with `cancelled`. Reading fails with the errors
+     * of a method call, once. Then the stream is at its end. The type `T` is not checked. Throws the codec's exceptions
+     * for the arguments.
      */
     @JvmOverloads
-    @Suppress("UNCHECKED_CAST") // As documented: it is the listener who knows what comes.
+    @Suppress("UNCHECKED_CAST") // As documented, `T` is not checked.
     public fun <T> listen(args: Any? = null, options: ListenOptions = ListenOptions()): EventStream<T> {
         val read = { message: Received -> valueOf(link.decodeReply(codec, message), name) as T }
         if (link.isPlain) return core.plainSubscriptions.listen(name, codec, args, options, read)
@@ -51,10 +52,10 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Serves the channel's events: `source` is called for each listener, and pushes through its sink. What is pushed
-     * beyond the listener's credit is queued, up to `capacity`; a full queue does what `whenFull` says. What the source
-     * throws ends the stream. Closing the result ends it for later listeners. Throws IllegalArgumentException for a
-     * second one.
+     * Serves the channel's events. Calls `source` for each listener, which pushes events through its sink. Events
+     * beyond the listener's credit are queued, up to `capacity`. `whenFull` is the policy for a full queue. An
+     * exception of the source ends the stream. Closing the result stops serving new listeners; running streams go on.
+     * Throws IllegalArgumentException if the channel is served already.
      */
     @JvmOverloads
     public fun serve(source: EventSource, options: ServeOptions = ServeOptions()): AutoCloseable =
@@ -64,8 +65,9 @@ internal constructor(private val core: Core, public val name: String, private va
         }
 
     /**
-     * As [serve]: each of the iterable's values leaves when there is credit for it, so that nothing is dropped and no
-     * thread waits for the listener; its end is the stream's. An iterator that is AutoCloseable is closed at the end.
+     * Serves the channel's events from iterables; see [serve]. Each value is sent when there is credit for it. No event
+     * is dropped, and no thread waits for the listener. The iterable's end ends the stream. Then its iterator is
+     * closed, if it is AutoCloseable.
      */
     @JvmOverloads
     public fun serveEach(source: EventIterable, options: ServeOptions = ServeOptions()): AutoCloseable =

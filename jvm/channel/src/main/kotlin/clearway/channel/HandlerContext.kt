@@ -6,16 +6,18 @@ public interface HandlerContext {
     /** The channel's name. */
     public val channel: String
 
-    /** How many milliseconds the caller had left when it sent the call; null without a deadline. */
+    /** The caller's deadline for the call, in milliseconds; null without a deadline. */
     public val deadlineMs: Long?
 
     /**
-     * Whether no caller waits for the answer any more: it was cancelled, its time is over, or the transport is closed.
+     * Whether no caller waits for the answer any longer: the call was cancelled, the call's time is over, or the
+     * transport is closed.
      */
     public val isCancelled: Boolean
 
     /**
-     * Runs it once when that happens, on the endpoint's own threads: it must not block. At once where it has happened.
+     * Runs `act` once when [isCancelled] becomes true, or at once if it is true. `act` runs on the thread that cancels,
+     * such as the thread that reads the transport, and must not block.
      */
     public fun onCancel(act: Runnable)
 }

@@ -3,19 +3,19 @@ package clearway.channel
 
 import java.util.function.LongConsumer
 
-/** Handling of an event that is pushed while the listener's queue is full. */
+/** The policy for an event that is pushed while the listener's queue is full. */
 public enum class WhenFull {
-    /** Sending waits. */
+    /** The event waits until the queue has room. */
     WAIT,
-    /** Sending fails with `queue-full`. */
+    /** The send fails with `queue-full`. */
     FAIL,
-    /** The oldest that waits is lost. */
+    /** The oldest event in the queue is dropped. */
     DROP_OLDEST,
-    /** This one is lost. */
+    /** The new event is dropped. */
     DROP_NEWEST,
 }
 
-/** How events are read. Not for several threads at once. */
+/** The options of a listener. Not thread-safe. */
 public class ListenOptions {
     internal var windowItems = 16L
     internal var windowBytes = 1L shl 20
@@ -23,44 +23,58 @@ public class ListenOptions {
     internal var whenFull: WhenFull? = null
     internal var onDrop: LongConsumer? = null
 
-    /** How far the other end may run ahead of the reader; default 16 events and 1 MiB. */
+    /**
+     * Sets how far the other end may run ahead of the reader; default 16 events and 1 MiB. The plain wire has no
+     * window.
+     */
     @JvmOverloads
     public fun window(items: Int, bytes: Int = 1 shl 20): ListenOptions = apply {
         windowItems = range("items", items, 1, Int.MAX_VALUE).toLong()
         windowBytes = range("bytes", bytes, 1, Int.MAX_VALUE).toLong()
     }
 
-    /** How many pushed events wait at the other end when the window is used up; default what that end says, else 16. */
+    /**
+     * Sets how many pushed events may wait at the other end when the window is used up. The default is the other end's
+     * capacity, which is 16 unless set. On the plain wire, the events wait at this end; default 1024.
+     */
     public fun capacity(count: Int): ListenOptions = apply { capacity = range("capacity", count, 1, CAPACITY_MAX) }
 
-    /** Handling of a full queue at the other end; default: the other end's choice, else [WhenFull.WAIT]. */
+    /**
+     * Sets the policy for a full queue at the other end. The default is the other end's policy, which is
+     * [WhenFull.WAIT] unless set. On the plain wire, the policy applies to the queue at this end, and a policy that
+     * drops nothing ends the stream with `queue-full`.
+     */
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
-    /** Called with the number of dropped events when the event behind them is read. It must not block. */
+    /**
+     * Sets a listener for drops. When the next event is read, the listener receives the number of dropped events. The
+     * listener must not block.
+     */
     public fun onDrop(told: LongConsumer): ListenOptions = apply { onDrop = told }
 
     public companion object {
         internal const val CAPACITY_MAX = 0xffff
 
         /**
-         * For a reader that wants what is newest, such as frames to be drawn: of events that are pushed faster than
-         * they are read all but the last are dropped; an iterable is asked for the next one only then.
+         * Returns options for a reader that wants only the newest event, such as a frame to draw. If events are pushed
+         * faster than they are read, all but the last are dropped. An iterable is read only when the reader has taken
+         * the previous value.
          */
         @JvmStatic
         public fun latest(): ListenOptions = ListenOptions().window(1).capacity(1).whenFull(WhenFull.DROP_OLDEST)
     }
 }
 
-/** How pushed events are queued for a listener that does not say how itself. Not for several threads at once. */
+/** The options of a served channel, for listeners that set none. Not thread-safe. */
 public class ServeOptions {
     internal var capacity = 16
     internal var whenFull = WhenFull.WAIT
 
-    /** How many wait when the listener's window is used up; 1 to 65,535, default 16. */
+    /** Sets how many events may wait when the listener's window is used up; 1 to 65,535, default 16. */
     public fun capacity(count: Int): ServeOptions = apply {
         capacity = range("capacity", count, 1, ListenOptions.CAPACITY_MAX)
     }
 
-    /** Handling of a full queue; default [WhenFull.WAIT]. */
+    /** Sets the policy for a full queue; default [WhenFull.WAIT]. */
     public fun whenFull(policy: WhenFull): ServeOptions = apply { whenFull = policy }
 }

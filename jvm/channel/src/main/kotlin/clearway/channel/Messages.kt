@@ -20,24 +20,28 @@ public class Reply<T> private constructor(public val value: T?, public val isEmp
     public companion object {
         @JvmStatic public fun <T> of(value: T?): Reply<T> = Reply(value, false)
 
-        /** The handler has nothing to say. Over the plain wire it arrives as null. */
+        /**
+         * Returns an answer without a value. Over the plain wire it is a message without bytes, which most codecs read
+         * as null.
+         */
         @JvmStatic public fun <T> empty(): Reply<T> = Reply(null, true)
     }
 }
 
 /**
- * Handles a channel's messages. It may block, and throw: [RemoteException] to choose the error that the sender gets.
+ * Handles a channel's messages. The handler may block, and may throw a [RemoteException] to choose the error that the
+ * sender gets.
  */
 public fun interface MessageHandler<T> {
     @Throws(Exception::class) public fun handle(message: T?, context: HandlerContext): Reply<T>
 }
 
-/** Handles a channel's messages, and answers when its result is there. */
+/** Handles a channel's messages. The answer is sent when the returned stage completes. */
 public fun interface AsyncMessageHandler<T> {
     @Throws(Exception::class) public fun handle(message: T?, context: HandlerContext): CompletionStage<Reply<T>>
 }
 
-/** A channel of whole messages, each with a reply if one is wanted. Either end may send and handle. */
+/** A channel of whole messages. Each message may have a reply. Either end may send and handle. */
 public class Messages<T>
 internal constructor(private val core: Core, public val name: String, private val codec: MessageCodec<T>) {
     private val link = core.link
@@ -47,10 +51,10 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Sends a message; the future has the reply. Copies what the message holds before it returns. Throws what the codec
-     * throws. The future fails with what the codec throws for the reply, [RemoteException], or [ChannelException]:
-     * `no-handler`, `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed`, `too-large`. Cancelling it
-     * cancels the call at the other end.
+     * Sends a message. The future completes with the reply. Copies the message's contents before it returns. Throws the
+     * codec's exceptions. The future fails with the codec's exception for the reply, with [RemoteException], or with
+     * [ChannelException]: `no-handler`, `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed`,
+     * `too-large`. Cancelling the future cancels the call at the other end.
      */
     @JvmOverloads
     public fun send(message: T?, options: CallOptions = CallOptions()): CompletableFuture<Reply<T>> =
@@ -59,19 +63,20 @@ internal constructor(private val core: Core, public val name: String, private va
         }
 
     /**
-     * Sends a message without a reply. The future completes when the transport has the message, and fails as [send]'s.
+     * Sends a message without a reply. The future completes when the transport has the message. If the message cannot
+     * be sent, the future fails with the exceptions of [send].
      */
     public fun post(message: T?): CompletableFuture<Void?> = core.post(name, codec.encode(message))
 
     /**
-     * Handles the other end's messages, early ones first, one after the other and in order. Closing the result removes
-     * the handler; later messages wait for the next one. Throws IllegalArgumentException for a second handler.
+     * Handles the other end's messages one at a time, in order, early messages first. Closing the result removes the
+     * handler; later messages wait for the next handler. Throws IllegalArgumentException if the channel has a handler.
      */
     public fun handle(handler: MessageHandler<T>): AutoCloseable = handleAsync { message, context ->
         CompletableFuture.completedFuture(handler.handle(message, context))
     }
 
-    /** As [handle]; the next message does not wait for the answer to the one before. */
+    /** Handles the other end's messages as [handle] does. The next message does not wait for the previous answer. */
     public fun handleAsync(handler: AsyncMessageHandler<T>): AutoCloseable {
         val inOrder = SerialTasks(link.settings.executor)
         return core.router.handle(
@@ -79,7 +84,7 @@ internal constructor(private val core: Core, public val name: String, private va
             object : Handler {
                 override fun request(served: Served) {
                     val task = { serve(served, handler) }
-                    // It is put in line here, under the lock that was held when it arrived.
+                    // The task joins the queue under the lock, so that the queue has the order of arrival.
                     inOrder.add(task)
                     link.lock.defer { served.started { inOrder.start(task) } }
                 }

@@ -14,18 +14,18 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionStage
 
 /**
- * A method: takes the call's arguments, gives its result or a CompletionStage of it. It may block, and throw:
- * [RemoteException] to choose the error that the caller gets.
+ * A method: takes the call's arguments, and returns its result or a CompletionStage of it. The method may block, and
+ * may throw a [RemoteException] to choose the error that the caller gets.
  */
 public fun interface MethodHandler {
     @Throws(Exception::class) public fun call(args: Any?, context: HandlerContext): Any?
 }
 
-/** The methods of a channel by name. Filled before it is given to [Methods.handle]. */
+/** The methods of a channel by name. Fill it before you pass it to [Methods.handle]. */
 public class MethodTable {
     internal val methods = HashMap<String, MethodHandler>()
 
-    /** Adds a method. Throws IllegalArgumentException for a name that is taken. */
+    /** Adds a method. Throws IllegalArgumentException if the name is taken. */
     public fun on(method: String, handler: MethodHandler): MethodTable = apply {
         require(method !in methods) { "method must be added once: method=$method" }
         methods[method] = handler
@@ -42,21 +42,22 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Calls a method with one value as its arguments. Copies what they hold before it returns; throws what the codec
-     * throws. Fails as [Messages.send] does, and with `not-implemented`; the other end's error is a [RemoteException].
-     * What `R` says is not checked. Cancelling the future cancels the call at the other end.
+     * Calls a method with one value as its arguments. Copies the arguments before it returns. Throws the codec's
+     * exceptions. The future fails with the exceptions of [Messages.send] or with `not-implemented`. An error of the
+     * other end is a [RemoteException]. The type `R` is not checked. Cancelling the future cancels the call at the
+     * other end.
      */
     @JvmOverloads
-    @Suppress("UNCHECKED_CAST") // As documented: it is the caller who knows what the method gives.
+    @Suppress("UNCHECKED_CAST") // As documented, `R` is not checked.
     public fun <R> call(method: String, args: Any? = null, options: CallOptions = CallOptions()): CompletableFuture<R> =
         core.call(name, codec.encodeCall(MethodCall(method, args)), options) { answer ->
             valueOf(link.decodeReply(codec, answer), name) as R
         }
 
     /**
-     * Handles the other end's calls, those that came early first. Calls run concurrently, as many as the executor lets.
-     * A method that is not in the table is answered with `not-implemented`. Closing the result ends it. Throws
-     * IllegalArgumentException for a second handler.
+     * Handles the other end's calls, early calls first. Calls run concurrently, as far as the executor permits. A
+     * method that is not in the table is answered with `not-implemented`. Closing the result removes the handler.
+     * Throws IllegalArgumentException if the channel has a handler.
      */
     public fun handle(table: MethodTable): AutoCloseable {
         val methods = HashMap(table.methods)
@@ -77,7 +78,7 @@ internal constructor(private val core: Core, public val name: String, private va
                 val call = link.decodeCall(codec, served.message)
                 val handler = methods[call.method]
                 val given = if (handler == null) NOT_IMPLEMENTED else handler.call(call.args, served)
-                @Suppress("UNCHECKED_CAST") // Whatever it completes with is the result.
+                @Suppress("UNCHECKED_CAST") // The stage may have any value.
                 if (given is CompletionStage<*>) given as CompletionStage<Any?>
                 else CompletableFuture.completedFuture(given)
             },
@@ -94,7 +95,7 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 }
 
-/** The value of an envelope, or the error that it stands for. */
+/** Returns the value of a reply, or throws the reply's error. */
 internal fun valueOf(reply: MethodReply, channel: String): Any? =
     when (reply) {
         is MethodReply.Success -> reply.value

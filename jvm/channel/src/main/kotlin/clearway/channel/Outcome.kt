@@ -5,9 +5,9 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionException
 
-/** The ends of a call. */
+/** The possible ends of a call. */
 public enum class OutcomeKind {
-    /** A result; null is one, too. */
+    /** The call returned a result, which may be null. */
     RESULT,
     /** The other end's handler threw; [Outcome.error] is a [RemoteException]. */
     REMOTE_ERROR,
@@ -20,7 +20,7 @@ public enum class OutcomeKind {
     TIMEOUT,
     /** The transport is closed. */
     CLOSED,
-    /** Anything else, such as an answer that could not be read. */
+    /** Any other failure, for example an answer that could not be decoded. */
     FAILED,
 }
 
@@ -30,7 +30,7 @@ private constructor(public val kind: OutcomeKind, public val value: T?, public v
     override fun toString(): String = if (error == null) "Outcome($value)" else "Outcome($kind, ${error.message})"
 
     public companion object {
-        /** A future that completes with what becomes of the call, and never fails. */
+        /** Returns a future that completes with the outcome of the call and never fails. */
         @JvmStatic
         public fun <T> of(call: CompletableFuture<T>): CompletableFuture<Outcome<T>> =
             call.handle { value, thrown ->

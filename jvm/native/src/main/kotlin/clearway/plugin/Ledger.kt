@@ -5,41 +5,41 @@ import java.util.concurrent.atomic.LongAdder
 
 /** Why bytes were copied at the boundary. */
 public enum class CopyReason {
-    /** The other side gave bytes without memory of their own. They are copied into the queue, and out of it. */
+    /** The other side sent bytes without native memory. The bytes are copied into the queue and out of it. */
     NO_MEMORY,
-    /** So few bytes (under 4096) that copying them costs less than lending them. */
+    /** The native memory has fewer than 4096 bytes. Copying it costs less than lending it. */
     SMALL,
-    /** Bytes of the JVM's heap, which its collector moves: native code cannot see them. */
+    /** The bytes are in the JVM's heap. The garbage collector moves them, so native code cannot see them. */
     HEAP,
-    /** Native memory that somebody could close while native code has it, or that must not be written to. */
+    /** The native memory could be closed while native code uses it, or is read-only. */
     NOT_KEPT,
 }
 
-/** Bytes that crossed one way. A snapshot. */
+/** The bytes that crossed in one direction. A snapshot. */
 public class LedgerSide
 internal constructor(
-    /** Bytes that both sides saw at the same time: in native memory, or lent. */
+    /** Bytes that both sides saw at the same time, in native memory or in lent memory. */
     public val sharedBytes: Long,
     /** Bytes that were copied. */
     public val copiedBytes: Long,
-    /** How many messages were copied, by reason; a reason without any is not there. */
+    /** The number of copied messages by reason. A reason without copies is absent. */
     public val copies: Map<CopyReason, Long>,
 )
 
-/** Both ways. A snapshot: it does not change afterwards. */
+/** The bytes that crossed in both directions. A snapshot. */
 public class Ledger internal constructor(public val toNative: LedgerSide, public val fromNative: LedgerSide)
 
 /** Counters of an open plugin. A snapshot. */
 public class PluginStats
 internal constructor(
     public val ledger: Ledger,
-    /** Native memories that the garbage collector released. Above 0, a `close` is missing somewhere. */
+    /** Native memories that the garbage collector released. Above 0, the application does not close every memory. */
     public val leaked: Long,
     /** Counters of the native side, by the names of `clearway_stats` in clearway_host.h. */
     public val native: Map<String, Long>,
 )
 
-/** Counted from any thread. */
+/** Counts the bytes of one direction. Any thread may count. */
 internal class Counts {
     private val shared = LongAdder()
     private val copied = LongAdder()

@@ -7,17 +7,16 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
 
 /**
- * Memory of the JVM's that native code may use beyond one call, and which it sees without a copy. It ends in two steps:
- * [close] takes it out of the hands of Java's calls at once, and [returned] completes when native code has given its
- * last reference back. Until then native code may still write to it. The segment is kept from the garbage collector so
- * long.
+ * Memory of the JVM that native code may use after a call has returned, without a copy. A loan ends in two steps. After
+ * [close], calls from Java can no longer use it. [returned] completes when native code has released its last reference.
+ * Until then native code may write to the memory, and the garbage collector keeps the segment.
  */
 public class LentMemory
 internal constructor(
-    /** The lent memory, which stays readable. */
+    /** The lent memory. It stays readable after [close]. */
     override val segment: MemorySegment,
     handle: Long,
-    /** Completes, on the plugin's reading thread, when native code has it no more. */
+    /** Completes on the plugin's reading thread when native code has released the memory. */
     public val returned: CompletableFuture<Void?>,
     memories: MemoryContext,
 ) : Memory, AutoCloseable {
@@ -30,7 +29,7 @@ internal constructor(
     public val released: Boolean
         get() = reference.released
 
-    /** Ends its use by calls: a further one throws `released`. Does not wait. A second call does nothing. */
+    /** Ends the use by calls: further calls throw `released`. Does not wait. A second call does nothing. */
     override fun close() {
         reference.release()
         cleanable.clean()

@@ -5,35 +5,38 @@ import java.lang.foreign.MemorySegment
 import java.nio.ByteBuffer
 
 /**
- * A plugin's message: bytes, or the null message, and attached memories. [close] releases its native memory at once;
- * where it has none, that does nothing.
+ * A plugin's message: bytes or the null message, and attached memories. [close] releases its native memory at once. A
+ * message without native memory needs no [close].
  */
 public class Message
 internal constructor(
     private val own: MemorySegment?,
-    /** The native memory in which the bytes stand; null where they are the JVM's own. */
+    /** The native memory that contains the bytes; null if the bytes are in memory of the JVM. */
     public val memory: NativeMemory?,
     private val at: Long,
-    /** Bytes; 0 also where the message is null. */
+    /** The number of bytes; 0 for the null message, too. */
     public val size: Long,
-    /** Further memories, none of them copied. */
+    /** Further memories. None of them is copied. */
     public val attachments: List<Message>,
 ) : AutoCloseable {
-    /** Whether this is the null message, which is another than one of no bytes. */
+    /** Whether this is the null message. The null message differs from a message of 0 bytes. */
     public val isNull: Boolean
         get() = own == null && memory == null
 
-    /** The bytes where they stand; null for the null message. Throws `released`. Copies nothing. */
+    /** The message's bytes, not copied; null for the null message. Throws `released`. */
     public val segment: MemorySegment?
         get() = own ?: memory?.segment?.let { if (size == it.byteSize()) it else it.asSlice(at, size) }
 
-    /** The same as a buffer, direct where the memory is native, in native byte order. Throws `too-large` over 2 GiB. */
+    /**
+     * The message's bytes as a buffer in native byte order. The buffer is direct if the memory is native. Throws
+     * `too-large` above 2 GiB.
+     */
     public val buffer: ByteBuffer?
         get() = segment?.let(::bufferOf)
 
     /**
-     * The bytes as an array: the message's own, not copied, where they came by copy; else a copy. Null for the null
-     * message.
+     * Returns the bytes as an array; null for the null message. If the message was copied into the heap, the array is
+     * the message's own. Otherwise it is a copy.
      */
     public fun toByteArray(): ByteArray? {
         val segment = this.segment ?: return null
@@ -42,7 +45,10 @@ internal constructor(
         else segment.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE)
     }
 
-    /** Gives back its native memory, and that of its attachments. As [NativeMemory.close] in threads and errors. */
+    /**
+     * Releases the message's native memory and that of its attachments. Threads and exceptions: see
+     * [NativeMemory.close].
+     */
     override fun close() {
         memory?.close()
         for (each in attachments) each.close()
@@ -51,7 +57,7 @@ internal constructor(
     internal companion object {
         val NULL: Message = Message(null, null, 0, 0, emptyList())
 
-        /** Bytes of the JVM's own. */
+        /** Returns a message of bytes in memory of the JVM. */
         fun of(own: MemorySegment, attachments: List<Message> = emptyList()): Message =
             Message(own, null, 0, own.byteSize(), attachments)
     }

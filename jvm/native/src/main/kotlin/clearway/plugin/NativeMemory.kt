@@ -9,12 +9,13 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Native memory, seen from Java without a copy. Native memory counts its holders; this object is one of them. Give it
- * back with [close]: then every segment and buffer over it is an error to use, and the slab is free for its next use.
- * Where that is forgotten, the garbage collector does it some time, and [PluginStats.leaked] counts it.
+ * Native memory that Java uses without a copy. Native code counts the references to the memory, and this object holds
+ * one of them. [close] releases the reference. After that, no segment or buffer of this object can be used. When the
+ * last reference is released, the memory returns to its pool. If [close] is never called, the garbage collector
+ * releases the reference at some time, and [PluginStats.leaked] counts it.
  *
- * Its methods may be used from any thread; with [ViewKind.CONFINED] its views belong to the thread that looked first,
- * which must be the one that closes.
+ * Any thread may call its methods. With [ViewKind.CONFINED], its views belong to the first thread that uses [segment]
+ * or [buffer]. Only that thread may call [close].
  */
 public class NativeMemory
 internal constructor(
@@ -28,13 +29,15 @@ internal constructor(
     private var arena: Arena? = null
     @Volatile private var view: MemorySegment? = null
 
-    /** All of it, the same segment each time. Made with the first look. Throws `released` after the release. */
+    /**
+     * The whole memory, as the same segment each time. The first use creates it. Throws `released` after the release.
+     */
     override val segment: MemorySegment
         get() = if (reference.released) throw MemoryReference.released() else view ?: look()
 
     /**
-     * All of it as a direct buffer of its own, in native byte order. Throws `too-large` over 2 GiB, and as [segment]
-     * does.
+     * The whole memory as a new direct buffer, in native byte order. Throws `too-large` above 2 GiB, and the exceptions
+     * of [segment].
      */
     public val buffer: ByteBuffer
         get() = bufferOf(segment)
@@ -49,7 +52,8 @@ internal constructor(
         }
         if (reference.released) throw MemoryReference.released()
         val made = if (memories.views == ViewKind.CONFINED) Arena.ofConfined() else Arena.ofShared()
-        // The arena's clean-up holds on to this, so that a view that outlives its memory's object stays what it is.
+        // The arena's clean-up action refers to this object. A reachable view therefore keeps this object, and so the
+        // memory, alive.
         val seen = MemorySegment.ofAddress(address).reinterpret(size, made) { keep(this) }
         arena = made
         view = seen
@@ -57,9 +61,10 @@ internal constructor(
     }
 
     /**
-     * Gives this reference up, and ends the views. At once; where a call on another thread uses the memory, when that
-     * returns. Again does nothing. Throws `IllegalStateException` where a call on another thread uses a segment of it,
-     * and `WrongThreadException` where a confined view is another thread's: then it is not released.
+     * Releases this reference and ends the views. If a call on another thread uses the memory, the reference is
+     * released when that call returns. A second call does nothing. Throws `IllegalStateException` if a call on another
+     * thread uses a segment of the memory. Throws `WrongThreadException` if a confined view belongs to another thread.
+     * In both cases nothing is released.
      */
     @Synchronized
     override fun close() {

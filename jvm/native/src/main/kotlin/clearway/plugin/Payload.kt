@@ -4,33 +4,35 @@ package clearway.plugin
 import java.lang.foreign.MemorySegment
 import java.nio.ByteBuffer
 
-/** The content of a message to a plugin: bytes, or memory that both sides see. The null message is `null`. */
+/** The content of a message to a plugin: bytes, or memory that both sides see. `null` is the null message. */
 public sealed interface Payload {
     public companion object {
-        /** Bytes of the JVM's heap, which native code cannot see: copied once on their way, whatever their number. */
+        /** Returns a payload of bytes in the heap. Native code cannot see the heap, so the bytes are always copied. */
         @JvmStatic public fun of(bytes: ByteArray): Payload = Bytes(MemorySegment.ofArray(bytes))
 
         /**
-         * A buffer's remaining bytes, from its position to its limit; see [of] for segments. The position does not
-         * change.
+         * Returns a payload of a buffer's remaining bytes, from its position to its limit. The position does not
+         * change. For direct buffers, see [of] for segments.
          */
         @JvmStatic public fun of(buffer: ByteBuffer): Payload = Bytes(MemorySegment.ofBuffer(buffer))
 
         /**
-         * A segment. Native memory that may be written to is seen by the handler of a `call` as it is, and that may
-         * write to it; `send` lends 4096 bytes and more of it where it cannot be closed (direct buffers, automatic and
-         * global arenas), and copies the rest. Leave what was sent alone until it is answered.
+         * Returns a payload of a segment.
+         *
+         * `call` passes writable native memory to the handler without a copy, and the handler may write to the memory.
+         * `send` lends native memory of 4096 bytes or more that cannot be closed (direct buffers, automatic and global
+         * arenas). All other memory is copied. Do not change the memory until the message is answered.
          */
         @JvmStatic public fun of(segment: MemorySegment): Payload = Bytes(segment)
     }
 }
 
-/** Memory that both sides see, and that may go along with a message. */
+/** Memory that both sides see. It can also be attached to a message. */
 public sealed interface Memory : Payload {
-    /** Bytes. */
+    /** The size in bytes. */
     public val size: Long
 
-    /** All of it. Throws `released` after the release. */
+    /** The whole memory. Throws `released` after the release. */
     public val segment: MemorySegment
 }
 

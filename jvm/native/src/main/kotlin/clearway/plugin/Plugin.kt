@@ -15,25 +15,25 @@ import java.nio.ByteBuffer
 import java.nio.file.Path
 
 /**
- * A native plugin, opened: a shared library in C, C++ or Rust that exports `clearway_plugin_init`
- * (native/include/clearway.h). Code in it runs with all the rights of the process. Safe for use from any thread; may be
- * opened several times.
+ * An open native plugin: a shared library in C, C++ or Rust that exports `clearway_plugin_init`
+ * (native/include/clearway.h). The plugin's code has all rights of the process. Thread-safe. A plugin may be opened
+ * several times.
  *
- * Needs JDK 22 or newer, libclearway (see [load]), and `--enable-native-access` where the JVM asks for it.
+ * Needs JDK 22 or newer, libclearway (see [load]), and `--enable-native-access` if the JVM requires it.
  */
 public class Plugin internal constructor(private val opening: Opening, private val pump: Pump, public val path: Path) :
     AutoCloseable {
     private val closing = Any()
 
-    /** A channel by its name: 1 to 256 bytes of UTF-8. Throws `invalid-argument`, `closed`. */
+    /** Returns the channel with this name: 1 to 256 bytes of UTF-8. Throws `invalid-argument`, `closed`. */
     public fun channel(name: String): PluginChannel {
         opening.open()
         return PluginChannel(opening, Port(opening, name))
     }
 
     /**
-     * Native memory that Java fills and hands over without a copy. Holds what it held before: it is pooled. Throws
-     * `too-large`.
+     * Allocates native memory that Java fills and sends without a copy. The memory comes from a pool and is not
+     * cleared. Throws `too-large`.
      */
     public fun allocate(size: Long): NativeMemory {
         if (size < 0) throw invalid("size", "0 or more", size)
@@ -41,9 +41,9 @@ public class Plugin internal constructor(private val opening: Opening, private v
     }
 
     /**
-     * Lets native code use memory of the JVM's beyond one call: a direct buffer's, from its position to its limit, or a
-     * segment of the automatic or the global arena. Copies nothing. Throws `would-copy` for memory that native code
-     * cannot see (the heap's), must not write to, or that somebody could close meanwhile: use [allocate] there.
+     * Lends memory of the JVM to native code beyond one call, without a copy. Accepts a direct buffer's memory, from
+     * its position to its limit, and segments of the automatic or the global arena. Throws `would-copy` for memory of
+     * the heap, read-only memory, and memory that could be closed while it is lent. Use [allocate] for those.
      */
     public fun lend(segment: MemorySegment): LentMemory {
         if (!Loans.lasts(segment)) {
@@ -53,12 +53,12 @@ public class Plugin internal constructor(private val opening: Opening, private v
         return opening.lend(segment)
     }
 
-    /** The same for a direct buffer. */
+    /** Lends the memory of a direct buffer, as [lend] does for segments. */
     public fun lend(buffer: ByteBuffer): LentMemory = lend(MemorySegment.ofBuffer(buffer))
 
     /**
-     * Handles the plugin's own messages on a channel; closing ends that. Throws `invalid-argument` for one that is
-     * handled already.
+     * Handles the plugin's own messages on a channel. Closing the result removes the handler. Throws `invalid-argument`
+     * if the channel has a handler.
      */
     public fun handle(channel: String, handler: MessageHandler): AutoCloseable {
         opening.open()
@@ -68,7 +68,7 @@ public class Plugin internal constructor(private val opening: Opening, private v
         return AutoCloseable { opening.handlers.remove(channel, handler) }
     }
 
-    /** Counters. Throws `closed`. */
+    /** Returns the plugin's counters. Throws `closed`. */
     public fun stats(): PluginStats =
         Arena.ofConfined().use { arena ->
             opening.open()
@@ -83,10 +83,12 @@ public class Plugin internal constructor(private val opening: Opening, private v
         }
 
     /**
-     * Ends it: calls under way fail with `closed`, streams end with it, and when this returns none of its code runs for
-     * this opening any more. Memory that is out stays until it is released. Waits for handlers that run, as long as
-     * [PluginOptions.closeMs] says; where one does not end, throws `cancelled`, and may be called again. Throws
-     * `invalid-argument` in a callback of the plugin, which would wait for itself. Again does nothing.
+     * Closes the plugin. Calls in progress fail with `closed`, and streams end. When this method returns, none of the
+     * plugin's code runs for this object. Memory in use stays valid until it is released.
+     *
+     * Waits for running handlers, at most [PluginOptions.closeMs]. If a handler does not end in time, throws
+     * `cancelled`; [close] may then be called again. Throws `invalid-argument` in a callback of the plugin, which would
+     * wait for itself. A call after a successful close does nothing.
      */
     override fun close(): Unit =
         synchronized(closing) {
@@ -122,9 +124,10 @@ public class Plugin internal constructor(private val opening: Opening, private v
             )
 
         /**
-         * Loads and opens a plugin, on this thread. libclearway is looked for where the system property
-         * `clearway.library` or the environment's `CLEARWAY_LIBRARY` says, else where the system's loader looks. Throws
-         * `addon-missing`, which says what is needed, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed`.
+         * Loads and opens a plugin on the calling thread. The system property `clearway.library` or the environment
+         * variable `CLEARWAY_LIBRARY` names the file of libclearway. Without them the system's loader searches for it.
+         * Throws `addon-missing` with a message that names the missing part, `load-failed`, `not-a-plugin`,
+         * `wrong-version`, `init-failed`.
          */
         @JvmStatic
         @JvmOverloads

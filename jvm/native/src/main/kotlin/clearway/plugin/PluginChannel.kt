@@ -5,40 +5,42 @@ import clearway.plugin.host.Opening
 import clearway.plugin.host.Port
 import java.util.concurrent.CompletableFuture
 
-/** One of a plugin's channels. Cheap; keep it for calls that share it. Safe for use from any thread. */
+/** A channel of a plugin. Creating one is cheap. Reuse it for calls on the same channel. Thread-safe. */
 public class PluginChannel internal constructor(private val opening: Opening, private val port: Port) {
     public val name: String
         get() = port.name
 
     /**
-     * Calls the handler on this thread, now: for handlers that run direct, which take microseconds; several threads may
-     * be in it at once. Native memory is not copied, and may be written to by the handler; of a null answer nothing is
-     * allocated. Throws what the handler answers with, `no-handler`, and `not-direct` for a handler that runs elsewhere
-     * or answers later.
+     * Runs the handler on the calling thread. Use it for direct handlers only; they should take microseconds. Several
+     * threads may run the handler at the same time. Native memory is not copied, and the handler may write to it. A
+     * null answer allocates nothing. Throws the handler's error, `no-handler`, and `not-direct` if the handler runs on
+     * another thread or answers later.
      */
     @JvmOverloads
     public fun call(message: Payload? = null, attachments: List<Memory> = emptyList()): Message =
         opening.call(port, message, attachments)
 
-    /** The same with bytes of the heap. */
+    /** Calls the handler with bytes of the heap, which are copied. */
     public fun call(message: ByteArray): Message = call(Payload.of(message))
 
     /**
-     * Sends to the handler where it runs: on the plugin's pool, on its serial queue, or here. Never blocks. The future
-     * completes on the plugin's reading thread: what depends on it must not block there (use the `…Async` forms); of a
-     * direct handler it is complete already. It fails with a [PluginException]; to cancel it, or a timeout of it, tells
-     * the plugin that the caller no longer waits.
+     * Sends a message to the handler. A direct handler runs on the calling thread. Other handlers run on the plugin's
+     * pool or on its serial queue, and this method does not wait for them.
+     *
+     * The plugin's reading thread completes the future. Code chained to it must not block that thread; use the `…Async`
+     * forms. The future of a direct handler is complete when this method returns. The future fails with a
+     * [PluginException]. If the future is cancelled or times out, the plugin learns that the caller no longer waits.
      */
     @JvmOverloads
     public fun send(message: Payload? = null, attachments: List<Memory> = emptyList()): CompletableFuture<Message> =
         opening.send(port, message, attachments)
 
-    /** The same with bytes of the heap, which are copied before it returns. */
+    /** Sends bytes of the heap. Copies them before it returns. */
     public fun send(message: ByteArray): CompletableFuture<Message> = send(Payload.of(message))
 
     /**
-     * The channel's events, with credit. Throws `no-handler` where nothing emits any; what the source refuses, the
-     * stream fails with.
+     * Listens to the channel's events, with credit. Throws `no-handler` if the plugin has no source for the channel. If
+     * the source refuses, the stream fails with the source's error.
      */
     @JvmOverloads
     public fun listen(options: ListenOptions = ListenOptions()): PluginEvents {

@@ -9,19 +9,19 @@ import java.util.ArrayDeque
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
-/** What is dropped when events come faster than they are read. */
+/** The policy for events that arrive faster than they are read. */
 public enum class WhenFull {
-    /** Nothing: the source waits. */
+    /** No event is dropped. The source waits. */
     WAIT,
-    /** The stream. */
+    /** The stream fails with `overflow`. */
     FAIL,
-    /** The oldest unread event. */
+    /** The oldest unread event is dropped. */
     DROP_OLDEST,
-    /** The newest. */
+    /** The newest event is dropped. */
     DROP_NEWEST,
 }
 
-/** How a channel's events are listened to. */
+/** The options of a listener. Not thread-safe. */
 public class ListenOptions private constructor(internal var items: Int, internal var whenFull: WhenFull) {
     internal var arguments: Payload? = null
     internal var bytes = 64L shl 20
@@ -30,15 +30,15 @@ public class ListenOptions private constructor(internal var items: Int, internal
 
     internal constructor(queue: ListenOptions) : this(queue.items, queue.whenFull)
 
-    /** The arguments of the source. Default: the null message. */
+    /** Sets the arguments of the source. Default: the null message. */
     public fun arguments(payload: Payload?): ListenOptions = apply { arguments = payload }
 
-    /** The arguments of the source. */
+    /** Sets the arguments of the source. */
     public fun arguments(bytes: ByteArray): ListenOptions = arguments(Payload.of(bytes))
 
     /**
-     * How many events may wait on the native side, and as many again on Java's: 1 to 65536. Default 64. For a firehose
-     * of small events 1024: what a batch costs is shared by more of them.
+     * Sets how many events may wait on the native side, and the same number on the JVM's side: 1 to 65536. Default 64.
+     * Use 1024 for a fast source of small events: more events then share the cost of a batch.
      */
     public fun items(count: Int): ListenOptions = apply {
         if (count !in 1..65_536) throw invalid("items", "1 to 65536", count)
@@ -46,23 +46,24 @@ public class ListenOptions private constructor(internal var items: Int, internal
     }
 
     /**
-     * How many bytes may wait on the native side. One event that is larger may. Default 64 MiB: eight frames of 1080p.
+     * Sets how many bytes may wait on the native side. A single larger event may still wait. Default 64 MiB, eight RGBA
+     * frames of 1080p.
      */
     public fun bytes(count: Long): ListenOptions = apply {
         if (count < 1) throw invalid("bytes", "at least 1", count)
         bytes = count
     }
 
-    /** Default [WhenFull.WAIT]. */
+    /** Sets the policy for a full queue. Default [WhenFull.WAIT]. */
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
-    /** Only the newest event: what waits is dropped for what comes. For frames and sensors. */
+    /** Keeps only the newest event: a new event replaces the waiting one. Use it for frames and sensors. */
     public fun latest(): ListenOptions = items(1).whenFull(WhenFull.DROP_OLDEST)
 }
 
 /**
- * Events of a plugin, in order. The taker owns each event: close messages that have native memory. [close] cancels the
- * source. From any thread; of several that take, each event reaches one.
+ * The events of a plugin, in order. The reader owns each event and must close messages that have native memory. [close]
+ * cancels the source. Thread-safe. If several threads read, each event reaches one of them.
  */
 public class PluginEvents internal constructor(private val port: Port, options: ListenOptions) :
     Iterable<Message>, AutoCloseable {
@@ -71,7 +72,7 @@ public class PluginEvents internal constructor(private val port: Port, options: 
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()
     private val queue = ArrayDeque<Message>()
-    // Credit goes back in halves of the window: the source is asked seldom, and never has to stop for want of it.
+    // Credit is returned in halves of the window. The source receives few grants and never stops for lack of credit.
     private val batch = maxOf(1, options.items shr 1)
     private var consumed = 0L
     private var waiting = 0
@@ -85,20 +86,21 @@ public class PluginEvents internal constructor(private val port: Port, options: 
         stream = port.opening.listen(port, options.arguments, window, this)
     }
 
-    /** How many events were dropped so far, by the policy that was asked for. */
+    /** The number of events that the policy has dropped so far. */
     public val dropped: Long
         get() = lock.withLock { lost }
 
     /**
-     * The next event; null when the stream has ended. Blocks until there is one; not on the plugin's reading thread.
-     * Throws once what the stream failed with, when all that came before it was taken; `InterruptedException`.
+     * Returns the next event, or null when the stream has ended. Blocks until there is one. Do not call it on the
+     * plugin's reading thread. If the stream failed, throws its error once, after all earlier events were read. Throws
+     * `InterruptedException`.
      */
     public fun take(): Message? = next(Long.MAX_VALUE)
 
-    /** The same, with a limit of time; null also when that is over, and then [ended] is false. */
+    /** Returns the next event, as [take] does. Also returns null after `timeout`; [ended] is then false. */
     public fun poll(timeout: Duration): Message? = next(timeout.toNanos())
 
-    /** Whether nothing comes any more and all was taken. */
+    /** Whether the stream has ended, and all events and the stream's error were read. */
     public val ended: Boolean
         get() = lock.withLock { over && queue.isEmpty() && problem == null }
 
@@ -131,13 +133,15 @@ public class PluginEvents internal constructor(private val port: Port, options: 
                 message
             }
             .let { message ->
-                if (credit > 0) Abi.streamCredit(port.opening.id, stream, credit) // stale where the stream has ended
+                // Returns `stale` if the stream has ended.
+                if (credit > 0) Abi.streamCredit(port.opening.id, stream, credit)
                 return message
             }
     }
 
     /**
-     * For a loop: `hasNext` blocks until there is an event, or none comes any more. The loop does not close the stream.
+     * Returns an iterator for a loop. `hasNext` blocks until there is an event or the stream ends. The loop does not
+     * close the stream.
      */
     override fun iterator(): Iterator<Message> =
         object : Iterator<Message> {

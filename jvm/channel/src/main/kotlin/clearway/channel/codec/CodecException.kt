@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec
 
-/** The errors of a message; the codes of spec/errors.md, the same in every language. */
+/** The errors of a message. The codes are those of spec/errors.md, the same in every language. */
 public enum class CodecError(
     /** The code as every language writes it. */
     public val code: String
 ) {
-    /** The bytes end before the value does, or a count is larger than what is left. */
+    /** The message ends before the value does, or a count is larger than the rest of the message. */
     TRUNCATED("truncated"),
-    /** Bytes follow after the value's end. */
+    /** Bytes follow the value. */
     TRAILING_BYTES("trailing-bytes"),
-    /** A type byte is reserved, or is an extension's that the codec does not have. */
+    /** A type byte is reserved, or belongs to an extension that the codec does not have. */
     UNKNOWN_TAG("unknown-tag"),
-    /** A text is not UTF-8. */
+    /** A text is not valid UTF-8. */
     BAD_UTF8("bad-utf8"),
-    /** A body is not what its type says. */
+    /** A value's body does not match its type. */
     MALFORMED("malformed"),
     /** Lists, maps and extension values are nested deeper than the limit. */
     TOO_DEEP("too-deep"),
-    /** A count or a size is over the limit, or over what the format can say. */
+    /** A count or a size is above the limit, or above the maximum of the format. */
     TOO_LARGE("too-large"),
     /** The codec has no form for a value. */
     NOT_ENCODABLE("not-encodable"),
 }
 
 /**
- * A codec's refusal. [offset] counts bytes from the message's first, and is the one that spec/wire.md names for the
- * error. An error about bytes has no stack trace, so that refusing bad bytes is cheap.
+ * A codec's error. [offset] counts bytes from the start of the message. spec/wire.md defines the offset of each error.
+ * Errors of reading have no stack trace, so that refusing bad bytes is cheap.
  */
 public class CodecException
 internal constructor(

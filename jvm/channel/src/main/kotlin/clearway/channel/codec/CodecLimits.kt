@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec
 
-/** Hex digits of a big integer, reading and writing: what a message may make a reader work on. spec/wire.md. */
+/**
+ * Maximum number of hex digits in a big integer, for reading and writing. The limit bounds the work that a message can
+ * cause (spec/wire.md).
+ */
 internal const val BIG_DIGITS_MAX = 1 shl 20
 
 /**
- * Limits above which a codec refuses a message, before it allocates memory for it.
+ * Limits above which a codec refuses a message, before it allocates memory for the message.
  *
- * @property depthMax lists, maps and extension values inside one another, reading and writing: 0 to 1000; default 128.
- *   Reading goes as deep into the stack as the message goes.
- * @property itemsMax values that the lists and maps of one message may announce together, a map two an entry; default
- *   16,777,216.
- * @throws IllegalArgumentException where one is out of its range
+ * @property depthMax maximum nesting of lists, maps and extension values, for reading and writing: 0 to 1000; default
+ *   128. The reader uses stack for each level of nesting.
+ * @property itemsMax maximum number of values that the lists and maps of one message may announce together. A map entry
+ *   counts as two. Default 16,777,216.
+ * @throws IllegalArgumentException if a limit is out of its range
  */
 public class CodecLimits
 @JvmOverloads

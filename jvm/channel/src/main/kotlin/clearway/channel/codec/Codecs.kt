@@ -6,20 +6,20 @@ import clearway.channel.codec.json.JsonMethodCodec
 
 /** The codecs of spec/wire.md, with their default limits. */
 public object Codecs {
-    /** Compact, and keeps types; Flutter, Android and iOS have it. */
+    /** Flutter's standard codec. It is compact and keeps types. Flutter, Android and iOS support it. */
     @JvmField
     public val STANDARD: StandardMessageCodec = StandardMessageCodec(CodecLimits(), Extensions.NONE, emptyNull = true)
 
     @JvmField public val STANDARD_METHODS: StandardMethodCodec = StandardMethodCodec(STANDARD)
 
-    /** For ends that have nothing but JSON. */
+    /** JSON, for ends that support only JSON. */
     @JvmField public val JSON: JsonMessageCodec = JsonMessageCodec(CodecLimits())
 
     @JvmField public val JSON_METHODS: JsonMethodCodec = JsonMethodCodec(CodecLimits())
 
-    /** Texts. */
+    /** Messages that are texts in UTF-8. */
     @JvmField public val STRING: StringCodec = StringCodec()
 
-    /** Bytes. */
+    /** Messages that are bytes. */
     @JvmField public val BINARY: BinaryCodec = BinaryCodec()
 }

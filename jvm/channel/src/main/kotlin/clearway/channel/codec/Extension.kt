@@ -4,11 +4,11 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 
 /**
- * A type of the application's own on the wire: a type byte from 128 to 255, and whatever body [write] gives it. Both
- * ends must have it. Used by many threads at once.
+ * A type of the application on the wire: a type byte from 128 to 255, and the body that [write] writes. Both ends must
+ * have the extension. Several threads may use it at the same time.
  *
- * @property tag the type byte; not used twice in one codec
- * @property type the class whose instances are written so: exactly this class, not its subclasses
+ * @property tag the type byte; a codec uses each tag once
+ * @property type the class that the extension writes: exactly this class, not its subclasses
  */
 public abstract class Extension<T : Any> protected constructor(public val tag: Int, public val type: Class<T>) {
     init {
@@ -19,12 +19,13 @@ public abstract class Extension<T : Any> protected constructor(public val tag: I
     public abstract fun write(value: T, writer: ValueWriter)
 
     /**
-     * Reads exactly what [write] wrote. What it throws, other than a [CodecException], is the cause of a `malformed`.
+     * Reads exactly the bytes that [write] wrote. A RuntimeException, other than a [CodecException], becomes the cause
+     * of a `malformed` error.
      */
     public abstract fun read(reader: ValueReader): T
 }
 
-/** A codec's extensions, ready for writing and for reading. */
+/** A codec's extensions, indexed for writing and for reading. */
 internal class Extensions(private val byType: Map<Class<*>, Extension<*>>, val byTag: Array<Extension<*>?>) {
     val none = byType.isEmpty()
 
@@ -47,54 +48,54 @@ internal class Extensions(private val byType: Map<Class<*>, Extension<*>>, val b
     }
 }
 
-/** Writes an extension's body. Not to be kept after `write`, nor given to another thread. */
+/** Writes an extension's body. Do not keep it after `write`, and do not pass it to another thread. */
 public class ValueWriter internal constructor(private val writer: Writer, private val put: (Any?) -> Unit) {
-    /** How many bytes the message has so far. */
+    /** The number of bytes in the message so far. */
     public val offset: Int
         get() = writer.offset
 
-    /** The lowest eight bits. */
+    /** Writes the lowest eight bits of `value`. */
     public fun uint8(value: Int): Unit = writer.byte(value)
 
     public fun int32(value: Int): Unit = writer.int32(value)
 
     public fun int64(value: Long): Unit = writer.int64(value)
 
-    /** Padding to 8 and a float64. */
+    /** Writes padding to a multiple of 8, then a float64. */
     public fun float64(value: Double) {
         writer.pad(8)
         writer.int64(value.toRawBits())
     }
 
-    /** A size or a count, in 1, 3 or 5 bytes. Throws IllegalArgumentException where it is negative. */
+    /** Writes a size or a count in 1, 3 or 5 bytes. Throws IllegalArgumentException if it is negative. */
     public fun size(value: Int) {
         require(value >= 0) { "size must be 0 or more: size=$value" }
         writer.size(value)
     }
 
-    /** Bytes without a size; copies them. */
+    /** Writes bytes without a size. Copies them. */
     public fun bytes(value: ByteArray): Unit = writer.raw(value, 0, value.size)
 
-    /** A text with its size, without a type byte. Throws `not-encodable` for half of a surrogate pair. */
+    /** Writes a text with its size, without a type byte. Throws `not-encodable` for half of a surrogate pair. */
     public fun text(value: String): Unit = writer.text(value)
 
-    /** Zeros up to a multiple of 1, 2, 4 or 8, counted from the message's first byte. */
+    /** Writes zeros up to a multiple of 1, 2, 4 or 8. The multiple counts from the start of the message. */
     public fun pad(alignment: Int): Unit = writer.pad(checkAlignment(alignment))
 
-    /** Any value with its type byte; one level deeper. */
+    /** Writes any value with its type byte. The value is one level deeper. */
     public fun value(value: Any?): Unit = put(value)
 }
 
 /**
- * Reads an extension's body. Not to be kept after `read`, nor given to another thread. Everything throws `truncated`
- * where the message ends too soon.
+ * Reads an extension's body. Do not keep it after `read`, and do not pass it to another thread. Every method that reads
+ * throws `truncated` if the message ends too soon.
  */
 public class ValueReader internal constructor(private val reader: Reader, private val take: () -> Any?) {
-    /** The byte that is read next. */
+    /** The offset of the next byte, counted from the start of the message. */
     public val offset: Int
         get() = reader.offset
 
-    /** Bytes that are left. */
+    /** The number of bytes after the current position. */
     public val left: Int
         get() = reader.left
 
@@ -104,13 +105,13 @@ public class ValueReader internal constructor(private val reader: Reader, privat
 
     public fun int64(): Long = reader.int64()
 
-    /** Padding to 8 and a float64. */
+    /** Reads padding to a multiple of 8, then a float64. */
     public fun float64(): Double = reader.float64()
 
-    /** A size or a count, of up to 32 bits. It is not checked against what is left. */
+    /** Reads a size or a count of up to 32 bits. Does not compare it with the rest of the message. */
     public fun size(): Long = reader.size()
 
-    /** As many bytes: a copy, or a view where the message is owned. */
+    /** Reads `count` bytes. Returns a view if the codec owns the message, otherwise a copy. */
     public fun bytes(count: Int): ByteBuffer {
         require(count >= 0) { "count must be 0 or more: count=$count" }
         reader.need(count.toLong(), reader.at)
@@ -119,10 +120,10 @@ public class ValueReader internal constructor(private val reader: Reader, privat
 
     public fun text(): String = reader.text()
 
-    /** Passes padding up to a multiple of 1, 2, 4 or 8. */
+    /** Skips padding up to a multiple of 1, 2, 4 or 8. */
     public fun pad(alignment: Int): Unit = reader.pad(checkAlignment(alignment), reader.at)
 
-    /** Any value with its type byte. */
+    /** Reads any value with its type byte. */
     public fun value(): Any? = take()
 }
 

@@ -3,7 +3,8 @@ package clearway.channel.codec
 
 import java.math.BigInteger
 
-// BigInteger's own reading and writing of digits takes time that grows with their square; hex digits are the bits.
+// The time of BigInteger's own conversion from and to digits grows with the square of their number. Hex digits map
+// directly to bits.
 
 private fun hexDigit(byte: Byte): Int =
     when (val char = byte.toInt()) {
@@ -13,11 +14,14 @@ private fun hexDigit(byte: Byte): Int =
         else -> -1
     }
 
-/** The integer of hex digits, in the narrowest type that holds it; null where they are none. */
+/**
+ * Returns the integer of hex digits, in the narrowest type that holds it. Returns null if a byte is not a hex digit or
+ * there are none.
+ */
 internal fun fromHex(bytes: ByteArray, start: Int, digits: Int, negative: Boolean): Any? {
     if (digits == 0) return null
     val magnitude = ByteArray((digits + 1) / 2)
-    // Two digits a byte, from the last on.
+    // Each byte takes two digits, starting with the last digit.
     for (index in 0 until digits) {
         val digit = hexDigit(bytes[start + digits - 1 - index])
         if (digit < 0) return null
@@ -28,7 +32,7 @@ internal fun fromHex(bytes: ByteArray, start: Int, digits: Int, negative: Boolea
     return narrow(if (negative) value.negate() else value)
 }
 
-/** Hex digits in lower case, without leading zeros, behind a `-` where it is negative. */
+/** Returns lower-case hex digits without leading zeros. A negative value starts with `-`. */
 internal fun toHex(value: BigInteger): ByteArray {
     val magnitude = value.abs().toByteArray()
     val digits = (value.abs().bitLength() + 3) / 4

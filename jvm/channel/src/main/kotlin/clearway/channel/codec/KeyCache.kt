@@ -2,17 +2,17 @@
 package clearway.channel.codec
 
 /**
- * Texts that were keys of maps, by their bytes: the same few come again and again, and one that is found needs no
- * memory and knows its hash. A place a hash, the latest stays, so that nothing that is sent can make it grow. For one
- * thread at a time.
+ * Caches the texts of map keys by their bytes, because few keys occur again and again. A cached text needs no new
+ * memory and has its hash computed. A text's hash determines its place, and a new text replaces the old text there. The
+ * cache therefore cannot grow. One thread may use it at a time.
  */
 internal class KeyCache {
     private val texts = arrayOfNulls<String>(PLACES)
 
-    /** The text of ASCII bytes, or null where they are too many or not ASCII. */
+    /** Returns the text of ASCII bytes. Returns null if they are not ASCII or more than [SIZE_MAX]. */
     fun text(bytes: ByteArray, start: Int, size: Int): String? {
         if (size > SIZE_MAX) return null
-        // The same as the text's own hash.
+        // The same hash as that of the text.
         var hash = 0
         var all = 0
         for (at in start until start + size) {
@@ -35,10 +35,10 @@ internal class KeyCache {
     }
 
     private companion object {
-        /** Field names of some dozen classes; 2 KiB of references. */
+        /** Room for the field names of some dozen classes. The references take 2 KiB. */
         const val PLACES = 512
 
-        /** Names of fields are shorter; to compare a longer text costs what it costs to make it. */
+        /** Field names are shorter. Comparing a longer text costs as much as creating it. */
         const val SIZE_MAX = 32
     }
 }

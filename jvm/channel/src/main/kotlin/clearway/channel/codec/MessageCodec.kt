@@ -4,66 +4,68 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 
 /**
- * How the values of a channel's messages become bytes. Safe for many threads at once; blocks nowhere.
+ * Converts the values of a channel's messages to bytes and back. Safe for many threads at once. Never blocks.
  *
- * @param T what is written and read; null is a message without bytes, where a codec does not say otherwise
+ * @param T the type of the values; null is a message without bytes, unless the codec says otherwise
  */
 public interface MessageCodec<T> {
-    /** "standard", "json", "string" or "binary"; another for one of your own. */
+    /** "standard", "json", "string" or "binary". Your own codec has another name. */
     public val name: String
 
     /**
-     * A message in new memory of its exact size. What it is written into on the way is kept for the next one. Throws
-     * [CodecException]: `not-encodable`, `too-deep`, `too-large`.
+     * Encodes a value into new memory of the message's exact size. Throws [CodecException]: `not-encodable`,
+     * `too-deep`, `too-large`.
      */
     public fun encode(value: T?): ByteArray
 
-    /** Reads a message. Lists of numbers are copies, so that the bytes can be used again. Throws [CodecException]. */
+    /** Decodes a message. Lists of numbers are copies, so the caller may reuse the bytes. Throws [CodecException]. */
     public fun decode(message: ByteArray): T?
 
     /**
-     * Reads what the buffer has left; its position stays. The codec owns the bytes from now on: the caller must not
-     * write there, and lists of numbers may be views of them, such as `ByteBuffer` and `DoubleBuffer`, in place of
-     * arrays. What is not in an array of the JVM's (a direct buffer) is copied once. Throws [CodecException].
+     * Decodes the buffer's remaining bytes. The buffer's position does not change. The codec then owns the bytes, and
+     * the caller must not write to them. Lists of numbers may be views of the bytes, such as `ByteBuffer` and
+     * `DoubleBuffer`, instead of arrays. A direct buffer has no array, so its bytes are copied once. Throws
+     * [CodecException].
      */
     public fun decodeOwned(message: ByteBuffer): T?
 }
 
-/** How calls of methods and their replies become bytes. Safe for many threads at once; blocks nowhere. */
+/** Converts method calls and their replies to bytes and back. Safe for many threads at once. Never blocks. */
 public interface MethodCodec {
-    /** "standard" or "json"; another for one of your own. */
+    /** "standard" or "json". Your own codec has another name. */
     public val name: String
 
-    /** Throws [CodecException], as all of these do. */
+    /** Encodes a call. Throws [CodecException], as all methods of this codec do. */
     public fun encodeCall(call: MethodCall): ByteArray
 
     public fun decodeCall(message: ByteArray): MethodCall
 
-    /** [MethodReply.None] has no bytes. */
+    /** Encodes a reply. [MethodReply.None] has no bytes. */
     public fun encodeReply(reply: MethodReply): ByteArray
 
-    /** No bytes are [MethodReply.None]. */
+    /** Decodes a reply. A message without bytes is [MethodReply.None]. */
     public fun decodeReply(message: ByteArray): MethodReply
 }
 
-/** A method's call: its name, and one value as its arguments. */
+/** A method call: the method's name, and one value as its arguments. */
 public class MethodCall @JvmOverloads public constructor(public val method: String, public val args: Any? = null) {
     override fun toString(): String = "MethodCall($method)"
 }
 
 /** The answer to a method call. */
 public sealed class MethodReply {
-    /** A value. */
+    /** The method returned a value. */
     public class Success(public val value: Any?) : MethodReply()
 
     /**
-     * An error.
+     * The method failed.
      *
-     * @property code for programs
-     * @property message for people
-     * @property details any value of the codec
-     * @property stack the stack trace, a fourth part, which not every implementation reads; null where there is none
-     * @property hasStack whether the fourth part stands there; it may be null
+     * @property code a code for programs
+     * @property message a message for people
+     * @property details any value that the codec can encode
+     * @property stack the stack trace, the optional fourth part of the reply; null if there is none. Not every
+     *   implementation reads it.
+     * @property hasStack whether the reply has the fourth part, which may be null
      */
     public class Failure
     @JvmOverloads
@@ -75,6 +77,6 @@ public sealed class MethodReply {
         public val hasStack: Boolean = stack != null,
     ) : MethodReply()
 
-    /** No reply at all: not implemented, or no handler. */
+    /** The reply has no bytes: the method is not implemented, or the channel has no handler. */
     public object None : MethodReply()
 }

@@ -2,14 +2,14 @@
 package clearway.channel.codec
 
 /**
- * How many keys of one map have the same hash, where its keys are of several types. Keys of one hash cost little while
- * they are of one type, because a HashMap then keeps them in their order. Keys of two types have none: a `Long` is
- * compared with every `Double` of its hash, so that 64,000 crafted keys took 7 s.
+ * Counts the keys of one map that have the same hash, if the map's keys have several types. Keys of one type with the
+ * same hash cost little, because a HashMap sorts them. Keys of two types have no common order: the map compares each
+ * `Long` with every `Double` of the same hash. With 64,000 crafted keys that took 7 s.
  */
 internal class MixedKeys {
     private val counts = HashMap<Int, Int>()
 
-    /** Whether so many keys share a hash that a peer must have chosen them. */
+    /** Whether more keys share a hash than chance explains. A peer must then have chosen them. */
     var isFlooded = false
         private set
 
@@ -18,7 +18,7 @@ internal class MixedKeys {
     }
 
     private companion object {
-        /** Of a million random keys of 32 bits about three have the same hash. */
+        /** Among a million random 32-bit hashes, about three are equal. */
         const val SAME_MAX = 64
     }
 }

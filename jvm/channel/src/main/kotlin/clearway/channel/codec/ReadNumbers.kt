@@ -4,7 +4,7 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-/** Reads the list of numbers that a type byte stands for, or nothing for another type byte. */
+/** Reads the list of numbers of a type byte. Returns null for any other type byte. */
 internal fun readNumbers(reader: Reader, tag: Int): Any? =
     when (tag) {
         Tag.BYTES -> {
@@ -29,7 +29,7 @@ private fun numbers(reader: Reader, tag: Int, width: Int): Any {
     return numbers
 }
 
-/** Up to here a loop is quicker than to make a buffer that copies: tried with 4 to 64 elements. */
+/** Maximum length for which a loop is faster than a bulk copy through a buffer. Measured with 4 to 64 elements. */
 private const val LOOP_MAX = 24
 
 private fun list(view: ByteBuffer, from: Int, count: Int, tag: Int): Any {
@@ -54,7 +54,7 @@ private fun copied(view: ByteBuffer, from: Int, count: Int, tag: Int): Any {
     }
 }
 
-/** Bytes as the list that a type byte stands for. */
+/** Converts bytes to a view of the list type that a type byte names. */
 private fun typed(bytes: ByteBuffer, tag: Int): Any =
     when (tag) {
         Tag.BYTES -> bytes
@@ -64,7 +64,7 @@ private fun typed(bytes: ByteBuffer, tag: Int): Any =
         else -> bytes.asDoubleBuffer()
     }
 
-/** Reads a reference to an attachment: as a copy, or as a view if the message is owned. */
+/** Reads a reference to an attachment. Returns a view if the codec owns the message, otherwise a copy. */
 internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
     val from = reader.at
     val tag = reader.byte()
@@ -85,7 +85,7 @@ internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
         throw reader.refusal(CodecError.MALFORMED, "${bytes.remaining()} bytes are no elements of $width", from)
     reader.attachedBytes += bytes.remaining()
     if (reader.owned) return typed(bytes, tag)
-    // Named twice it is one list, as it was where it came from: copies would make 500 MB of 90 KB.
+    // Two references to one attachment give one list, as at the sender. Separate copies could turn 90 KB into 500 MB.
     return reader.copies.getOrPut(index * Tag.EXTENSION_MIN + tag) {
         if (tag == Tag.BYTES) ByteArray(bytes.remaining()).also { bytes.get(it) }
         else list(bytes, bytes.position(), bytes.remaining() / width, tag)

@@ -14,7 +14,7 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
     private val depthMax = limits.depthMax
     private var itemsLeft = limits.itemsMax.toLong()
 
-    /** A value with its type byte. `depth` counts the lists, maps and extension values around it. */
+    /** Reads a value with its type byte. `depth` counts the lists, maps and extension values around it. */
     fun value(depth: Int): Any? {
         val reader = reader
         return when (val tag = reader.byte()) {
@@ -38,7 +38,10 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
         return depth + 1
     }
 
-    /** A count of values of at least `each` bytes, compared with what is left and with the limit. */
+    /**
+     * Reads a count of values that take at least `each` bytes. Compares it with the rest of the message and with the
+     * limit.
+     */
     private fun count(each: Int): Int {
         val from = reader.at
         val count = reader.size()
@@ -48,8 +51,8 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
         return count.toInt()
     }
 
-    // Grown and not allocated by their counts: nested lists could each announce all that is left, and a value is larger
-    // in memory than the one byte that it needs in the message.
+    // The list grows with its values and is not allocated by its count. Nested lists could each announce the whole rest
+    // of the message, and a value takes more memory than its one byte in the message.
     private fun list(inside: Int): List<Any?> {
         val count = count(1)
         val list = ArrayList<Any?>(minOf(count, FIRST))
@@ -71,7 +74,7 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
                     reader.at++
                     reader.key()
                 } else keyOf(value(inside))
-            // Of a key that comes again the last value counts, at the first one's place.
+            // A key that occurs twice keeps the place of the first entry and gets the value of the last.
             val before = map.size
             map.put(key, value(inside))
             if (map.size == before) continue
@@ -123,19 +126,22 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
     }
 
     private companion object {
-        /** Places that a list has at first: enough for most, and nothing that an empty promise could make dear. */
+        /**
+         * Initial capacity of a list. This capacity suffices for most lists. A count that announces too many values
+         * cannot make a list expensive.
+         */
         const val FIRST = 64
     }
 }
 
-/** The narrowest of the types that hold an integer, so that two of the same value are equal. */
+/** Returns an integer in the narrowest type that holds it, so that equal integers are equal objects. */
 internal fun narrow(value: Long): Any = if (value == value.toInt().toLong()) value.toInt() else value
 
 internal fun narrow(value: BigInteger): Any = if (value.bitLength() < Long.SIZE_BITS) narrow(value.toLong()) else value
 
 /**
- * What stands as a key in a map: a list or a map is only itself there, as a list of numbers is. By their contents, keys
- * with the same hash could be made so many that finding one takes for ever.
+ * Converts a value for use as a map key. A list or map that is a key equals only itself, as an array does. If its
+ * contents decided, a peer could craft so many keys with the same hash that a lookup would take too long.
  */
 internal fun keyOf(value: Any?): Any? =
     when (value) {

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * A place in a message, and the parts that messages are made of. The message is `bytes` from `start` to `end`; offsets
- * and padding count from its own first byte.
+ * A position in a message, with the methods that read its parts. The message is `bytes` from `start` to `end`. Offsets
+ * and padding count from the message's first byte.
  */
 internal class Reader(
     val bytes: ByteArray,
@@ -15,24 +15,24 @@ internal class Reader(
     val keys: KeyCache,
     /** Whether lists of numbers may be views of the message. */
     val owned: Boolean = false,
-    /** The message's attachments, or null where there can be none. */
+    /** The message's attachments; null if it can have none. */
     val attached: List<ByteBuffer>? = null,
 ) {
     val view: ByteBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
 
-    /** Bytes of all attachments that the message refers to, counted once for each reference. */
+    /** The bytes of all attachments that the message refers to. Each reference counts. */
     var attachedBytes = 0L
 
     /** Lists that were copied from attachments. */
     val copies: HashMap<Long, Any> by lazy(LazyThreadSafetyMode.NONE) { HashMap() }
 
-    /** The array's index that is read next. */
+    /** The array index of the next byte. */
     var at = start
 
     val left: Int
         get() = end - at
 
-    /** Bytes from the message's first to the next. */
+    /** The number of bytes from the message's first byte to the next byte. */
     val offset: Int
         get() = at - start
 
@@ -41,7 +41,7 @@ internal class Reader(
 
     private fun truncated(from: Int) = refusal(CodecError.TRUNCATED, "the message ends too soon", from)
 
-    /** Checks that this many bytes are left. `from` is the offset in the error if they are not. */
+    /** Throws `truncated` unless `count` bytes remain. The error's offset is that of index `from`. */
     fun need(count: Long, from: Int) {
         if (count > end - at) throw truncated(from)
     }
@@ -75,13 +75,13 @@ internal class Reader(
     }
 
     fun pad(alignment: Int, from: Int) {
-        // Alignments are powers of two.
+        // The alignment is a power of two.
         val padding = (start - at) and (alignment - 1)
         need(padding.toLong(), from)
         at += padding
     }
 
-    /** A size or a count, of up to 32 bits. */
+    /** Reads a size or a count of up to 32 bits. */
     fun size(): Long {
         val from = at
         val first = byte()
@@ -98,7 +98,7 @@ internal class Reader(
         return four
     }
 
-    /** Passes a size; as many bytes follow. */
+    /** Reads a size, and checks that the same number of bytes follows. */
     fun sized(): Int {
         val from = at
         val size = size()
@@ -113,7 +113,7 @@ internal class Reader(
         return readUtf8(bytes, view, from, at, start)
     }
 
-    /** A text that is the key of a map. */
+    /** Reads a text that is the key of a map. */
     fun key(): String {
         val size = sized()
         val from = at
@@ -121,14 +121,14 @@ internal class Reader(
         return keys.text(bytes, from, size) ?: readUtf8(bytes, view, from, at, start)
     }
 
-    /** This many bytes, as a copy. */
+    /** Reads this many bytes. Returns a copy. */
     fun copy(size: Int): ByteArray {
         val copy = bytes.copyOfRange(at, at + size)
         at += size
         return copy
     }
 
-    /** This many bytes, as a view of the message. */
+    /** Reads this many bytes. Returns a view of the message. */
     fun part(size: Int): ByteBuffer {
         val part = view.duplicate()
         part.limit(at + size)

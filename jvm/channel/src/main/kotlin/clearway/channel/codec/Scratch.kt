@@ -3,21 +3,21 @@ package clearway.channel.codec
 
 import java.util.concurrent.atomic.AtomicReference
 
-/** Memory that a codec keeps between messages: the buffer that it writes to, and the keys that it has read. */
+/** Memory that a codec keeps between messages: its output buffer, and the map keys that it has read. */
 internal class Scratch {
     val writer = Writer()
     val keys = KeyCache()
 }
 
 /**
- * One reusable scratch. The first thread takes it; other threads create their own meanwhile. It is not a thread-local,
- * because there may be a million virtual threads.
+ * Keeps one scratch for reuse. A thread takes it from the shelf. Threads that find the shelf empty create their own. A
+ * thread-local would not do, because a process may have a million virtual threads.
  */
 internal class ScratchShelf {
     val shelf = AtomicReference<Scratch>()
 
     inline fun <T> use(act: (Scratch) -> T): T {
-        // One thread at a time owns it. Pairs with the `set` below, which publishes the changes.
+        // One thread at a time owns the scratch. `getAndSet` pairs with the `set` below, which publishes the changes.
         val scratch = shelf.getAndSet(null) ?: Scratch()
         try {
             return act(scratch)
@@ -29,7 +29,8 @@ internal class ScratchShelf {
 
     internal companion object {
         /**
-         * One large message must not hold its memory for ever: the scratch of another language's codecs is as large.
+         * Maximum buffer size, in bytes, of a scratch that is kept. A large message must not hold its memory for ever.
+         * The codecs of the other languages have the same limit.
          */
         const val KEPT_MAX = 1 shl 20
     }

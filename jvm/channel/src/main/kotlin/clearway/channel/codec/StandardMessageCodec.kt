@@ -4,7 +4,7 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 
 /**
- * Flutter's standard codec (spec/wire.md): compact, and it keeps types.
+ * Flutter's standard codec (spec/wire.md). It is compact and keeps types.
  *
  * |Java                                                         |on the wire                               |read back as                                                   |
  * |-------------------------------------------------------------|------------------------------------------|---------------------------------------------------------------|
@@ -15,7 +15,7 @@ import java.nio.ByteBuffer
  * |List, Object[]                                               |list                                      |ArrayList                                                      |
  * |Map                                                          |map                                       |LinkedHashMap; a list or a map that is a key equals only itself|
  *
- * Values without a form are refused, never changed: texts with half of a surrogate pair, sets, dates.
+ * The codec refuses values without a form and never changes them: texts with half of a surrogate pair, sets, dates.
  *
  * @see Codecs.STANDARD
  */
@@ -31,23 +31,27 @@ internal constructor(
     override val name: String
         get() = "standard"
 
-    /** The same codec with these limits. */
+    /** Returns the same codec with these limits. */
     public fun with(limits: CodecLimits): StandardMessageCodec =
         StandardMessageCodec(limits, extensions, emptyNull, views)
 
-    /** The same codec with these types as well. Throws IllegalArgumentException for a tag or a class that is taken. */
+    /**
+     * Returns the same codec with these types added. Throws IllegalArgumentException for a tag or a class that is
+     * taken.
+     */
     public fun with(vararg added: Extension<*>): StandardMessageCodec =
         StandardMessageCodec(limits, extensions + added.asList(), emptyNull, views)
 
     /**
-     * The same codec, where a null that is all of a message has its type byte (false), or no bytes (true, the default).
+     * Returns the same codec with another form of a message that is null: its type byte (false) or no bytes (true, the
+     * default).
      */
     public fun withEmptyNull(emptyNull: Boolean): StandardMessageCodec =
         StandardMessageCodec(limits, extensions, emptyNull, views)
 
     /**
-     * The same codec, with which a channel's messages are read as [decodeOwned] does: lists of numbers are buffers,
-     * views of the message, in place of arrays.
+     * Returns the same codec, with views for a channel's messages: lists of numbers are buffers that view the message,
+     * not arrays. See [decodeOwned].
      */
     public fun withViews(): StandardMessageCodec = StandardMessageCodec(limits, extensions, emptyNull, true)
 
@@ -60,8 +64,9 @@ internal constructor(
     }
 
     /**
-     * Writes into what the buffer has left, and moves its position behind the message; false where that does not fit,
-     * and then nothing was written. Allocates nothing for the message. Throws as [encode] does.
+     * Writes a message into the buffer's remaining space and advances the buffer's position. Returns false, and writes
+     * nothing, if the message does not fit. Allocates no memory for the message, except when the codec's own buffer
+     * must grow. Throws the exceptions of [encode].
      */
     public fun encodeInto(value: Any?, buffer: ByteBuffer): Boolean {
         if (value == null && emptyNull) return true
@@ -92,10 +97,10 @@ internal constructor(
     }
 
     /**
-     * The bytes of a message whose lists came beside it, with the lists in them: for who passes bytes on as they are. A
-     * message, a method's call and its reply are each a row of values (an envelope's byte reads as null or true), so
-     * that the caller need not know which it is. Copies. Throws [CodecException] for what a codec without extensions
-     * does not read.
+     * Returns the bytes of a message with the lists of its attachments written into it. Code that forwards bytes uses
+     * it. A message, a method call and a reply are each a sequence of values; the first byte of a reply reads as null
+     * or true. The caller therefore need not know the kind of the message. Copies. Throws [CodecException] for a
+     * message that this codec cannot read.
      */
     internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>): ByteArray {
         val values = ArrayList<Any?>()
@@ -124,10 +129,13 @@ internal constructor(
 
 internal val NOTHING = ByteArray(0)
 
-/** As much as a frame has at most, unless told otherwise: one list that is named often is written as often. */
+/**
+ * Maximum bytes of all lists together, the default frame limit. A list with several references is written several
+ * times.
+ */
 private const val INLINED_MAX = 64L shl 20
 
-/** A buffer's remaining bytes as an array: its own array if possible, otherwise a copy. */
+/** Passes a buffer's remaining bytes to `act` as an array: the buffer's own array if it has one, otherwise a copy. */
 internal inline fun <T> inArray(message: ByteBuffer, act: (bytes: ByteArray, start: Int, end: Int) -> T): T {
     if (message.hasArray()) {
         val start = message.arrayOffset() + message.position()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec
 
-//  Standard codec (spec/wire.md): a value is a type byte and a body; all numbers are little-endian.
+//  Standard codec (spec/wire.md). A value is a type byte and a body. All numbers are little-endian.
 //
 //    ┌─────┐              null, true, false
 //    │ tag │
@@ -13,11 +13,11 @@ package clearway.channel.codec
 //    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element, from byte 0 of the message
 //    ├─────┼──────┼─────┴────┬─────┘  list: values; map: key and value in turn
 //    │ tag │ size │ values … │
-//    ├─────┼──────┴───┬──────┘  128 and up: what the extension of that tag wrote
+//    ├─────┼──────┴───┬──────┘  128 and up: the body that the extension wrote
 //    │ tag │ body     │
 //    └─────┴──────────┘
 //
-//  Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above.
+//  Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above that.
 
 internal object Tag {
     const val NULL = 0
@@ -36,10 +36,13 @@ internal object Tag {
     const val MAP = 13
     const val FLOAT32S = 14
 
-    /** A list in an attachment: its own tag, and the attachment's number as a size. Only Clearway's wire has it. */
+    /**
+     * A list in an attachment: the list's own tag, then the attachment's number as a size. Only Clearway's wire uses
+     * it.
+     */
     const val ATTACHED = 127
 
-    /** The first and the last tag of extensions; 15 to 127 are reserved. */
+    /** The first and the last tag of extensions. Tags 15 to 127 are reserved. */
     const val EXTENSION_MIN = 128
     const val EXTENSION_MAX = 255
 }
@@ -51,7 +54,7 @@ internal object Size {
     const val FOUR = 0xff
 }
 
-/** The first byte of a reply's envelope. */
+/** The first byte of a reply. */
 internal object Envelope {
     const val SUCCESS = 0
     const val ERROR = 1

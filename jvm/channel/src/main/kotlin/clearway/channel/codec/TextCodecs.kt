@@ -4,7 +4,10 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-/** Messages that are a text, in UTF-8. No bytes are the empty text; null has none either. See [Codecs.STRING]. */
+/**
+ * Messages that are texts in UTF-8. A message without bytes is the empty text. Null is also written without bytes. See
+ * [Codecs.STRING].
+ */
 public class StringCodec internal constructor() : MessageCodec<String> {
     override val name: String
         get() = "string"
@@ -25,7 +28,10 @@ public class StringCodec internal constructor() : MessageCodec<String> {
         }
 }
 
-/** Messages that are bytes, as they are. Null has none. Copies each; see [Codecs.BINARY]. */
+/**
+ * Messages that are bytes. Null is written without bytes. Copies each message, except that [decodeOwned] returns the
+ * buffer's own array if the message fills it. See [Codecs.BINARY].
+ */
 public class BinaryCodec internal constructor() : MessageCodec<ByteArray> {
     override val name: String
         get() = "binary"

@@ -13,7 +13,7 @@ import java.nio.LongBuffer
 internal class ValueSink(val writer: Writer, limits: CodecLimits, private val extensions: Extensions) {
     private val depthMax = limits.depthMax
 
-    /** A value with its type byte. `depth` counts the lists, maps and extension values around it. */
+    /** Writes a value with its type byte. `depth` counts the lists, maps and extension values around it. */
     fun value(value: Any?, depth: Int) {
         when (value) {
             null -> writer.byte(Tag.NULL)
@@ -36,7 +36,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         if (narrow.toLong() == value) writer.int32(Tag.INT32, narrow) else writer.int64(Tag.INT64, value)
     }
 
-    // Checks the application's extensions first: an extended class may also be a list or a map.
+    // Checks the application's extensions before lists and maps: the class of an extension may also be a list or a map.
     private fun other(value: Any, depth: Int) {
         val own = extensions.of(value)
         when {
@@ -86,7 +86,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         if (count != size) throw changed()
     }
 
-    // The count before it is wrong then, and so is the message.
+    // The count was written before the values, so the count and the message are wrong.
     private fun changed() = writer.refusal(CodecError.NOT_ENCODABLE, "a list or a map changed while it was written")
 
     private fun big(value: BigInteger) {
@@ -106,7 +106,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         (own as Extension<Any>).write(value, ValueWriter(writer) { value(it, inside) })
     }
 
-    /** A list of numbers of one width; false for anything else. */
+    /** Writes a list of numbers of one width. Returns false for any other value. */
     private fun numbers(value: Any): Boolean {
         when (value) {
             is ByteArray -> {
@@ -139,7 +139,10 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         return true
     }
 
-    /** A buffer's remaining bytes; its position does not change. */
+    /**
+     * Writes a buffer's remaining elements. The buffer's position does not change. Returns false for other types of
+     * buffers.
+     */
     private fun buffer(value: Buffer): Boolean {
         val count = value.remaining()
         when (value) {
@@ -175,7 +178,9 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
     }
 
     private companion object {
-        /** Up to here a loop is quicker than a buffer that copies: tried with 4 to 64 elements. */
+        /**
+         * Maximum length for which a loop is faster than a bulk copy through a buffer. Measured with 4 to 64 elements.
+         */
         const val LOOP_MAX = 24
     }
 }

@@ -4,7 +4,7 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-/** A message that is being written into memory that grows. Offsets and padding count from the memory's first byte. */
+/** Writes a message into memory that grows. Offsets and padding count from the first byte of the memory. */
 internal class Writer {
     var bytes = ByteArray(FIRST)
         private set
@@ -14,7 +14,7 @@ internal class Writer {
 
     fun refusal(error: CodecError, what: String): CodecException = CodecException(error, what, offset, traced = true)
 
-    /** Makes room for this many more bytes. Throws `too-large` beyond an array's limit. */
+    /** Makes room for `count` more bytes. Throws `too-large` above an array's limit. */
     fun room(count: Long) {
         if (count > bytes.size - offset) grow(offset + count)
     }
@@ -42,7 +42,7 @@ internal class Writer {
         offset += 8
     }
 
-    /** A type byte and its body. */
+    /** Writes a type byte and its body. */
     fun int32(tag: Int, value: Int) {
         room(5)
         bytes[offset] = tag.toByte()
@@ -90,7 +90,7 @@ internal class Writer {
         offset += count
     }
 
-    /** Reserves room for this many elements, which the caller fills through a view. */
+    /** Reserves room for `count` elements. The caller fills it through the returned view. */
     fun space(count: Int, width: Int): ByteBuffer {
         val size = count.toLong() * width
         room(size)
@@ -100,7 +100,7 @@ internal class Writer {
         return space
     }
 
-    /** A text with its size in front. */
+    /** Writes a text with its size in front. */
     fun text(text: String) {
         val length = text.length
         val begin = offset
@@ -127,7 +127,7 @@ internal class Writer {
         utf8(text, 0, text.length)
     }
 
-    /** UTF-8 of a part of a text that is well-formed; room is there. */
+    /** Writes a part of a text as UTF-8. The text must be well-formed, and the caller must have made room. */
     fun utf8(text: String, from: Int, to: Int) {
         var at = from
         var place = offset
@@ -140,21 +140,21 @@ internal class Writer {
                 continue
             }
             val more = if (code < 0x800) 1 else if (code < 0x10000) 2 else 3
-            // 110, 1110 or 11110 in front of the first bits.
+            // The first byte begins with 110, 1110 or 11110, followed by the first bits.
             bytes[place++] = ((0xf0 shl (3 - more)) or (code shr (6 * more))).toByte()
             for (left in more - 1 downTo 0) bytes[place++] = (0x80 or (code shr (6 * left) and 0x3f)).toByte()
         }
         offset = place
     }
 
-    /** The written bytes, in an array of their exact size. */
+    /** Returns the written bytes, in an array of their exact size. */
     fun copy(): ByteArray = bytes.copyOf(offset)
 
     private companion object {
-        /** Most messages are shorter. */
+        /** Initial size of the memory, in bytes. Most messages are shorter. */
         const val FIRST = 1024
 
-        /** The largest array that every JVM has. */
+        /** The largest array that every JVM supports. */
         const val ARRAY_MAX = Int.MAX_VALUE - 8L
     }
 }

@@ -11,10 +11,10 @@ import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.readError
 
-/** Called once with a call's answer or failure, after the lock is released. */
+/** Receives a call's answer or failure, once, after the lock is released. */
 internal typealias Settle = (answer: Received?, failure: Throwable?) -> Unit
 
-/** A call of this end that is under way. */
+/** A call of this end that has not settled. */
 internal class Call(
     private val calls: Calls,
     val id: Int,
@@ -30,7 +30,10 @@ internal class Call(
     override fun refuse(reason: Throwable): Unit = calls.refuse(this, reason)
 }
 
-/** Open calls of this end. Each settles once: by its answer, its caller, its deadline, or the transport's end. */
+/**
+ * This end's open calls. Each call settles once: by its answer, its caller, its deadline or timeout, or the transport's
+ * end.
+ */
 internal class Calls(
     private val link: Link,
     private val outbox: Outbox,
@@ -44,7 +47,10 @@ internal class Calls(
     val size: Int
         get() = open.size
 
-    /** Starts a call, under the lock. Returns it for [giveUp]; null if it failed at once, which `settle` reports. */
+    /**
+     * Starts a call. The caller holds the lock. Returns the call for [giveUp]. Returns null if the call was refused
+     * before it opened; `settle` receives the reason.
+     */
     fun call(channel: String, message: ByteArray, options: CallOptions, settle: Settle): Call? {
         val callsMax = link.settings.callsMax
         val refusal =
@@ -65,7 +71,7 @@ internal class Calls(
             limit(call, options)
             outbox.push(call)
         } catch (thrown: Throwable) {
-            refuse(call, thrown) // No timer, as where the system starts no thread.
+            refuse(call, thrown) // The clock set no timer, for example because the system could start no thread.
         }
         return call
     }
@@ -88,14 +94,17 @@ internal class Calls(
         if (take(call.id) != null) end(call, null, reason)
     }
 
-    /** Settles the call that a reply belongs to, under the lock. Drops a reply whose call has already settled. */
+    /**
+     * Settles the call that a reply belongs to. Drops the reply if the call has already settled. The caller holds the
+     * lock.
+     */
     fun reply(frame: Frame, message: Received) {
         val call = take(frame.id) ?: return
         if (frame.op == Op.ANSWER || frame.a == Status.DONE.toLong()) end(call, message, null)
         else end(call, null, failure(frame, call.channel))
     }
 
-    /** Settles a call early. The other end receives a cancel, unless the call never left or the wire is plain. */
+    /** Settles a call early. Sends a cancel to the other end, unless the call was not sent yet or the wire is plain. */
     fun giveUp(call: Call, status: Int, reason: Throwable) {
         link.lock.locked {
             if (take(call.id) != null) {
@@ -105,7 +114,7 @@ internal class Calls(
         }
     }
 
-    /** The transport is closed. */
+    /** Fails all open calls. Called when the transport has closed. */
     fun closed() {
         for (call in open.values.toList()) {
             take(call.id)
@@ -113,7 +122,7 @@ internal class Calls(
         }
     }
 
-    /** Calls back, after the lock is released, when nothing is under way. */
+    /** Runs `act` once no call is open. The lock runs it after its release. */
     fun whenIdle(act: () -> Unit) {
         if (open.isEmpty()) link.lock.defer(act) else idle.add(act)
     }
@@ -123,7 +132,7 @@ internal class Calls(
 
     private fun limit(call: Call, options: CallOptions) {
         val deadlineMs = if (options.deadlineMs > 0) options.deadlineMs else Long.MAX_VALUE
-        // A foreign end knows nothing of timeouts.
+        // A foreign end does not enforce timeouts. This end does.
         val timeoutMs = if (link.isPlain && options.timeoutMs > 0) options.timeoutMs else Long.MAX_VALUE
         val ms = minOf(deadlineMs, timeoutMs)
         if (ms == Long.MAX_VALUE) return
@@ -146,14 +155,14 @@ internal class Calls(
         return call
     }
 
-    // 0 is for messages that want no reply.
+    // The id 0 marks a message without a reply.
     private fun nextId(): Int {
         do last++ while (last == 0 || open.containsKey(last))
         return last
     }
 }
 
-/** The exception that a failed reply, or a stream's end, stands for. */
+/** Converts a failed reply, or the end of a stream, to an exception. */
 internal fun failure(frame: Frame, channel: String): Throwable {
     if (frame.a != Status.ERROR.toLong() || frame.flags and Flag.EMPTY != 0) return statusError(frame.a, channel)
     return try {
@@ -163,7 +172,7 @@ internal fun failure(frame: Frame, channel: String): Throwable {
     }
 }
 
-/** The exception for a status without words of its own. */
+/** Returns the exception for a status that has no error body. */
 internal fun statusError(status: Long, channel: String): ChannelException {
     val (error, what) =
         when (status.toInt()) {
@@ -179,9 +188,9 @@ internal fun statusError(status: Long, channel: String): ChannelException {
     return ChannelException(error, "$channel: $what")
 }
 
-/** The error for a plain reply without bytes. */
+/** Returns the error for a plain reply without bytes. */
 internal fun noAnswer(channel: String): ChannelException =
     ChannelException(ChannelError.NOT_IMPLEMENTED, "$channel: not implemented by the other end, or no handler there")
 
-// 0 is none on the wire, and so is for ever.
+// The wire writes 0 for "no limit". A limit of 2^32 - 1 ms or more also becomes 0.
 private fun toWire(ms: Long): Long = if (ms < 0xffff_ffffL) ms else 0

@@ -5,11 +5,12 @@ import clearway.channel.transport.DaemonThreads
 import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 
-/** An endpoint's clock and timers; tests have their own. Never blocks. */
+/** An endpoint's clock and timers. Tests supply their own. No method blocks. */
 internal interface Clock {
+    /** Returns the current time in milliseconds. The zero point is arbitrary. */
     fun nowMs(): Long
 
-    /** Calls back once. Returns what stops it. */
+    /** Runs `act` once, after `ms` milliseconds. Returns a timer that can stop it. */
     fun after(ms: Long, act: () -> Unit): Timer
 }
 
@@ -17,11 +18,11 @@ internal fun interface Timer {
     fun stop()
 }
 
-/** One daemon thread for all endpoints' timers; what they do is short. */
+/** Runs the timers of all endpoints on one daemon thread. Their actions are short. */
 internal object SystemClock : Clock {
     private val timers =
         ScheduledThreadPoolExecutor(1, DaemonThreads("clearway-channel-timer-")).apply {
-            // A call that was answered must not be kept until its deadline.
+            // Without this policy, the queue would keep an answered call until its deadline.
             removeOnCancelPolicy = true
         }
 

@@ -7,14 +7,15 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodReply
 import clearway.channel.wire.Status
 
-/** The channel on which the other end sets how many early messages are kept (spec/wire.md). */
+/** Channel on which the other end sets how many early messages this end keeps (spec/wire.md). */
 internal const val CONTROL_CHANNEL = "dev.flutter/channel-buffers"
 
 private val codec = Codecs.STANDARD_METHODS
 
 /**
- * Serves the control channel: `resize [name, count]`, and `overflow [name, allowed]`, which sets whether a drop is
- * worth a warning; here none is given.
+ * Serves the control channel. `resize [name, count]` sets how many early messages of a channel are kept. `overflow
+ * [name, allowed]` sets whether a drop deserves a warning. This end checks its arguments and ignores it, because this
+ * end never warns.
  */
 internal class Control(private val link: Link, private val resize: (name: String, count: Int) -> Unit) : Handler {
     override fun request(served: Served) {

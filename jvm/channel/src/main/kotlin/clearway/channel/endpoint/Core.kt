@@ -21,12 +21,12 @@ import clearway.channel.wire.readFrame
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** An endpoint's parts, and the shell around them: frames in, frames out. The channels use it. */
+/** Owns an endpoint's parts and passes each incoming frame to the right part. The channel classes use it. */
 internal class Core(private val transport: ChannelTransport, settings: EndpointOptions, wire: Int, there: Hello?) {
     val lock = EndpointLock { settings.report(it, transport.name) }
     val link = Link(transport, settings, lock, wire, there, ::ended)
     private val outbox = Outbox(link)
-    /** Answers, and ends of streams, that wait for the other end to read. */
+    /** Answers and ends of streams that wait until the transport has room. */
     private val replies: Replies =
         Replies(
             link,
@@ -43,14 +43,15 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     val plainSubscriptions = PlainSubscriptions(link, calls)
     val router: RequestRouter = RequestRouter(link, replies)
     private val publishers = Publishers(link, replies)
-    /** Streams that a foreign end listens to. */
+    /** Streams of events that this end serves to a foreign end. */
     val plainSources = LinkedHashSet<Source>()
     /**
-     * Streams to a foreign end whose source still runs, with or without a listener. They occupy a place until it ends.
+     * Streams to a foreign end whose source still runs, with or without a listener. Each stream occupies a place until
+     * its source has ended.
      */
     val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()
-    /** Posts that wait for room, to settle when nothing leaves any more. */
+    /** Posts that wait to be sent. When the connection ends, these posts fail. */
     private val posts = LinkedHashSet<Waiting>()
     private val closing = AtomicBoolean()
 
@@ -58,7 +59,10 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         router.handle(CONTROL_CHANNEL, Control(link, router::resize))
     }
 
-    /** Calls, and gives what `read` makes of the answer. Cancelling the future gives the call up. */
+    /**
+     * Sends a call. The future completes with the value that `read` returns for the answer. Cancelling the future gives
+     * up the call.
+     */
     fun <T> call(
         channel: String,
         message: ByteArray,
@@ -84,7 +88,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         return future
     }
 
-    /** Sends a message that has no answer. Settles when the transport has the message. */
+    /** Sends a message that has no answer. The future completes when the transport has the message. */
     fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
         val post =
@@ -153,7 +157,10 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             }
         }
 
-    /** Ends streams, lets calls both ways be answered, then closes the transport. */
+    /**
+     * Ends the streams that this end serves, waits until the calls in both directions are answered, then closes the
+     * transport. After `timeoutMs`, closes the transport at once.
+     */
     fun close(timeoutMs: Long) {
         if (!closing.compareAndSet(false, true)) return
         lock.locked {
@@ -207,7 +214,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         if (frame.op != Op.MESSAGE) return link.broken("a frame of kind ${frame.op} on the plain wire")
         val channel = channel(frame) ?: return
         if (!plainSubscriptions.message(channel, message)) request(frame, message, frame.id != 0, channel)
-        // Events need no answer. The other end gets one where it asked for one.
+        // An event needs no answer. The other end gets an answer only if it asked for one.
         else if (frame.id != 0) replies.send(Op.ANSWER, 0, frame.id, 0, 0, NOTHING) {}
     }
 
@@ -225,7 +232,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             try {
                 return Codecs.STRING.decodeOwned(frame.name)
             } catch (_: CodecException) {
-                // Not UTF-8: told below.
+                // The name is not UTF-8. The code below closes the connection.
             }
         }
         link.broken("a channel's name of $size bytes that cannot be read")

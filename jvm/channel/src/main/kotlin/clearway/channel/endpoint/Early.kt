@@ -4,8 +4,9 @@ package clearway.channel.endpoint
 import java.util.ArrayDeque
 
 /**
- * Early messages, bounded by their number in each channel, by their bytes together, and by time. A pure value: what it
- * gives back was dropped for another or is over its time, and its owner answers it.
+ * Keeps early messages: messages that arrive before their channel has a handler. Limits are the number of messages in
+ * each channel, the bytes in total, and the time. The class does no I/O. The methods return the messages that were
+ * dropped or have expired, and the owner answers these messages.
  */
 internal class Early<T : Any>(private val each: Int, private val bytesMax: Long, private val keptMs: Long) {
     private class Kept<T>(val entry: T, val bytes: Long, val untilMs: Long)
@@ -17,27 +18,29 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
     private val shelves = LinkedHashMap<String, Shelf<T>>()
     private var bytes = 0L
 
-    /** Keeps one; returns those that had to go for it: the oldest of its channel, or itself. */
+    /**
+     * Keeps an entry. Returns the entries that it dropped: the oldest entries of the channel, the new entry, or both.
+     */
     fun add(name: String, entry: T, size: Long, nowMs: Long): List<T> {
         val shelf = shelf(name)
         if (shelf.max == 0 || size > bytesMax) return listOf(entry)
         val gone = ArrayList<T>()
         while (shelf.kept.size >= shelf.max) gone.add(shift(shelf))
         while (bytes + size > bytesMax && shelf.kept.isNotEmpty()) gone.add(shift(shelf))
-        // Other channels' messages are not dropped for this one's.
+        // Messages of other channels are never dropped to make room.
         if (bytes + size > bytesMax) return gone + entry
         shelf.kept.add(Kept(entry, size, nowMs + keptMs))
         bytes += size
         return gone
     }
 
-    /** Takes all of a channel's, oldest first. */
+    /** Removes and returns all entries of a channel, oldest first. */
     fun take(name: String): List<T> {
         val shelf = shelves[name] ?: return emptyList()
         return List(shelf.kept.size) { shift(shelf) }
     }
 
-    /** Takes one out, if it is there. */
+    /** Removes an entry, if it is kept. */
     fun remove(name: String, entry: T) {
         val shelf = shelves[name] ?: return
         val kept = shelf.kept.firstOrNull { it.entry === entry } ?: return
@@ -45,21 +48,21 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
         bytes -= kept.bytes
     }
 
-    /** Sets how many of a channel are kept; returns the oldest that are too many now. */
+    /** Sets how many entries of a channel are kept. Removes and returns the oldest entries above that number. */
     fun resize(name: String, max: Int): List<T> {
         val shelf = shelf(name)
         shelf.max = max
         return List(maxOf(0, shelf.kept.size - max)) { shift(shelf) }
     }
 
-    /** Takes what was kept long enough. */
+    /** Removes and returns the entries that have expired. */
     fun expire(nowMs: Long): List<T> {
         val gone = ArrayList<T>()
         for (shelf in shelves.values) while ((shelf.kept.peek() ?: break).untilMs <= nowMs) gone.add(shift(shelf))
         return gone
     }
 
-    /** When the next one is over its time; null when there is none. */
+    /** The time when the next entry expires; null if there is no entry. */
     val nextMs: Long?
         get() = shelves.values.mapNotNull { it.kept.peek()?.untilMs }.minOrNull()
 
@@ -81,7 +84,7 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
     }
 
     private companion object {
-        /** Most names of channels that are kept without messages; further names drop the oldest one. */
+        /** Number of channel names above which a new name evicts the oldest name that has no messages. */
         const val SHELVES_MAX = 1024
     }
 }

@@ -5,16 +5,19 @@ import java.util.concurrent.locks.ReentrantLock
 
 /**
  * Guards an endpoint's state. Calls into the application (futures, handlers, listeners) are deferred until the lock is
- * released, so that they cannot hold it or find the state half changed.
+ * released. The application can therefore neither hold the lock nor see half-changed state.
  */
 internal class EndpointLock(
-    /** Never throws. */
+    /** Receives the exceptions of deferred actions. This function must not throw. */
     private val onError: (Throwable) -> Unit
 ) {
     private val lock = ReentrantLock()
     private var deferred = ArrayList<() -> Unit>()
 
-    /** Runs `act` under the lock, which is reentrant, then what it deferred. */
+    /**
+     * Runs `act` under the lock, which is reentrant. The outermost call releases the lock and then runs the deferred
+     * actions.
+     */
     fun <T> locked(act: () -> T): T {
         var mine: List<() -> Unit> = emptyList()
         lock.lock()
@@ -30,7 +33,7 @@ internal class EndpointLock(
         }
     }
 
-    // What the application's code throws must not end the thread that reads for all.
+    // An exception of the application's code must not end the thread that reads for the whole endpoint.
     private fun run(act: () -> Unit) {
         try {
             act()
@@ -39,7 +42,7 @@ internal class EndpointLock(
         }
     }
 
-    /** Runs it when this thread releases the lock. Called under the lock. */
+    /** Defers `act` until this thread releases the lock. The caller must hold the lock. */
     fun defer(act: () -> Unit) {
         check(lock.isHeldByCurrentThread) { "the lock is not held" }
         deferred.add(act)

@@ -20,7 +20,7 @@ import clearway.channel.wire.readHello
 import clearway.channel.wire.writeHello
 import java.util.concurrent.CompletableFuture
 
-/** A transport's sink: handles the hello, then passes frames to the endpoint's core. */
+/** A transport's sink. It handles the hello, then passes frames to the endpoint's core. */
 internal class Greeting(private val transport: ChannelTransport, private val settings: EndpointOptions) : ChannelSink {
     val met = CompletableFuture<Endpoint>()
     @Volatile private var core: Core? = null
@@ -34,7 +34,7 @@ internal class Greeting(private val transport: ChannelTransport, private val set
         try {
             greet()
         } catch (thrown: Throwable) {
-            met.completeExceptionally(thrown) // No timer stays for a transport that was open already.
+            met.completeExceptionally(thrown) // Stops the timer. `open` throws if the transport was already open.
             throw thrown
         }
     }
@@ -81,7 +81,8 @@ internal class Greeting(private val transport: ChannelTransport, private val set
         core?.let { survive(it) { it.drained() } }
     }
 
-    // A sink does not throw: the thread that reads goes on for all, and an endpoint that failed is closed.
+    // A sink must not throw, because its thread reads for the whole transport. An exception closes the connection
+    // instead.
     private inline fun survive(core: Core, act: () -> Unit) {
         try {
             act()

@@ -29,16 +29,16 @@ import clearway.channel.wire.writeFrame
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
 
-/** A message as bytes, as it came. */
+/** A message that arrived, not yet decoded. */
 internal class Received(val body: ByteBuffer, val flags: Int, val attachments: List<ByteBuffer>) {
-    /** Bytes of credit that it uses. */
+    /** The bytes of credit that the message uses. */
     val bytes: Long
         get() = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
 }
 
 /**
- * The connection to the other end, after the hello. Knows no calls and no streams. Its state is guarded by its
- * endpoint's lock.
+ * The connection to the other end, after the hello. The connection does not know about calls and streams. The
+ * endpoint's lock guards the state.
  */
 internal class Link(
     private val transport: ChannelTransport,
@@ -46,43 +46,47 @@ internal class Link(
     val lock: EndpointLock,
     wire: Int,
     there: Hello?,
-    /** Called with the end if the transport may not report it. Outside the lock, maybe more than once. */
+    /**
+     * Receives the reason of the connection's end if the transport may not report the end. May be called more than
+     * once, with or without the lock held.
+     */
     private val ended: (CloseReason) -> Unit,
 ) {
     val isPlain = wire == Wires.PLAIN
     val transportName: String
         get() = transport.name
 
-    /** Why nothing can be sent any more. */
+    /** Why the connection has ended; null while it is open. */
     var reason: CloseReason? = null
-    /** Whether this end is closing, and begins nothing new. */
+    /** Whether this end is closing. A closing end starts no calls, posts or streams. */
     var closing = false
-    /** Whether the transport asked to hold back. */
+    /** Whether the transport has asked its sender to wait (back-pressure). */
     var congested = false
-    /** Events that wait for the other end, over all its streams. */
+    /** Counts the bytes of events that wait for the other end, over all its streams. */
     val queued = QueueCharge(settings.replyBytesMax.toLong())
     private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
-    // Half of the smallest frame stays free for what follows a name.
+    // Half of the smallest permitted frame stays free for the rest of the frame.
     private val nameMax = minOf(settings.nameBytesMax.toLong(), frameBytesMax - FRAME_BYTES_MIN / 2)
     private val nameBytesMax = minOf(nameMax, there?.nameBytesMax ?: nameMax)
-    /** Largest body that fits into a frame with any name. */
+    /** The largest body that fits in a frame with a name of the maximum length. */
     private val bodyBytesMax = (frameBytesMax - OVERHEAD - nameBytesMax).toInt()
-    /** Whether errors cross whole. */
+    /** Whether errors cross in full. */
     private val exposes = settings.exposeErrors ?: transport.isTrusted
     private val names = ConcurrentHashMap<String, ByteArray>()
 
-    /** Whether nothing new may begin. */
+    /** Whether no call, post or stream may start any longer. */
     val over: Boolean
         get() = closing || reason != null
 
-    /** Throws IllegalArgumentException for a name that is too long for this end. Any thread. */
+    /** Throws IllegalArgumentException if a name is too long for this end. Any thread may call it. */
     fun checkName(name: String) {
         val most = settings.nameBytesMax
         require(name.toByteArray(Charsets.UTF_8).size <= most) { "name must have at most $most bytes: name=$name" }
     }
 
     /**
-     * The bytes of a name for sending. Throws IllegalArgumentException for one too long for the other end. Any thread.
+     * Returns a name's bytes for sending. Throws IllegalArgumentException if the name is too long for the other end.
+     * Any thread may call it.
      */
     fun name(name: String): ByteArray {
         names[name]?.let {
@@ -95,7 +99,10 @@ internal class Link(
         return bytes
     }
 
-    /** Sends a frame that always fits. Never throws: if the transport throws, the link closes it. Under the lock. */
+    /**
+     * Sends a frame that the caller knows to fit. Never throws: any exception closes the connection. The caller holds
+     * the lock.
+     */
     fun control(
         op: Int,
         flags: Int = 0,
@@ -112,21 +119,25 @@ internal class Link(
         }
     }
 
-    /** The error for a message too large for a frame even without a name; null when it fits. */
+    /** Returns the error for a body that fits in no frame, even without a name. Returns null if it fits. */
     fun tooLarge(body: ByteArray): ChannelException? =
         if (body.size + OVERHEAD > frameBytesMax) tooLarge(body.size) else null
 
     /**
-     * Encodes an error for a failed reply or a stream's end on Clearway's wire, as far as it may cross. Never throws.
-     * Calls the error's own methods: outside of lock, unless the error is the library's.
+     * Encodes an error for a failed reply or a stream's end on Clearway's wire. Leaves out the parts that must not
+     * cross. Never throws. Calls methods of the error, so the caller must not hold the lock, unless the error is the
+     * library's.
      */
     fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax, exposes)
 
-    /** As [errorBody], for the plain wire. */
+    /** Encodes an error for the plain wire, under the rules of [errorBody]. Throws the codec's exceptions. */
     fun envelope(codec: MethodCodec, thrown: Throwable, stacks: Boolean): ByteArray =
         writeEnvelope(codec, partsOf(thrown, exposes), stacks, bodyBytesMax)
 
-    /** The error that crosses instead of one that a handler or a source threw. Never throws. Outside the lock. */
+    /**
+     * Returns the error to send for an error that a handler or a source threw. Never throws. The caller must not hold
+     * the lock.
+     */
     fun redacted(thrown: Throwable, channel: String): Throwable {
         val redact = settings.redactError ?: return thrown
         return try {
@@ -139,7 +150,7 @@ internal class Link(
 
     private fun hidden() = RemoteException("error", "an error that is not told")
 
-    /** Stops reading, if the transport can pause. Under the lock. */
+    /** Stops reading, if the transport can pause. The caller holds the lock. */
     fun pause(): Unit = ask(transport::pause)
 
     fun resume(): Unit = ask(transport::resume)
@@ -159,7 +170,10 @@ internal class Link(
             "a message of $bytes bytes; the way to the other end takes frames of $frameBytesMax at most",
         )
 
-    /** Sends a frame. Throws `too-large`; then nothing has left. A closed link drops it. Under the lock. */
+    /**
+     * Sends a frame. Throws `too-large` before anything is sent. Drops the frame if the connection has ended. The
+     * caller holds the lock.
+     */
     fun send(
         op: Int,
         flags: Int = 0,
@@ -181,10 +195,10 @@ internal class Link(
         }
     }
 
-    /** The other end did not keep to the protocol: the end. */
+    /** Closes the connection, because the other end violated the protocol. */
     fun broken(what: String): Unit = close(CloseReason(CloseCode.PROTOCOL, what))
 
-    /** Closes the transport. If that throws, reports the end itself. */
+    /** Closes the transport. If the transport throws, reports the end itself. */
     fun close(reason: CloseReason) {
         try {
             transport.close(reason)
@@ -194,7 +208,7 @@ internal class Link(
         }
     }
 
-    /** Ends the connection because the transport or this end threw: it is unknown what has left. */
+    /** Ends the connection after the transport or this end threw, because the frames that were sent are unknown. */
     fun failed(thrown: Throwable) {
         val reason = CloseReason(CloseCode.FAILED, "the transport ${transport.name} failed", emptyMap(), thrown)
         lock.locked {
@@ -205,15 +219,15 @@ internal class Link(
         }
     }
 
-    /** The error for what the end of the transport ends. */
+    /** Returns the error for an operation that fails because the transport has closed. */
     fun closedError(what: String): ChannelException =
         ChannelException(ChannelError.TRANSPORT_CLOSED, "$what: ${reason?.message ?: "closed"}", reason)
 
     /**
-     * Decodes a message that arrived. The two ends may use different codecs: a message written with the binary codec
-     * can be read with another one, and the reverse, as code that forwards messages does.
+     * Decodes a message that arrived. The two ends may use different codecs, as code that forwards messages does: the
+     * binary codec reads a message of any other codec, and any other codec reads a message of the binary codec.
      */
-    @Suppress("UNCHECKED_CAST") // A standard codec is a codec of any values.
+    @Suppress("UNCHECKED_CAST") // A standard codec is a `MessageCodec<Any>`.
     fun <T> decode(codec: MessageCodec<T>, message: Received): T? {
         val body = body(message)
         val attached = attached(message)
@@ -241,10 +255,13 @@ internal class Link(
     private fun attached(message: Received) = if (isWhole(message)) null else message.attachments.ifEmpty { null }
 
     private companion object {
-        /** Names are few and come again and again; a peer cannot fill this, only this end's own code. */
+        /**
+         * Number of names at which the cache is cleared. Only this end's code adds names, so a peer cannot fill the
+         * cache.
+         */
         const val NAMES_KEPT = 1024
 
-        /** A head, and what fills up name and body. */
+        /** Upper bound for a frame's head and its padding, in bytes. */
         const val OVERHEAD = 32L
     }
 }

@@ -10,24 +10,24 @@ import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ExecutionException
 
-/** The owner of a stream. */
+/** Connects a listener with its stream. */
 internal interface ListenerOwner<T> {
-    /** Reads an event's message. What it throws ends the stream. Outside the lock. */
+    /** Decodes an event's message. An exception ends the stream. Called without the lock. */
     fun decode(message: Received): T
 
-    /** Lets the other end send more. Under the lock. */
+    /** Grants credit to the other end. Called under the lock. */
     fun grant(items: Long, bytes: Long)
 
-    /** This end does not want any more. Under the lock. */
+    /** Cancels the stream at the other end. Called under the lock. */
     fun cancel()
 
-    /** Called with the number of events dropped before the next one. Outside the lock. */
+    /** Receives the number of events dropped before the next one. Called without the lock. */
     fun dropped(count: Long)
 }
 
 /**
- * The listener's end of a stream: bounded by the credit that it gives. Settles every read. Its endpoint's lock guards
- * it.
+ * The listener's end of a stream. The credit that the listener grants bounds the events that wait. The listener settles
+ * every read. The endpoint's lock guards this object.
  */
 internal class Listener<T>(
     private val lock: EndpointLock,
@@ -42,10 +42,10 @@ internal class Listener<T>(
     private val credit = ReceiveCredit(windowItems, windowBytes)
     private val kept = ArrayDeque<Kept>()
     private val asking = ArrayDeque<CompletableFuture<Event<T>>>()
-    /** How it ends when all was read. */
+    /** How the stream ends after the waiting events were read; null while it is open. */
     private var ending: Ending? = null
     private var droppedAtEnd = 0L
-    /** Dropped here since the event that was kept last. */
+    /** Events dropped at this end after the last event that was kept. */
     private var carried = 0L
     private var over = false
     private var droppedSoFar = 0L
@@ -53,11 +53,11 @@ internal class Listener<T>(
     override val dropped: Long
         get() = lock.locked { droppedSoFar }
 
-    /** How many events wait to be read. */
+    /** The number of events that wait to be read. */
     val waiting: Int
         get() = kept.size
 
-    /** An event came. False when the other end had no credit for it. */
+    /** Keeps an event that arrived. Returns false if the other end had no credit for it. */
     fun arrived(message: Received, bytes: Long, dropped: Long): Boolean {
         if (ending != null || over) return true
         val allowed = credit.arrived(bytes)
@@ -67,14 +67,14 @@ internal class Listener<T>(
         return allowed
     }
 
-    /** Drops the oldest event that waits, and counts it. */
+    /** Drops the oldest waiting event and adds it to the next event's count of dropped events. */
     fun dropOldest() {
         val first = kept.poll() ?: return
         val second = kept.peek()
         if (second != null) second.dropped += first.dropped + 1 else carried += first.dropped + 1
     }
 
-    /** The stream ended, after what came; with an error, or without. */
+    /** Ends the stream, with or without an error. Reads first get the events that wait. */
     fun ended(dropped: Long, error: Throwable?) {
         if (ending != null || over) return
         droppedAtEnd = dropped + carried
@@ -82,7 +82,7 @@ internal class Listener<T>(
         settle()
     }
 
-    /** Ends at once, and forgets what was not read. */
+    /** Ends the stream with an error at once. Drops the events that wait. */
     fun fail(error: Throwable) {
         if (over) return
         kept.clear()
@@ -118,7 +118,8 @@ internal class Listener<T>(
                 if (!hasNext()) throw NoSuchElementException("the stream has ended")
                 val event = next
                 next = null
-                @Suppress("UNCHECKED_CAST") // An event has a value, which may be null where T may.
+                // This event is not the end, so it holds a value. The value may be null if T may be.
+                @Suppress("UNCHECKED_CAST")
                 return event?.value as T
             }
         }
@@ -156,7 +157,7 @@ internal class Listener<T>(
         }
     }
 
-    // The first read gets the error; later reads get the end.
+    // The first read after the last event gets the error. Later reads get the end.
     private fun finish(to: CompletableFuture<Event<T>>) {
         val error = if (over) null else ending?.error
         if (!over) {

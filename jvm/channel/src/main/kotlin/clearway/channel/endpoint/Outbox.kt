@@ -3,7 +3,7 @@ package clearway.channel.endpoint
 
 import java.util.ArrayDeque
 
-/** A request that waits to leave. `leave` sends it; `refuse` is called with what `leave` throws. */
+/** A request that waits to be sent. `leave` sends it. `refuse` receives the exception that `leave` throws. */
 internal interface Waiting {
     fun leave()
 
@@ -11,26 +11,26 @@ internal interface Waiting {
 }
 
 /**
- * Requests that wait while the transport asks to hold back, in order. The code that makes the requests limits their
- * number. Guarded by its endpoint's lock.
+ * Keeps requests in order while the transport applies back-pressure. The code that makes the requests limits their
+ * number. The endpoint's lock guards this object.
  */
 internal class Outbox(private val link: Link) {
     private val waiting = ArrayDeque<Waiting>()
 
-    /** Sends it now, or keeps it. */
+    /** Sends a request now, or keeps it until the transport has room. */
     fun push(request: Waiting) {
         if (waiting.isEmpty() && !link.congested) leave(request) else waiting.add(request)
     }
 
-    /** Takes one out that has not left; false when it has. */
+    /** Removes a request that was not sent yet. Returns false if it was sent. */
     fun remove(request: Waiting): Boolean = waiting.removeFirstOccurrence(request)
 
-    /** There is room again. */
+    /** Sends waiting requests while the transport has room. */
     fun drain() {
         while (!link.congested) leave(waiting.poll() ?: return)
     }
 
-    /** Nothing leaves any more. */
+    /** Removes all waiting requests, because the connection has ended. */
     fun clear(): Unit = waiting.clear()
 
     private fun leave(request: Waiting) {

@@ -10,8 +10,8 @@ import clearway.channel.wire.Status
 import java.nio.ByteBuffer
 
 /**
- * Serves a channel's events to a foreign end (spec/wire.md): `listen` and `cancel` are methods, one stream a channel,
- * no credit. What the transport does not take is queued.
+ * Serves a channel's events to a foreign end (spec/wire.md). `listen` and `cancel` are methods. A channel has one
+ * stream, without credit. Events that the transport cannot take wait in a queue.
  */
 internal class PlainPublisher(
     private val core: Core,
@@ -38,7 +38,7 @@ internal class PlainPublisher(
         if (method == "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.BUSY)
         else if (method == "listen") {
             active?.cancel()
-            // The answer goes first: it says that events may come.
+            // The answer is sent first, because it announces that events may follow.
             served.answer(Status.DONE, done)
             open(served.message)
         } else if (method == "cancel") {
@@ -94,8 +94,9 @@ internal class PlainPublisher(
 }
 
 /**
- * The plain wire's envelope for an error, in at most `bytesMax` bytes. Leaves out details that the codec cannot encode,
- * and all but the code and the message's beginning of an error that is too large. Throws what the codec throws.
+ * Encodes an error as the plain wire's envelope, in at most `bytesMax` bytes. Leaves out details that the codec cannot
+ * encode. If the envelope is too large, keeps only the code and the beginning of the message. Throws the codec's
+ * exceptions.
  */
 internal fun writeEnvelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean, bytesMax: Int): ByteArray {
     val stack = if (stacks) parts.stack else null

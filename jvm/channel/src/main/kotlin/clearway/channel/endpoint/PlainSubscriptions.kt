@@ -11,9 +11,10 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
 
 /**
- * Streams of events of a foreign end: `listen` and `cancel` are methods, each event is a message, and a message without
- * bytes is the end (spec/wire.md). There is no credit, so the reader's own buffer is bounded: the dropping policies
- * drop and report it, and everything else ends the stream with `queue-full`, because nothing is lost in silence.
+ * Streams of events that a foreign end serves (spec/wire.md). `listen` and `cancel` are methods. Each event is a
+ * message, and a message without bytes is the end. There is no credit, so this end bounds the events that wait in each
+ * stream. The policies that drop events report their number. With any other policy a full buffer ends the stream with
+ * `queue-full`, because no event may be lost silently.
  */
 internal class PlainSubscriptions(private val link: Link, private val calls: Calls) {
     private inner class Subscription<T>(
@@ -25,7 +26,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
     ) : ListenerOwner<T> {
         val stream = Listener(link.lock, this, UNBOUNDED, UNBOUNDED)
         private val capacity = if (options.capacity > 0) options.capacity else CAPACITY
-        /** Dropped since the event that was kept last, under `DROP_NEWEST`. */
+        /** Events dropped after the last event that was kept, under `DROP_NEWEST`. */
         private var missed = 0L
 
         override fun decode(message: Received): T = decode.invoke(message)
@@ -39,7 +40,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
         override fun cancel() {
             if (open[channel] !== this) return
             open.remove(channel)
-            // How it ends there is of no use to anybody here any more.
+            // The answer to the cancel is ignored.
             calls.call(channel, codec.encodeCall(MethodCall("cancel", args)), CallOptions.NONE) { _, _ -> }
         }
 
@@ -98,7 +99,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
             val listen = Subscription(channel, codec, args, options, decode)
             if (link.over) listen.stream.fail(link.closedError("events of $channel"))
             else {
-                // The other end cancels the first by itself when it hears of the second.
+                // The other end cancels its first stream when it receives the second `listen`.
                 open[channel]?.end(replaced(channel))
                 open[channel] = listen
                 listen.begin(message)
@@ -107,20 +108,20 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
         }
     }
 
-    /** Passes a message to its channel's stream. Returns false when there is none. */
+    /** Passes a message to its channel's stream. Returns false if the channel has no stream. */
     fun message(channel: String, message: Received): Boolean {
         val listen = open[channel] ?: return false
         if (message.body.hasRemaining()) listen.keep(message) else listen.end(null)
         return true
     }
 
-    /** The transport is closed. */
+    /** Ends all streams. Called when the transport has closed. */
     fun closed() {
         for (listen in open.values.toList()) listen.end(link.closedError("events of ${listen.channel}"))
     }
 
     private companion object {
-        /** Events kept before the policy applies: without credit, the other end sends as fast as it likes. */
+        /** Default capacity of a stream. The other end needs no credit and may send at any rate. */
         const val CAPACITY = 1024
     }
 }

@@ -14,11 +14,14 @@ internal interface Serving {
 
     fun encode(event: Any?): ByteArray
 
-    /** Under the lock: it only hands on. [Source.left] is called when nothing runs for the stream any more. */
+    /**
+     * Starts a stream's code. Called under the lock, so it must only schedule the code. [Source.left] is called when
+     * the code has ended.
+     */
     fun begin(source: Source, args: Received)
 }
 
-/** A stream that the other end asked for, on Clearway's wire. */
+/** A stream that the other end has requested, on Clearway's wire. */
 internal class AskedStream(
     private val publishers: Publishers,
     val id: Int,
@@ -26,13 +29,13 @@ internal class AskedStream(
     val args: Received,
     frame: Frame,
 ) {
-    /** Credit granted before the stream began. */
+    /** The credit granted before the stream began. */
     val granted = SendCredit().apply { grant(frame.a, frame.b) }
     private val capacity = frame.c
     private val policy = frame.flags ushr Flag.WHEN_FULL_SHIFT
     val asked = Asked.Stream(this)
 
-    /** The listener's limits; where it sets none, this end's. */
+    /** Returns the listener's limits. `own` supplies each limit that the listener did not set. */
     fun limits(own: QueueLimits): QueueLimits =
         QueueLimits(
             if (capacity > 0) capacity else own.capacity,
@@ -44,21 +47,22 @@ internal class AskedStream(
     fun serve(serving: Serving): Unit = publishers.serve(this, serving)
 }
 
-/** Streams of events that this end serves, on Clearway's wire. Guarded by its endpoint's lock. */
+/** The streams of events that this end serves, on Clearway's wire. The endpoint's lock guards this object. */
 internal class Publishers(private val link: Link, private val replies: Replies) {
     /**
-     * By id: asked for and not begun, or begun. The number of a refused stream may be another's before its handler
-     * comes.
+     * Requested streams that have not begun, by id. A refused stream's number may belong to another stream before its
+     * handler comes.
      */
     private val asked = HashMap<Int, AskedStream>()
+    /** Streams that have begun, by id. */
     private val open = HashMap<Int, Source>()
-    /** Streams without a listener whose source still runs. They occupy a place until it ends. */
+    /** Streams without a listener whose source still runs. Each stream occupies a place until its source has ended. */
     private val leaving = HashSet<Source>()
 
     val size: Int
         get() = open.size + asked.size
 
-    /** The other end listens. Null where it may not. */
+    /** Registers a stream that the other end requests. Returns null if the stream is refused. */
     fun ask(frame: Frame, channel: String, args: Received): AskedStream? {
         val id = frame.id
         if (asked.containsKey(id) || open.containsKey(id)) {
@@ -115,24 +119,27 @@ internal class Publishers(private val link: Link, private val replies: Replies) 
         }
     }
 
-    /** The listener has cancelled. Returns the stream that has not begun yet, if it is one. */
+    /** Ends a stream, because its listener has cancelled. Returns the stream if it has not begun. */
     fun cancel(id: Int): AskedStream? {
         open[id]?.cancel()
         return asked.remove(id)
     }
 
-    /** The transport has room again. */
+    /** Sends waiting events. Called when the transport has room again. */
     fun drain() {
         for (source in open.values.toList()) source.drain()
     }
 
-    /** Ends those that run; `status` tells their listeners. */
+    /**
+     * Ends all streams that have begun. Sends them `status`, unless it is null. If it is null, also drops the requested
+     * streams.
+     */
     fun closed(status: Int?) {
         if (status == null) asked.clear()
         for (source in open.values.toList()) source.cancel(status)
     }
 
-    // A second listen of a channel ends the first: spec/wire.md.
+    // A second listen on a channel ends the first (spec/wire.md).
     private fun replace(channel: String) {
         val running = open.values.firstOrNull { it.channel == channel }
         if (running != null) return running.cancel(Status.CANCELLED)

@@ -5,12 +5,15 @@ import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import java.util.ArrayDeque
 
-/** The owner of the replies. Called under the lock. */
+/** The owner of the replies. All methods are called under the lock. */
 internal interface RepliesOwner {
-    /** Whether this end waits for no answer itself. Two ends that both wait for answers must both read. */
+    /**
+     * Whether the transport may be paused: this end waits for no answer. Two ends that both wait for answers must both
+     * read.
+     */
     fun mayPause(): Boolean
 
-    /** Called when there is room for more. */
+    /** Called when the waiting replies have dropped to half of the limit. */
     fun room()
 
     /** Closes the connection at once, because the other end does not read. */
@@ -18,9 +21,9 @@ internal interface RepliesOwner {
 }
 
 /**
- * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, [full] is
- * true: no handler starts, and the transport is paused unless this end waits for an answer itself. A peer that reads
- * none of them for `stallMs` is disconnected. Guarded by its endpoint's lock.
+ * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, [full]
+ * becomes true. Then no handler starts, and the transport is paused unless this end waits for an answer. A peer that
+ * reads no reply for `stallMs` in that state is disconnected. The endpoint's lock guards this object.
  */
 internal class Replies(private val link: Link, private val owner: RepliesOwner) {
     private class Reply(
@@ -40,18 +43,18 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
     private var paused = false
     private var stalled: Timer? = null
 
-    /** Bytes of the replies that wait. */
+    /** The bytes of the replies that wait. */
     var bytes = 0L
         private set
 
-    /** Whether too many bytes wait. */
+    /** Whether the waiting bytes have reached the limit. The value becomes false at half of the limit. */
     var full = false
         private set
 
     val size: Int
         get() = waiting.size
 
-    /** Sends a reply now, or when there is room. Calls `gone` when it has left or never will. Never throws. */
+    /** Sends a reply now, or when there is room. Calls `gone` when the reply was sent or dropped. Never throws. */
     fun send(op: Int, flags: Int, id: Int, a: Long, b: Long, body: ByteArray, gone: () -> Unit) {
         if (link.reason != null) return gone()
         if (waiting.isEmpty() && !link.congested) {
@@ -66,7 +69,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         else if (bytes >= settings.replyBytesMax) fill()
     }
 
-    /** Pauses or resumes the transport, as the state now requires. */
+    /** Pauses or resumes the transport, as the state requires. */
     fun weigh() {
         val pause = full && owner.mayPause()
         if (pause == paused) return
@@ -86,7 +89,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         if (full && waiting.size < before) left()
     }
 
-    /** Drops waiting replies: nothing leaves any more. */
+    /** Drops the waiting replies, because the connection has ended. */
     fun clear() {
         stalled?.stop()
         full = false
@@ -120,12 +123,12 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
     }
 
     private companion object {
-        /** Estimated size here of a reply without bytes. */
+        /** Estimated memory of a waiting reply without a body, in bytes. */
         const val REPLY_BYTES = 64L
 
         /**
-         * Most refusals that may wait in addition to the answers of `callsMax` calls. A peer that lets more wait does
-         * not read at all. Go's HTTP/2 server sets its limit for such frames at 10,000.
+         * Maximum number of refusals that may wait in addition to the answers of `callsMax` calls. A peer that exceeds
+         * the maximum does not read at all. Go's HTTP/2 server limits such frames to 10,000.
          */
         const val REFUSALS_MAX = 8192L
     }

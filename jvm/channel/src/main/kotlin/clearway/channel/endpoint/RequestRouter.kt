@@ -6,7 +6,7 @@ import clearway.channel.ChannelException
 import clearway.channel.wire.Status
 import java.util.ArrayDeque
 
-/** A request of the other end: a call, a post, or a stream. */
+/** A request of the other end: a call, a post or a stream. */
 internal sealed class Asked {
     abstract val channel: String
 
@@ -28,9 +28,12 @@ internal sealed class Asked {
     }
 }
 
-/** Serves a channel at this end. Called under the lock: it only hands requests on. Its methods never throw. */
+/**
+ * Serves a channel at this end. The router calls it under the lock, so the methods must only schedule work and must not
+ * throw.
+ */
 internal interface Handler {
-    /** Calls [Served.ended] when the handler has ended. */
+    /** Starts the handler. Calls [Served.ended] when the handler has ended. */
     fun request(served: Served)
 
     fun listen(asked: AskedStream) {
@@ -38,20 +41,23 @@ internal interface Handler {
     }
 }
 
-/** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
+/**
+ * Routes the other end's requests to their channel's handler. Keeps the requests that arrive before the handler is
+ * registered.
+ */
 internal class RequestRouter(private val link: Link, private val replies: Replies) : ServedOwner {
     private class Held(val asked: Asked, val bytes: Int)
 
     private val settings = link.settings
     private val handlers = HashMap<String, Handler>()
     private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
-    /** By id, those that were not answered yet, whether they run or wait. */
+    /** Calls without an answer, by id. Their handlers run or wait. */
     private val open = HashMap<Int, Asked.Request>()
-    /** Posts that have not ended. They have no ids, because no caller waits for them. */
+    /** Posts that have not settled. A post has no id, because no caller waits for it. */
     private val posts = HashSet<Served>()
     /**
-     * Requests that occupy a place: until the handler has ended and the answer has left, even after the caller has
-     * cancelled.
+     * Requests that occupy a place. A request frees its place when its handler has ended and its answer was sent, even
+     * if the caller cancelled earlier.
      */
     private val places = HashSet<Served>()
     /** Requests that arrived while too many bytes of answers waited, in order of arrival. */
@@ -60,11 +66,14 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
-    /** How many requests hold a place. */
+    /** The number of requests that occupy a place. */
     val size: Int
         get() = places.size
 
-    /** Registers a channel's handler, to which what came early goes. Returns what ends it. Any thread. */
+    /**
+     * Registers a channel's handler and hands it the channel's early requests. Closing the result removes the handler.
+     * Throws IllegalArgumentException if the channel has a handler. Any thread may call it.
+     */
     fun handle(name: String, handler: Handler): AutoCloseable =
         link.lock.locked {
             require(name !in handlers) { "channel must be handled once: channel=$name" }
@@ -85,7 +94,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
 
     fun listen(asked: AskedStream, bytes: Int): Unit = admit(asked.asked, bytes)
 
-    /** A call was cancelled there. */
+    /** Cancels a call, because its caller gave it up. */
     fun cancel(id: Int, status: Long) {
         val asked = open[id] ?: return
         withdraw(asked)
@@ -93,7 +102,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         asked.served.cancel(ChannelException(error, "the caller has cancelled"))
     }
 
-    /** A stream that waits for its handler is not asked for any more. */
+    /** Removes a stream that waits for its handler, because its listener has cancelled. */
     fun withdraw(asked: AskedStream) {
         withdraw(asked.asked)
     }
@@ -104,7 +113,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         heldBytes -= waits.bytes
     }
 
-    /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
+    /** Sets how many early messages of a channel are kept. Drops the oldest messages above that number. */
     fun resize(name: String, count: Int): Unit =
         link.lock.locked { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
 
@@ -121,16 +130,16 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         look()
     }
 
-    /** Calls back, after the lock is released, when every request is answered and all answers have left. */
+    /** Runs `act` once every request is answered and every answer was sent. The lock runs it after its release. */
     fun whenIdle(act: () -> Unit) {
         idle.add(act)
         look()
     }
 
-    /** Answers what waits for a handler: there will be none. */
+    /** Refuses the requests that wait for a handler, because the endpoint is closing. */
     fun refuseEarly(): Unit = expire(Long.MAX_VALUE)
 
-    /** The transport is closed. */
+    /** Cancels all requests. Called when the transport has closed. */
     fun closed() {
         timer?.stop()
         early.expire(Long.MAX_VALUE)
@@ -158,7 +167,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         heldBytes += bytes
     }
 
-    /** Some answers have left: requests that waited for that go on. */
+    /** Continues the held requests. Called when some answers were sent. */
     fun release() {
         while (!replies.full) {
             val next = held.poll() ?: return
@@ -177,7 +186,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         val handler = handlers[asked.channel]
         if (handler != null) return hand(handler, asked)
         if (settings.earlyMs == 0L || link.closing) return asked.refuse(Status.NO_HANDLER)
-        // A message of no bytes is not free either.
+        // A message without a body occupies memory, too.
         for (gone in early.add(asked.channel, asked, bytes + WEIGHT, settings.clock.nowMs())) gone.refuse(
             Status.DROPPED
         )

@@ -8,21 +8,21 @@ import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/** Who keeps a request's place. Called under the lock. */
+/** Tracks a request's place. All methods are called under the lock. */
 internal interface ServedOwner {
-    /** The request is answered, or no caller waits any more. */
+    /** Called when the request is answered, or when no caller waits any longer. */
     fun settled(served: Served)
 
-    /** Sends the answer, and calls `gone` when it has left. Never throws. */
+    /** Sends the answer. Calls `gone` when the answer was sent or dropped. Never throws. */
     fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit)
 
-    /** The handler has ended and the answer has left: the request frees its place. */
+    /** Frees the request's place. Called when its handler has ended and its answer was sent. */
     fun left(served: Served)
 }
 
 /**
- * A call or a post of the other end. It is answered once; later answers, and those that no caller waits for, are
- * dropped. Guarded by its endpoint's lock.
+ * A call or a post of the other end. The first answer is sent. Later answers are dropped, and so are answers that no
+ * caller waits for. The endpoint's lock guards this object.
  */
 internal class Served(
     private val link: Link,
@@ -43,10 +43,10 @@ internal class Served(
     private val onCancel = ArrayList<Runnable>()
     private var timer: Timer? = null
     private var phase = Phase.WAITS
-    /** Whether the answer waits to leave. */
+    /** Whether the answer waits to be sent. */
     private var leaving = false
 
-    /** Where its handler is. A handler is given to an executor, which may begin late, or never. */
+    /** The state of the handler. An executor may start a handler late, or never. */
     private enum class Phase {
         WAITS,
         GIVEN,
@@ -61,7 +61,7 @@ internal class Served(
         link.lock.locked { if (cancelled != null) link.lock.defer(act::run) else if (!settled) onCancel.add(act) }
     }
 
-    /** The handler is about to be given to where handlers run. Under the lock. */
+    /** Marks that the handler is given to its executor. Starts the timeout. The caller holds the lock. */
     fun start() {
         phase = Phase.GIVEN
         if (timeoutMs == 0L) return
@@ -77,7 +77,7 @@ internal class Served(
             }
     }
 
-    /** Starts what handles it; an executor that takes no more work fails it. */
+    /** Runs `start`, which gives the handler to its executor. Fails the request if the executor rejects the handler. */
     fun started(start: () -> Unit) {
         try {
             start()
@@ -87,7 +87,10 @@ internal class Served(
         }
     }
 
-    /** The handler is about to run. Returns false when no caller waits any more; then it must not run. Any thread. */
+    /**
+     * Marks that the handler is about to run. Returns false if the request has settled; then the handler must not run.
+     * Any thread may call it.
+     */
     fun begin(): Boolean =
         link.lock.locked {
             if (settled) ended() else phase = Phase.RUNS
@@ -95,7 +98,8 @@ internal class Served(
         }
 
     /**
-     * The handler has ended. One that goes on after its call was cancelled keeps its place until it does. Any thread.
+     * Marks that the handler has ended. A handler that continues after its call was cancelled keeps its place until
+     * then. Any thread may call it.
      */
     fun ended(): Unit =
         link.lock.locked {
@@ -103,7 +107,7 @@ internal class Served(
             release()
         }
 
-    /** Settles the request without an answer: no caller waits any more. Under the lock. */
+    /** Cancels the request and settles it without an answer. The caller holds the lock. */
     fun cancel(reason: Throwable) {
         if (cancelled != null) return
         cancelled = reason
@@ -113,7 +117,7 @@ internal class Served(
         release()
     }
 
-    /** Answers; for the plain wire a status other than `done` is no bytes at all. */
+    /** Answers the request. On the plain wire, the answer for a status other than `done` has no bytes. */
     fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
         link.lock.locked {
             if (settle() && wanted) {
@@ -123,7 +127,11 @@ internal class Served(
             release()
         }
 
-    /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
+    /**
+     * Answers with the handler's error. On the plain wire, `envelope` encodes the error. Without `envelope`, the answer
+     * has no bytes. If the other end cannot receive the error and the request has not settled, the error is reported at
+     * this end.
+     */
     fun fail(thrown: Throwable, envelope: ((Throwable) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)
         if (!told && !link.lock.locked { settled }) link.settings.report(thrown, channel)

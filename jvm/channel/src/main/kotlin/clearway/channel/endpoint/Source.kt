@@ -10,11 +10,11 @@ import clearway.channel.wire.Status
 import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 
-/** The destination of a source's events. All but [encode] and [error] are called under the lock. */
+/** The destination of a source's events. All methods except [encode] and [error] are called under the lock. */
 internal interface SourceWire {
     fun encode(event: Any?): ByteArray
 
-    /** Encodes an error as far as it may cross. Never throws. */
+    /** Encodes an error without the parts that must not cross. Never throws. */
     fun error(thrown: Throwable): ByteArray
 
     fun event(message: ByteArray, dropped: Long)
@@ -22,10 +22,10 @@ internal interface SourceWire {
     fun end(status: Int, error: ByteArray, dropped: Long)
 }
 
-/** The capacity of a listener's queue, and the handling of a full queue. */
+/** The capacity of a listener's queue, and the policy for a full queue. */
 internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
 
-/** One listener's stream, at the end that serves it. Ends once. Guarded by its endpoint's lock. */
+/** One listener's stream, at the end that serves it. The stream ends once. The endpoint's lock guards this object. */
 internal class Source(
     private val link: Link,
     override val channel: String,
@@ -38,21 +38,21 @@ internal class Source(
     private class Ending(val status: Int, val error: ByteArray)
 
     val queue = SourceQueue(limits.capacity, limits.whenFull, link.queued)
-    /** Sends that wait for room, in their order. */
+    /** Sends that wait for room, in order. */
     private val waiters = ArrayDeque<Waiter>()
-    /** How the stream ends once all events have left. */
+    /** How the stream ends after all events were sent; null until the source ends it. */
     private var ending: Ending? = null
     private var ended = false
-    /** Whether an event could not be sent: nothing leaves any more but the error. */
+    /** Whether an event could not be sent. Only the error is sent then. */
     private var broken = false
-    /** Whether its code runs or waits to run: from its beginning until [left]. */
+    /** Whether the source's code runs or waits to run: true until [left]. */
     var running = true
         private set
 
-    /** Called under the lock when the source no longer runs. */
+    /** Called under the lock when the source's code has ended. */
     var onLeft: () -> Unit = {}
     private val onCancel = ArrayList<Runnable>()
-    /** Continues the reading of an iterator. */
+    /** Resumes [pump]; null unless it waits. */
     private var draw: (() -> Unit)? = null
 
     private val over: Boolean
@@ -94,7 +94,7 @@ internal class Source(
 
     override fun fail(error: Throwable): Unit = finish(Status.ERROR, wire.error(error))
 
-    /** Sends what may leave. */
+    /** Sends the events that may be sent now. */
     fun drain(): Unit =
         link.lock.locked {
             while (!ended && !broken && !link.congested) {
@@ -108,7 +108,8 @@ internal class Source(
                     wire.event(next, queue.dropped)
                     queue.dropped = 0
                 } catch (reason: Throwable) {
-                    // No frame can hold this event. The stream ends: the events behind it would hide the gap.
+                    // The event cannot be sent: it fits in no frame. The stream ends, because the next event would hide
+                    // the gap.
                     broken = true
                     link.lock.defer { endNow(reason) }
                 }
@@ -119,7 +120,7 @@ internal class Source(
             if (over || mayDraw) wakeDrawer()
         }
 
-    /** Ends the stream because no end listens any more. With `status`, the listener receives it. Under the lock. */
+    /** Ends the stream at once. Sends `status` to the listener, unless it is null. The caller holds the lock. */
     fun cancel(status: Int? = null) {
         if (ended) return
         try {
@@ -130,8 +131,8 @@ internal class Source(
     }
 
     /**
-     * Draws the values of an iterator, each when it may leave at once: nothing waits, the transport does not hold back,
-     * and there is credit. Runs where sources run, and holds no thread while it waits for credit.
+     * Sends the values of an iterator. Reads a value only when it can be sent at once: no event waits, the transport
+     * has room, and there is credit. Runs on the executor of sources. Holds no thread while it waits for credit.
      */
     fun pump(iterator: Iterator<*>) {
         try {
@@ -164,14 +165,14 @@ internal class Source(
         }
     }
 
-    /** Nothing runs for it any more. Any thread. */
+    /** Marks that the source's code has ended. Any thread may call it. */
     fun left(): Unit =
         link.lock.locked {
             running = false
             onLeft()
         }
 
-    /** Whether the next value may be drawn; null where that is later, and `pump` runs again then. */
+    /** Returns whether to read the next value. Returns null if the value must wait; `pump` runs again later. */
     private fun mayGoOn(iterator: Iterator<*>): Boolean? =
         link.lock.locked {
             if (!over && !mayDraw) {
@@ -194,7 +195,7 @@ internal class Source(
         draw = null
     }
 
-    /** Ends before the events that wait, with the reason why one could not be sent. */
+    /** Ends the stream with `thrown` before the waiting events are sent. */
     private fun endNow(thrown: Throwable) {
         val error = wire.error(thrown)
         link.lock.locked { if (!ended) close(Ending(Status.ERROR, error)) }
@@ -228,7 +229,7 @@ internal class Source(
     }
 
     private companion object {
-        /** Most sends that may wait for room in one stream. A source with more does not wait for them. */
+        /** Maximum number of sends that may wait for room in one stream. Further sends fail with `queue-full`. */
         const val WAITERS_MAX = 1024
     }
 }

@@ -5,7 +5,8 @@ import clearway.channel.WhenFull
 import java.util.ArrayDeque
 
 /**
- * Bytes of events that wait for one peer, over all its streams. The limit holds whatever capacities the peer asks for.
+ * Counts the bytes of events that wait for one peer, over all its streams. The limit holds for any capacities that the
+ * peer requests.
  */
 internal class QueueCharge(private val bytesMax: Long) {
     var bytes = 0L
@@ -14,7 +15,9 @@ internal class QueueCharge(private val bytesMax: Long) {
         get() = bytes < bytesMax
 }
 
-/** Queues events that have no credit yet, up to a capacity. Does no I/O: its owner sends what [next] returns. */
+/**
+ * Queues events that have no credit yet, up to a capacity. Does no I/O: its owner sends the events that [next] returns.
+ */
 internal class SourceQueue(
     private val capacity: Int,
     private val whenFull: WhenFull,
@@ -23,19 +26,19 @@ internal class SourceQueue(
     enum class Pushed {
         TAKEN,
         DROPPED,
-        /** It is handed back: wait, or fail, as the policy says. */
+        /** The queue did not take the event. The policy says whether the sender waits or fails. */
         FULL,
     }
 
     val credit = SendCredit()
-    /** Dropped since the last event that left. */
+    /** Events dropped after the last event that was sent. */
     var dropped = 0L
     private val waiting = ArrayDeque<ByteArray>()
 
     val size: Int
         get() = waiting.size
 
-    /** Whether an event would be taken and none dropped for it. What may leave at once does not wait. */
+    /** Whether the queue can take an event without dropping one. An event that can be sent at once needs no room. */
     val room: Boolean
         get() = (waiting.size < capacity && charge.room) || (waiting.isEmpty() && credit.maySend)
 
@@ -43,7 +46,7 @@ internal class SourceQueue(
         val full = !room
         if (full && (whenFull == WhenFull.WAIT || whenFull == WhenFull.FAIL)) return Pushed.FULL
         if (full) dropped++
-        // The second case: other streams' events have taken the room, and this stream has none to drop.
+        // If nothing waits, other streams' events use the room, and this stream has no event to drop.
         if (full && (whenFull == WhenFull.DROP_NEWEST || waiting.isEmpty())) return Pushed.DROPPED
         if (full) shift()
         waiting.add(event)
@@ -51,7 +54,7 @@ internal class SourceQueue(
         return Pushed.TAKEN
     }
 
-    /** The next event that may leave; null when there is none. */
+    /** Removes and returns the next event that has credit. Returns null if there is none. */
     fun next(): ByteArray? {
         if (!credit.maySend) return null
         val first = shift() ?: return null

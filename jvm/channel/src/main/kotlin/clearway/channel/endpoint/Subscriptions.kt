@@ -10,7 +10,7 @@ import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/** Streams of events that this end listens to, on Clearway's wire. A second one of a channel ends the first. */
+/** The streams of events that this end listens to, on Clearway's wire. A second stream on a channel ends the first. */
 internal class Subscriptions(private val link: Link, private val outbox: Outbox) {
     private inner class Subscription<T>(
         val id: Int,
@@ -59,7 +59,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
     val size: Int
         get() = open.size
 
-    /** Starts a stream. The stream reports all errors. Any thread. */
+    /** Starts a stream. The stream reports all errors. Any thread may call it. */
     fun <T> listen(channel: String, args: ByteArray, options: ListenOptions, decode: (Received) -> T): EventStream<T> =
         link.lock.locked {
             val listen = Subscription(nextId(), channel, args, options, decode)
@@ -88,7 +88,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
         listen.stream.ended(frame.b, if (frame.a == Status.DONE.toLong()) null else failure(frame, listen.channel))
     }
 
-    /** The transport is closed. */
+    /** Ends all streams. Called when the transport has closed. */
     fun closed() {
         for (listen in open.values) listen.stream.ended(0, link.closedError("events of ${listen.channel}"))
         open.clear()
@@ -107,6 +107,6 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
     }
 }
 
-/** The error for the first reader of a channel when a second one starts. */
+/** Returns the error for the first listener of a channel when a second one starts. */
 internal fun replaced(channel: String): ChannelException =
     ChannelException(ChannelError.CANCELLED, "$channel: a second listen took this one's place")

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.transport
 
-/** The kinds of [CloseReason]; the same in every language. */
+/** The kinds of [CloseReason]. They are the same in every language. */
 public enum class CloseCode(
     /** The code as every language writes it. */
     public val code: String
 ) {
-    /** One of the ends closed it. */
+    /** One of the ends closed the transport. */
     CLOSED("closed"),
-    /** The other end is gone and did not say why: it exited, was killed, or the connection broke. */
+    /** The other end is gone and gave no reason: it exited, it was killed, or the connection broke. */
     LOST("lost"),
-    /** The other end did not keep to the protocol. */
+    /** The other end violated the protocol. */
     PROTOCOL("protocol"),
     /** A frame was over the limit. */
     TOO_LARGE("too-large"),
-    /** The other end did not let this one in: origin, token, number of connections. */
+    /** The other end refused the connection: origin, token, number of connections. */
     REFUSED("refused"),
-    /** The other end did not answer in time. */
+    /** The other end did not answer or read in time. */
     TIMEOUT("timeout"),
-    /** The host's own error; it is the cause. */
+    /** A host's own error. At that host, the reason's cause is the exception. */
     FAILED("failed");
 
     public companion object {
-        /** The kind of a code that the other end gave; one that is not known is [CLOSED]. */
+        /** Returns the kind for a code that the other end sent. An unknown code is [CLOSED]. */
         @JvmStatic public fun of(code: Any?): CloseCode = values().firstOrNull { it.code == code } ?: CLOSED
     }
 }
@@ -30,9 +30,9 @@ public enum class CloseCode(
 /**
  * Why a transport is closed.
  *
- * @property message for people
- * @property detail what the host or the protocol says: an exit code, a WebSocket's close code; texts and numbers
- * @property cause what was thrown, at this end. It does not cross.
+ * @property message a message for people
+ * @property detail texts and numbers of the host or the protocol, such as an exit code or a WebSocket's close code
+ * @property cause the exception thrown at this end. It does not cross.
  */
 public class CloseReason
 @JvmOverloads
@@ -50,15 +50,17 @@ public constructor(
     override fun hashCode(): Int = code.hashCode() * 31 + message.hashCode()
 
     public companion object {
-        /** The reason that `close()` gives unless told another. */
+        /** The reason of `close()` if the caller gives none. */
         @JvmField public val CLOSED: CloseReason = CloseReason(CloseCode.CLOSED, "closed")
 
-        /** Of the other end's words as many are believed. */
+        /** Maximum number of characters that are kept of the other end's message. */
         private const val MESSAGE_MAX = 1000
+        /** Maximum number of details that are kept. */
         private const val DETAILS_MAX = 16
 
         /**
-         * Reads a reason from the other end, which may be hostile. Anything invalid becomes `closed` without a message.
+         * Reads a reason from the other end, which may be hostile. An invalid code becomes `closed`, an invalid message
+         * becomes "closed", and invalid details are left out.
          */
         @JvmStatic
         public fun read(given: Any?): CloseReason {

@@ -7,32 +7,35 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Cuts a stream of bytes into frames, whatever pieces it comes in. A pure value: it reads nothing itself. Copies each
- * body into memory of its exact size, at most [GROWTH] times as large as what has arrived of it: a header that promises
- * 64 MiB costs its sender 4 MiB before it costs that much here. A body of over [FIRST_BYTES] is copied up to 1.07
- * times.
+ * Cuts a stream of bytes into frames. The bytes may arrive in pieces of any size. It does no I/O. Copies each body into
+ * memory of the body's exact size. Beyond [FIRST_BYTES], it allocates at most [GROWTH] times the bytes that have
+ * arrived of a body. A header that announces 64 MiB therefore costs the sender at least 4 MiB before the reader
+ * allocates 64 MiB. Memory that grows is copied again: up to 1.07 times the size of a body above [FIRST_BYTES].
  */
 internal class FrameReader(
     private val frameBytesMax: Int,
     private val frame: (ByteArray) -> Unit,
-    /** The end: the other side's last word, or what is wrong. Nothing is found after it. */
+    /**
+     * Receives the end of the frames: the other end's reason, or an error in the bytes. The reader ignores all later
+     * bytes.
+     */
     private val end: (CloseReason) -> Unit,
 ) {
     private val header = ByteArray(STREAM_HEADER_BYTES)
     private var headerFilled = 0
-    /** The body that is being read, as far as there is memory for it. */
+    /** The body that is being read. Its memory grows as bytes arrive. */
     private var body: ByteArray? = null
     private var bodySize = 0
     private var bodyFilled = 0
     private var ended = false
-    /** Bytes before the frame that is being read. */
+    /** The number of bytes before the frame that is being read. */
     private var offset = 0L
 
-    /** Whether the stream stands inside a frame, so that its end would be a loss. */
+    /** Whether the reader is inside a frame. If the stream ends then, the frame is lost. */
     val inside: Boolean
         get() = headerFilled > 0
 
-    /** Takes the next piece. Keeps nothing of its memory. */
+    /** Reads the next piece. Keeps no reference to the piece. */
     fun push(piece: ByteArray, to: Int) {
         var at = 0
         while (!ended && at < to) {
@@ -90,7 +93,7 @@ internal class FrameReader(
         end(readClose(whole))
     }
 
-    // Usually a line that the other end, or a library of its, printed to its standard output.
+    // The bytes are usually a line that the other end, or one of its libraries, printed to its standard output.
     private fun stray(piece: ByteArray, at: Int, to: Int) {
         val rest = piece.copyOfRange(at, minOf(to, at + EXCERPT_BYTES))
         val text = String(header.copyOf(headerFilled) + rest, Charsets.UTF_8).trimEnd()
@@ -111,9 +114,9 @@ internal class FrameReader(
         }
 
     private companion object {
-        /** As much of a stray line as says who wrote it. */
+        /** Number of stray bytes that the error quotes. They usually show which code printed them. */
         const val EXCERPT_BYTES = 80
-        /** What every reader has anyway, for its pieces. */
+        /** Initial memory of a body, in bytes. Every reader has a buffer of this size for its pieces anyway. */
         const val FIRST_BYTES = 1 shl 16
         const val GROWTH = 16
     }

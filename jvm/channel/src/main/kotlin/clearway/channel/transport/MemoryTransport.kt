@@ -5,11 +5,11 @@ import java.util.ArrayDeque
 import java.util.concurrent.Executor
 
 /**
- * Two ends in one process: for tests, and for parts of an app that may move apart later. Copies nothing: a frame is
- * handed over as it is. Each end's sink is called on daemon threads, one call at a time.
+ * Connects two ends in one process, for tests and for parts of an app that may later move apart. Copies nothing: the
+ * other end receives the same array. Daemon threads call each end's sink, one call at a time.
  */
 public object MemoryTransport {
-    /** A pair of ends that are connected. */
+    /** Returns two connected ends. */
     @JvmStatic
     @JvmOverloads
     public fun pair(limits: TransportLimits = TransportLimits()): Pair<ChannelTransport, ChannelTransport> {
@@ -22,14 +22,14 @@ public object MemoryTransport {
     }
 }
 
-/** One end. Both ends' state is guarded by one lock; sinks are called without it. */
+/** One end. One lock guards the state of both ends. Sinks are called without the lock. */
 private class MemoryEnd(private val lock: Any, private val limits: TransportLimits, executor: Executor) :
     ChannelTransport {
     lateinit var other: MemoryEnd
     private val teller = SerialTasks(executor)
     private val inbox = ArrayDeque<ByteArray>()
     private var sink: ChannelSink? = null
-    /** Bytes that left from here and were not taken there. */
+    /** Bytes that this end has sent and the other end's sink has not handled. */
     private var outBytes = 0L
     private var full = false
     private var paused = false
@@ -81,7 +81,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
             closing = true
             inbox.clear()
             if (end == null) end = reason
-            // What was thrown here does not cross.
+            // The cause does not cross.
             if (other.end == null) other.end = CloseReason(reason.code, reason.message, reason.detail)
         }
         wake()
@@ -103,7 +103,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
                     full = false
                     drained = true
                 } else {
-                    // After the end, no sender is left to hold back.
+                    // After the end, the other end sends nothing, so a pause has no effect.
                     if (paused && end == null) return
                     frame = inbox.poll()
                     if (frame == null) {

@@ -10,28 +10,28 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Runs tasks in their order, one at a time, on threads of an executor; each happens before the next. What a task throws
- * goes to the thread's handler of uncaught errors, and the next task runs.
+ * Runs tasks in order, one at a time, on threads of an executor. Each task happens before the next. A task's exception
+ * goes to the thread's uncaught exception handler, and the next task runs.
  */
 internal class SerialTasks(private val executor: Executor) {
     private val waiting = ArrayDeque<() -> Unit>()
-    /** The run that the executor has, whether it has begun or not. */
+    /** The run that the executor has accepted, whether it has begun or not. */
     private var running: Run? = null
 
-    /** [add] and [start]. */
+    /** Calls [add], then [start]. */
     fun run(task: () -> Unit) {
         add(task)
         start(task)
     }
 
-    /** Puts a task in line. It runs after [start]. */
+    /** Adds a task to the queue. The task runs after [start]. */
     fun add(task: () -> Unit) {
         synchronized(waiting) { waiting.add(task) }
     }
 
     /**
-     * Runs what waits, `task` among it. Throws what the executor throws; then `task` is taken out, unless it has begun,
-     * and what else waits does so until the next [start].
+     * Starts to run the waiting tasks, which include `task`. Throws the executor's exceptions. In that case it removes
+     * `task` unless the task has begun, and the other tasks wait until the next [start].
      */
     fun start(task: () -> Unit) {
         val run = Run()
@@ -48,11 +48,14 @@ internal class SerialTasks(private val executor: Executor) {
         }
     }
 
-    /** Begins once at most, whatever the executor does with it: two at a time would not be one at a time. */
+    /**
+     * Runs the waiting tasks. It begins once at most, even if the executor runs it twice, because two runs would run
+     * two tasks at a time.
+     */
     private inner class Run : Runnable {
         private var begun = false
 
-        /** The executor threw. It may have begun to run this all the same. */
+        /** Called when the executor threw. The executor may still have begun this run. */
         fun refused() {
             synchronized(waiting) {
                 if (begun) return
@@ -79,7 +82,7 @@ internal class SerialTasks(private val executor: Executor) {
     }
 }
 
-/** Names daemon threads by a number each. */
+/** Creates daemon threads. Each name has its own number. */
 internal class DaemonThreads(private val prefix: String) : ThreadFactory {
     private val count = AtomicInteger()
 
@@ -91,11 +94,14 @@ internal class DaemonThreads(private val prefix: String) : ThreadFactory {
 }
 
 /**
- * Daemon threads of the process, as many as there is work for at once; idle ones end. Handlers run here unless told
- * where.
+ * An executor of daemon threads, shared by the process. It has as many threads as there are tasks at once. Idle threads
+ * end. Handlers run on it by default.
  */
 internal object SharedThreads : Executor {
-    /** Long enough to serve a burst's next call, short enough not to hold stacks. */
+    /**
+     * How long an idle thread lives. It is long enough for the next call of a burst, and short enough not to hold
+     * stacks.
+     */
     private const val KEPT_SECONDS = 10L
 
     private val threads =

@@ -16,16 +16,18 @@ import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
 /**
- * Frames over two streams of bytes, such as a pipe, a socket or a process's standard streams, with their sizes in front
- * (spec/stdio.md). Copies each frame that arrives once, and none that leaves. The streams are the transport's from now
- * on. Has a daemon thread that reads, from [open] on, and one that writes.
+ * Carries frames over two streams of bytes, such as a pipe, a socket or a process's standard streams. Each frame has
+ * its size in front (spec/stdio.md). Copies each frame that arrives. Copies an outgoing frame only if it is smaller
+ * than the output buffer. Owns the streams. From [open] on, a daemon thread reads. From the first frame on, another
+ * daemon thread writes.
  *
- * It closes with `protocol` when bytes are no frame, with `too-large` when a frame is over the limit (before it
- * allocates memory for it), with `lost` when the streams end without a reason, and with `failed` when the streams throw
- * anything but an IOException.
+ * The transport closes with `protocol` if the bytes are not a frame. It closes with `too-large` if a frame is over the
+ * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason, and with
+ * `failed` if the streams throw an exception other than IOException.
  *
- * Five seconds after its end it closes both streams, so that threads blocked there end even if the other end neither
- * reads nor leaves. A child's streams cannot be closed that way: those threads end with the child.
+ * If a thread is still blocked in a stream five seconds after the end, the transport closes both streams. The thread
+ * then ends even if the other end neither reads nor exits. A child's streams cannot be closed in that way. Their
+ * threads end with the child. A process does not close its own standard streams in that way.
  */
 public class StreamTransport
 internal constructor(
@@ -33,16 +35,16 @@ internal constructor(
     private val raw: OutputStream,
     private val limits: TransportLimits,
     private val process: Process?,
-    /** Whether `output` may be closed: a process does not end its own standard output. */
+    /** Whether the transport may close `output`. A process does not close its own standard output. */
     private val closesOutput: Boolean,
     private val timers: Clock = SystemClock,
 ) : ChannelTransport {
-    // A header leaves with its frame, and small frames with each other.
+    // The buffer joins a header with its frame, and small frames with each other.
     private val output = BufferedOutputStream(raw, PIECE_BYTES)
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
     private val resumed = lock.newCondition()
-    /** Held during calls of the sink: reader and writer both call it. */
+    /** Held during calls of the sink, because the reader, the writer and timers call it. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private val queue = ArrayDeque<ByteArray>()
@@ -51,7 +53,7 @@ internal constructor(
     private var paused = false
     private var reading = false
     private var writing = false
-    /** Set once it is over: nothing arrives or leaves any more but the last word. */
+    /** The reason, once the transport has ended. The sink then receives no more frames, and `send` accepts none. */
     private var end: CloseReason? = null
     private var lastWord: ByteArray? = null
     private var told = false
@@ -60,7 +62,7 @@ internal constructor(
     override val name: String
         get() = "stdio"
 
-    /** True for a child's streams and for those of the parent. */
+    /** True for a child's streams and for the streams to the parent. */
     override val isTrusted: Boolean
         get() = process != null || !closesOutput
 
@@ -103,7 +105,7 @@ internal constructor(
 
     override fun close(reason: CloseReason): Unit = finish(reason, say = true)
 
-    // In the lock. The thread lives until everything has left.
+    // The caller holds the lock. The thread lives until the transport has ended and everything has left.
     private fun write() {
         if (writing) return more.signal()
         writing = true
@@ -150,14 +152,14 @@ internal constructor(
                 if (broken is IOException)
                     CloseReason(CloseCode.LOST, "the other end closed its input", emptyMap(), broken)
                 else CloseReason(CloseCode.FAILED, "writing failed: ${broken.javaClass.name}", emptyMap(), broken)
-            // The other end may have sent a reason before: it is read first.
+            // The other end may have sent a reason earlier. The reader gets time to read it.
             later(PARTS_MS) { finish(reason, false) }
         }
         lock.withLock { writing = false }
         tellEnd()
     }
 
-    /** False when nothing more is to leave. */
+    /** Waits for the next frame. Returns false if no frame will follow. */
     private fun waitForMore(): Boolean =
         lock.withLock {
             while (queue.isEmpty() && end == null) more.await()
@@ -188,7 +190,7 @@ internal constructor(
                     finish(reason, say = reason.code == CloseCode.PROTOCOL || reason.code == CloseCode.TOO_LARGE)
                 },
             )
-        tellEnd() // it may have ended before the sink came
+        tellEnd() // The transport may have ended before it had a sink.
         var loss: Throwable? = null
         try {
             val piece = ByteArray(PIECE_BYTES)
@@ -205,7 +207,7 @@ internal constructor(
         lock.withLock { reading = false }
         if (spoke || lock.withLock { end } != null) return
         if (loss != null && loss !is IOException) {
-            // For example, no memory for a frame: the other end still reads, and gets the reason.
+            // For example, there is no memory for a frame. The other end still reads, and receives the reason.
             return finish(
                 CloseReason(CloseCode.FAILED, "reading failed: ${loss.javaClass.name}", emptyMap(), loss),
                 true,
@@ -218,10 +220,10 @@ internal constructor(
         )
     }
 
-    // After the end, no sender is left to hold back.
+    // After the end, the sink receives no frames, so a pause has no effect.
     private fun waitWhilePaused(): Unit = lock.withLock { while (paused && end == null) resumed.await() }
 
-    /** How the process ended, where there is one and it does end. */
+    /** Returns how the process ended. Returns null if there is no process, or if it does not end in time. */
     private fun exitReason(): CloseReason? {
         if (process == null || !process.waitFor(PARTS_MS, TimeUnit.MILLISECONDS)) return null
         val status = process.exitValue()
@@ -229,7 +231,8 @@ internal constructor(
     }
 
     /**
-     * Ends the transport; with `say`, sends the reason to the other end. The sink is called when all frames have left.
+     * Ends the transport. With `say`, sends the reason to the other end. The sink's `closed` is called when all frames
+     * have left, or after [LEAVE_MS].
      */
     private fun finish(reason: CloseReason, say: Boolean) {
         lock.withLock {
@@ -246,11 +249,11 @@ internal constructor(
         if (lock.withLock { failed } != null) later(0) { tellEnd() }
     }
 
-    /** Closes the streams under threads that wait there for what will not come. */
+    /** Closes the streams if a thread is still blocked in them. */
     private fun abandon() {
         val stuck = lock.withLock { reading || writing }
         if (!stuck || process != null || !closesOutput) return
-        // What closes a stream may wait as well, and the timers' thread is everybody's.
+        // Closing a stream may block, too, and all endpoints share the timer thread.
         val closing = {
             guarded { input.close() }
             guarded { raw.close() }
@@ -273,17 +276,23 @@ internal constructor(
     }
 
     public companion object {
-        /** A reader that has stopped reading must not hold up the end for ever; the other languages wait as long. */
+        /**
+         * Maximum time for the remaining frames to leave after the end. An end that has stopped reading must not delay
+         * the close for ever. The other languages wait for the same time.
+         */
         private const val LEAVE_MS = 5_000L
 
-        /** The parts of an end come one by one, within milliseconds where nothing is loaded. */
+        /**
+         * How long to wait for the other signs of an end: a reason, or the exit of the process. Without load they
+         * arrive within milliseconds.
+         */
         private const val PARTS_MS = 1_000L
         private const val PIECE_BYTES = 1 shl 16
         private val READERS = DaemonThreads("clearway-channel-reader-")
         private val WRITERS = DaemonThreads("clearway-channel-writer-")
         private val CLOSERS = DaemonThreads("clearway-channel-closer-")
 
-        /** A transport over any two streams of bytes; it closes them at its end. */
+        /** Returns a transport over any two streams of bytes. It closes the streams at its end. */
         @JvmStatic
         @JvmOverloads
         public fun of(
@@ -293,9 +302,10 @@ internal constructor(
         ): StreamTransport = StreamTransport(input, output, limits, null, true)
 
         /**
-         * The parent's end of a channel to a child process, over the child's standard input and output; what the child
-         * prints there is no frame, and closes it. The child's death closes it with `lost`, and an `exitCode` in the
-         * detail. The process stays the caller's: it is not killed, and its standard error is the caller's to read.
+         * Returns the parent's end of a channel to a child process, over the child's standard input and output. The
+         * child must print nothing to its standard output: bytes that are not a frame close the transport. When the
+         * child exits without a reason, the transport closes with `lost` and an `exitCode` in the detail. The caller
+         * keeps the process: the transport does not kill it and does not read its standard error.
          */
         @JvmStatic
         @JvmOverloads
@@ -303,8 +313,8 @@ internal constructor(
             StreamTransport(child.inputStream, child.outputStream, limits, child, true)
 
         /**
-         * The child's end of a channel to the process that started it, over its own standard input and output. What the
-         * program prints to `System.out` goes to `System.err` from now on, so that it stands between no frames.
+         * Returns the child's end of a channel to the process that started it, over the child's own standard input and
+         * output. Redirects `System.out` to `System.err`, so that printed text does not mix with frames.
          */
         @JvmStatic
         @JvmOverloads

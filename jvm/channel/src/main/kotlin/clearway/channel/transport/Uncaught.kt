@@ -2,19 +2,19 @@
 package clearway.channel.transport
 
 /**
- * Passes an error that no caller gets to the thread's handler of uncaught errors, which prints it unless the
- * application says otherwise. Never throws, so that the thread goes on.
+ * Passes an error that no caller receives to the thread's uncaught exception handler. By default that handler prints
+ * the error. Never throws, so that the thread continues.
  */
 internal fun uncaught(thrown: Throwable) {
     try {
         val thread = Thread.currentThread()
         thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
     } catch (_: Throwable) {
-        // The handler is foreign code as well, and so are the words of what was thrown.
+        // The handler is foreign code, and so are the error's own methods.
     }
 }
 
-/** Calls code that must not throw and may do so all the same. The calling thread goes on. */
+/** Runs code that must not throw, and passes its exceptions to [uncaught]. The calling thread continues. */
 internal inline fun guarded(act: () -> Unit) {
     try {
         act()
@@ -24,8 +24,8 @@ internal inline fun guarded(act: () -> Unit) {
 }
 
 /**
- * Returns an error that a future can fail with. A CompletableFuture calls its failure's `toString`; if that throws,
- * dependent stages never complete.
+ * Returns an error that a future can fail with. A CompletableFuture calls its failure's `toString`. If `toString`
+ * throws, dependent stages never complete.
  */
 internal fun speaking(thrown: Throwable): Throwable =
     try {

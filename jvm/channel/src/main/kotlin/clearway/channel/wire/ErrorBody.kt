@@ -11,13 +11,12 @@ import java.io.PrintWriter
 import java.io.StringWriter
 import java.nio.ByteBuffer
 
-// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is
-// what
-// was thrown, with class name, stack, own properties and causes; or null.
+// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error`
+// describes the exception with class name, stack, own properties and causes. It may be null.
 
 private val codec = Codecs.STANDARD.withEmptyNull(false).with(CodecLimits(depthMax = 256))
 
-/** A chain of causes is bounded, so that one in a circle ends. */
+/** Maximum length of a chain of causes. It ends a circular chain. */
 private const val CAUSES_MAX = 16
 private const val STACK_MAX = 20_000
 private const val CODE_MAX = 30
@@ -25,17 +24,17 @@ private const val AROUND_MAX = 200
 
 /** An error as code, message, details and stack. */
 internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String) {
-    /** The same error with its code and message cut, without details and stack, for at most `bytesMax` bytes. */
+    /** Returns the same error in at most `bytesMax` bytes: code and message are cut, details and stack are left out. */
     fun shortened(bytesMax: Int): ErrorParts {
         val code = cut(code, CODE_MAX)
-        // A character takes at most 3 bytes in UTF-8, and 6 where JSON escapes a control character.
+        // A character takes at most 3 bytes in UTF-8, and 6 if JSON escapes a control character.
         return ErrorParts(code, cut(message, (bytesMax - AROUND_MAX) / 6 - code.length), null, "")
     }
 }
 
 /**
- * A thrown error's code, message, details and stack. Unless `whole`, the details of an error that another end threw are
- * left out. Never throws, although the error's own methods may.
+ * Returns a thrown error's code, message, details and stack. Unless `whole`, leaves out the details of an error that
+ * another end threw. Never throws, although the error's own methods may throw.
  */
 internal fun partsOf(thrown: Throwable, whole: Boolean): ErrorParts {
     val code =
@@ -45,15 +44,15 @@ internal fun partsOf(thrown: Throwable, whole: Boolean): ErrorParts {
             is CodecException -> thrown.code
             else -> "error"
         }
-    // An error with a channel has crossed before: its details come from another end.
+    // An error with a channel has crossed before. Its details come from another end.
     val details = (thrown as? RemoteException)?.takeIf { whole || it.channel.isEmpty() }?.details
     return ErrorParts(wellFormed(code), wordsOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
 }
 
 /**
- * Encodes a thrown error in at most `bytesMax` bytes, which must be 500 or more. Unless `whole`, writes only the code,
- * the message, and the details that the handler chose. Never throws: a value that the codec cannot encode becomes a
- * text that names its class, and an error that is too large keeps its code and the beginning of its message.
+ * Encodes a thrown error in at most `bytesMax` bytes. `bytesMax` must be 500 or more. Unless `whole`, writes only the
+ * code, the message, and the details that the handler chose. Never throws. Details that the codec cannot encode become
+ * a text that names their class. An error that is too large keeps its code and the beginning of its message.
  */
 internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteArray {
     val parts = partsOf(thrown, whole)
@@ -62,7 +61,7 @@ internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteA
         val body = codec.encode(listOf(parts.code, parts.message, plain(parts.details), described))
         if (body.size <= bytesMax) return body
     } catch (_: Throwable) {
-        // The details are foreign code, and may be encodable once and not again.
+        // The details are foreign code. They may be encodable once and fail the second time.
     }
     val short = parts.shortened(bytesMax)
     return codec.encode(listOf(short.code, short.message, null, null))
@@ -79,7 +78,7 @@ private fun plain(value: Any?): Any? =
         "[not encodable: ${value?.javaClass?.name}]"
     }
 
-/** The error to throw for a body of the other end's. Throws [CodecException] where it is none. */
+/** Returns the error in a body that the other end sent. Throws [CodecException] if the body cannot be decoded. */
 internal fun readError(body: ByteBuffer, channel: String): RemoteException {
     val parts = codec.decodeOwned(body) as? List<*> ?: emptyList<Any?>()
     fun text(index: Int) = parts.getOrNull(index) as? String ?: ""
@@ -116,7 +115,7 @@ private fun stackOf(thrown: Throwable): String {
 
 private fun wordsOf(thrown: Throwable): String? = foreign { thrown.message }?.let(::wellFormed)
 
-/** Calls an exception's own method; null if it throws, because the error must arrive all the same. */
+/** Calls a method of an exception. Returns null if the method throws, because the error must still arrive. */
 private inline fun <T> foreign(ask: () -> T): T? =
     try {
         ask()
@@ -124,5 +123,5 @@ private inline fun <T> foreign(ask: () -> T): T? =
         null
     }
 
-// A text with half of a surrogate pair has no UTF-8, and an error must arrive all the same.
+// UTF-8 cannot encode half of a surrogate pair, and the error must still arrive.
 private fun wellFormed(text: String): String = String(text.toByteArray(Charsets.UTF_8), Charsets.UTF_8)

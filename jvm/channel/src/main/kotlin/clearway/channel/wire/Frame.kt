@@ -5,8 +5,8 @@ import clearway.channel.codec.NOTHING
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-//  A frame (spec/channel.md). Numbers are unsigned and little-endian; what stands behind the head begins at multiples
-// of 8.
+//  A frame (spec/channel.md). Numbers are unsigned and little-endian. Each part behind the head begins at a multiple
+//  of 8 bytes.
 //
 //    byte  0  +----+-------+------------+----------------+
 //             | op | flags | name bytes | id             |
@@ -24,7 +24,7 @@ import java.nio.ByteOrder
 
 internal const val HEAD_BYTES = 24
 
-/** Kinds of frames. The numbers are those on the wire; spec/channel.md explains `a`, `b` and `c` of each kind. */
+/** Kinds of frames, as numbers on the wire. spec/channel.md defines `a`, `b` and `c` of each kind. */
 internal object Op {
     const val HELLO = 0
     const val CALL = 1
@@ -36,25 +36,25 @@ internal object Op {
     const val END = 7
     const val CREDIT = 8
     const val STOP = 9
-    /** The plain wire: a message; an id of 0 wants no reply. */
+    /** The plain wire: a message. A message with the id 0 wants no reply. */
     const val MESSAGE = 16
-    /** The plain wire: the reply. No body: not implemented, or no handler. */
+    /** The plain wire: a reply. Without a body: the method is not implemented, or the channel has no handler. */
     const val ANSWER = 17
 }
 
 internal object Flag {
     /** The frame contains the attachments' bytes. */
     const val INSIDE = 1
-    /** The message is the attachment itself, of the codec for bytes. */
+    /** The message is the attachment itself, written with the binary codec. */
     const val WHOLE = 2
-    /** The body is no message at all, not even null. */
+    /** The frame has no message, not even null. */
     const val EMPTY = 4
 
-    /** Of a `listen`, what happens when its capacity is full, in the bits from this on. */
+    /** The lowest bit of the policy for a full queue, in the flags of a `listen`. */
     const val WHEN_FULL_SHIFT = 4
 }
 
-/** How a call or a stream ended. */
+/** The status of a call or a stream that has ended. */
 internal object Status {
     const val DONE = 0
     const val ERROR = 1
@@ -66,7 +66,7 @@ internal object Status {
     const val BUSY = 7
 }
 
-/** A frame that was read. Name, body and attachments are views of what arrived. */
+/** A frame that was read. Name, body and attachments are views of the bytes that arrived. */
 internal class Frame(
     val op: Int,
     val flags: Int,
@@ -82,7 +82,8 @@ internal class Frame(
 private fun padded(bytes: Int): Int = (bytes + 7) and -8
 
 /**
- * Writes a frame: memory of its exact size. Copies name and body. Throws ArithmeticException beyond an array's size.
+ * Returns a frame in new memory of its exact size. Copies name and body. Throws ArithmeticException if the frame
+ * exceeds an array's size.
  */
 internal fun writeFrame(
     op: Int,
@@ -108,7 +109,7 @@ internal fun writeFrame(
     return frame
 }
 
-/** Reads a frame: views of it. Null where it is none. */
+/** Reads a frame. Returns views of the bytes, or null if they are not a valid frame. */
 internal fun readFrame(bytes: ByteArray): Frame? {
     if (bytes.size < HEAD_BYTES) return null
     val head = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)

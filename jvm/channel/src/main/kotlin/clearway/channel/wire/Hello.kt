@@ -4,19 +4,18 @@ package clearway.channel.wire
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-// The first frame each way. Its body is numbers of 4 bytes, so that an end needs no codec to read it; later versions
-// add
-// behind them:
+// The first frame in each direction. Its body consists of numbers of 4 bytes, so an end needs no codec to read it.
+// Later versions add numbers at the end.
 //
-//   0  frames: the largest that this end takes, in bytes
-//   4  names: the longest that this end takes, in bytes
-//   8  calls: how many this end runs at once
+//   0  the largest frame that this end accepts, in bytes
+//   4  the longest channel name that this end accepts, in bytes
+//   8  the number of calls that this end runs at once
 
-/** "CWCH", as bytes in memory. */
+/** The text "CWCH" as bytes in memory. */
 internal const val HELLO_MAGIC = 0x48435743
 internal const val WIRE_VERSION = 1L
 
-/** The smallest frame limit of an end: control frames and short errors must fit. */
+/** The smallest frame limit that an end may announce. Control frames and short errors must fit. */
 internal const val FRAME_BYTES_MIN = 1024L
 
 /** The wires that an end speaks, as bits. */
@@ -25,7 +24,7 @@ internal object Wires {
     const val PLAIN = 2
 }
 
-/** What an end announces about itself. */
+/** An end's announcement about itself. */
 internal class Hello(
     val version: Long,
     val wires: Int,
@@ -42,7 +41,7 @@ internal fun writeHello(hello: Hello): ByteArray {
     return writeFrame(Op.HELLO, id = HELLO_MAGIC, a = hello.version, b = hello.wires.toLong(), body = body.array())
 }
 
-/** Reads a hello; null where the frame is none. */
+/** Reads a hello. Returns null if the frame is not a hello. */
 internal fun readHello(frame: Frame): Hello? {
     val body = frame.body
     if (frame.op != Op.HELLO || frame.id != HELLO_MAGIC || body.remaining() < BODY_BYTES) return null
@@ -50,7 +49,7 @@ internal fun readHello(frame: Frame): Hello? {
     return Hello(frame.a, frame.b.toInt(), at(0), at(4), at(8))
 }
 
-/** The wire that both speak, Clearway's first; 0 where there is none. */
+/** Returns the wire that both ends speak, preferably Clearway's. Returns 0 if there is none. */
 internal fun agree(here: Int, there: Int): Int {
     val both = here and there
     return if (both and Wires.CLEARWAY != 0) Wires.CLEARWAY else both and Wires.PLAIN

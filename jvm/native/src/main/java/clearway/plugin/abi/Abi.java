@@ -14,9 +14,9 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The host's functions of clearway.h, whose meaning stands there; each gives a status. In Java and not in Kotlin, so that handles are
- * constants to the compiler and are called with their exact types. A segment that is given is kept open by the JVM until the
- * function returns. Not API.
+ * The functions of clearway_host.h, which documents them. Each function except {@link #version} returns a status. The
+ * class is Java and not Kotlin: the compiler sees the handles as constants and calls them with their exact types. The
+ * JVM keeps the arena of a passed segment open until the function returns. Not API.
  */
 public final class Abi {
     private static final SymbolLookup SYMBOLS = Library.symbols();
@@ -73,8 +73,8 @@ public final class Abi {
         return LINKER.downcallHandle(function, FunctionDescriptor.of(JAVA_INT, given));
     }
 
-    // A downcall throws nothing of its own: what it does throw is of the arguments, such as a segment whose arena is
-    // closed.
+    // A downcall itself throws nothing. Its exceptions come from the arguments, for example from a segment with a
+    // closed arena.
     private static RuntimeException thrown(Throwable problem) {
         if (problem instanceof RuntimeException known) return known;
         if (problem instanceof Error error) throw error;

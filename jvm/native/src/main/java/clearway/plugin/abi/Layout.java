@@ -6,7 +6,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Where clearway.h's fields stand, in bytes, on systems of 64 bits. Not API.
+ * Offsets of the fields of clearway.h and clearway_host.h, in bytes, on 64-bit systems. Not API.
  *
  * <pre>
  *          0      8      16       24            32      40     48
@@ -38,7 +38,7 @@ public final class Layout {
     public static final long EVENT_KIND = 0, EVENT_STATUS = 4, EVENT_TAG = 8, EVENT_HANDLE = 16, EVENT_DROPPED = 24;
     public static final long EVENT_CONTENT = 32, EVENT_TEXT = 72, EVENT_HELD = 88, EVENT_COPIED = 96, EVENT_BYTES = 104;
 
-    /** Numbers in clearway_stats behind its size, each of 64 bits, in the header's order. */
+    /** The number of 64-bit counters in clearway_stats after its size, in the header's order. */
     public static final int STATS_COUNT = 16;
 
     public static final long STATS_SIZE = 0, STATS_NUMBERS = 8, STATS_BYTES = STATS_NUMBERS + 8L * STATS_COUNT;

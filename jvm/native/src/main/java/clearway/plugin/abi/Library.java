@@ -5,28 +5,31 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 
-/** Where libclearway is. Not API. */
+/** Finds and loads libclearway. Not API. */
 public final class Library {
-    /** Names the file, before the environment's CLEARWAY_LIBRARY; without either the system's loader looks for it. */
+    /**
+     * The system property that names the file. It takes precedence over the environment variable CLEARWAY_LIBRARY.
+     * Without either, the system's loader searches for the file.
+     */
     public static final String PROPERTY = "clearway.library";
 
     private static SymbolLookup found;
 
     private Library() {}
 
-    /** Loads it, once. Throws what the system's loader says: an IllegalArgumentException where it is not there. */
+    /** Loads the library once. Throws the loader's IllegalArgumentException if the library is missing. */
     public static synchronized SymbolLookup symbols() {
         if (found == null) found = lookup(place());
         return found;
     }
 
-    /** The file that was named, or null. */
+    /** Returns the file that the property or the environment variable names; null if there is none. */
     public static String place() {
         String named = System.getProperty(PROPERTY);
         return named != null ? named : System.getenv("CLEARWAY_LIBRARY");
     }
 
-    // In the global arena: the library is never unloaded, because threads of its plugins may be in it.
+    // The global arena never unloads the library, because threads of its plugins may still run in it.
     private static SymbolLookup lookup(String place) {
         Arena arena = Arena.global();
         return place != null

@@ -16,34 +16,42 @@ import clearway.plugin.PluginException
 import clearway.plugin.WhenFull
 import java.util.concurrent.CompletionException
 
-/** Which of a plugin's channels an endpoint serves. Filled before it is given to [PluginServer.serve]. */
+/** The channels of a plugin that an endpoint serves. Fill it before you pass it to [PluginServer.serve]. */
 public class ServedChannels {
     internal val messages = ArrayList<String>()
     internal val events = LinkedHashMap<String, MessageCodec<*>>()
     internal val asks = ArrayList<String>()
     internal val options = ListenOptions()
 
-    /** Channels of messages and methods, whatever their codec: their bytes go through as they are. */
+    /** Adds channels of messages and methods, with any codec. Their bytes pass unchanged. */
     public fun messages(vararg names: String): ServedChannels = apply { messages += names }
 
-    /** A channel of events, with the codec of its events: they are decoded here, and encoded for the endpoint. */
+    /**
+     * Adds a channel of events, with the codec of its events. This end decodes the events and encodes them for the
+     * endpoint.
+     */
     public fun events(name: String, codec: MessageCodec<*>): ServedChannels = apply { events[name] = codec }
 
-    /** Channels of the plugin's own messages, which the endpoint's other end handles. */
+    /** Adds channels of the plugin's own messages. The endpoint's other end handles them. */
     public fun asks(vararg names: String): ServedChannels = apply { asks += names }
 
-    /** How many events may wait in native code for a listener, and what is lost beyond. Default 64, `WAIT`. */
+    /**
+     * Sets how many events may wait in native code for a listener, and the policy for more events. Default 64, `WAIT`.
+     */
     public fun queue(items: Int, whenFull: WhenFull): ServedChannels = apply { options.items(items).whenFull(whenFull) }
 }
 
 /**
- * Serves a plugin at an endpoint of `clearway.channel`: the endpoint's other end, in this process or another, calls the
- * plugin's channels, listens to its events and handles its messages. A null message is one without bytes. Bytes are
- * copied once each way, because a frame is in the heap; native memory is free at once. A listener holds one of the
- * endpoint's threads.
+ * Serves a plugin at an endpoint of `clearway.channel`. The endpoint's other end, in this process or another, calls the
+ * plugin's channels, listens to its events and handles its messages. A null message becomes a message without bytes.
+ * Bytes are copied once in each direction, because a frame is in the heap. Native memory is released at once. A
+ * listener occupies one thread of the endpoint's executor.
  */
 public object PluginServer {
-    /** Closing the result ends it; the plugin and the endpoint stay open. Throws where a channel is served already. */
+    /**
+     * Serves the channels. Closing the result stops serving them; the plugin and the endpoint stay open. Throws if a
+     * channel is served already.
+     */
     @JvmStatic
     public fun serve(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): AutoCloseable {
         val served = ArrayList<AutoCloseable>()
@@ -69,7 +77,10 @@ public object PluginServer {
             }
         }
 
-    /** No bytes at all are how a method's reply says that it is not there. */
+    /**
+     * Converts a plugin's error to a reply. `not-implemented` becomes a reply without bytes, as methods require. Any
+     * other error of the plugin is thrown as a [RemoteException].
+     */
     private fun refused(problem: Throwable): Reply<ByteArray> {
         val cause = if (problem is CompletionException) problem.cause else problem
         if (cause !is PluginException) throw problem
@@ -83,7 +94,10 @@ public object PluginServer {
     private fun events(channel: PluginChannel, codec: MessageCodec<*>, endpoint: Endpoint, options: ListenOptions) =
         endpoint.events(channel.name).serve({ args, sink -> pour(channel, codec, options, args, sink) })
 
-    /** Reads as fast as the listener does: what waits meanwhile waits in native code, within its bounds. */
+    /**
+     * Reads events at the listener's pace. Other events wait in native code and in the stream's queue, within their
+     * limits.
+     */
     private fun pour(
         channel: PluginChannel,
         codec: MessageCodec<*>,

@@ -9,10 +9,10 @@ import clearway.plugin.abi.Layout
 import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout
 
-/** Reads what clearway_event says, as long as it was not released. */
+/** Reads a clearway_event. The event must not have been released. */
 internal class Decoder(private val memories: MemoryContext) {
 
-    /** The content of the event at `at`. What it says of native memory is the message's own afterwards. */
+    /** Returns the content of the event at `at`. The message has its own reference to native memory. */
     fun message(events: MemorySegment, at: Long, scratch: Scratch): Message {
         val from = at + Layout.EVENT_CONTENT
         val data = events.get(Layout.LONG, from + Layout.CONTENT_DATA)
@@ -57,7 +57,10 @@ internal class Decoder(private val memories: MemoryContext) {
             message
         }
 
-    /** With a reference of our own; memory of the JVM's that comes back is what was lent. Without `data`, all of it. */
+    /**
+     * Returns a message of native memory with its own reference. If the memory is lent memory of the JVM, the message
+     * has the lent segment. Without `data`, the message is the whole memory.
+     */
     private fun taken(memory: Long, data: Long?, size: Long, attachments: List<Message>, scratch: Scratch): Message {
         check(Abi.memoryView(memory, scratch.view), "memory")
         val base = scratch.view.get(Layout.LONG, Layout.VIEW_DATA)

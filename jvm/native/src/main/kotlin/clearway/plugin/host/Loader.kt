@@ -12,12 +12,12 @@ import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.nio.file.Path
 
-/** Opens plugins, and says what is missing where there are none. */
+/** Opens plugins. Throws `addon-missing` if the JDK or libclearway does not fit. */
 internal object Loader {
-    /** Since when java.lang.foreign is final. */
+    /** The first JDK release in which java.lang.foreign is final. */
     private const val RELEASE_MIN = 22
     private const val ABI_MAJOR = 1
-    /** Bytes of what the system's loader, or the plugin's log, says. */
+    /** Room for an error text of the system's loader or of the plugin's log, in bytes. */
     private const val ERROR_BYTES = 4096L
 
     fun load(path: Path, options: PluginOptions): Plugin {
@@ -43,7 +43,7 @@ internal object Loader {
     private fun missing(text: String, cause: Throwable? = null) =
         PluginException(PluginErrorCode.ADDON_MISSING, text, cause)
 
-    /** Apart, because nothing of java.lang.foreign may be looked at before. */
+    /** A separate object, because no class of java.lang.foreign may be loaded before the checks. */
     private object Opener {
         fun open(path: Path, options: PluginOptions): Plugin {
             val waiter = withScratch { scratch ->

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 
 /**
- * Memory of the JVM's that native code has, by one waiter's tags. Each is kept from the collector until it has
- * returned.
+ * Memory of the JVM that is lent to native code, by one waiter's tags. Keeps each segment from the garbage collector
+ * until native code has returned the segment.
  */
 internal class Loans(private val waiter: Long) {
     private val out = ConcurrentHashMap<Long, Loan>()
@@ -19,7 +19,10 @@ internal class Loans(private val waiter: Long) {
     val none: Boolean
         get() = out.isEmpty()
 
-    /** Lends; the handle is the caller's to release. `returned`, if any, is completed by [returned]. */
+    /**
+     * Lends a segment. Returns a handle that the caller must release. When native code returns the memory, [returned]
+     * completes `returned`, if it is not null.
+     */
     fun lend(segment: MemorySegment, tag: Long, returned: CompletableFuture<Void?>?): Long = withScratch { scratch ->
         val place = Place(segment.address(), segment.byteSize())
         val loan = Loan(segment, place, returned)
@@ -48,21 +51,24 @@ internal class Loans(private val waiter: Long) {
     private data class Place(val address: Long, val size: Long)
 
     companion object {
-        /** CLEARWAY_MEMORY_SHARED. */
+        /** CLEARWAY_MEMORY_SHARED in clearway.h. */
         private const val SHARED_FLAG = 2
-        /** CLEARWAY_MEMORY_LENT. */
+        /** CLEARWAY_MEMORY_LENT in clearway.h. */
         const val LENT_FLAG: Int = 4
 
-        // Of all openings: what one has lent may come back from another.
+        // Shared by all open plugins, because a plugin may return memory that was lent to another plugin.
         private val places = ConcurrentHashMap<Place, Loan>()
 
-        /** The memory lent at this address; any of several loans of the same bytes. */
+        /**
+         * Returns the memory lent at this address; null if there is none. If the same bytes are lent several times,
+         * only the latest loan counts.
+         */
         fun at(address: Long, size: Long): MemorySegment? = places[Place(address, size)]?.segment
 
         /**
-         * Returns whether the memory cannot be closed while native code has it. The JVM has no such query. The scopes
-         * of memory that cannot be closed are recognized by one example of each kind; any other kind counts as
-         * closable.
+         * Returns whether the memory cannot be closed while native code uses it. The JVM has no query for that. This
+         * method knows the scope classes of memory that cannot be closed from one example of each kind. Memory of any
+         * other scope counts as closable.
          */
         fun lasts(segment: MemorySegment): Boolean =
             segment.isNative && !segment.isReadOnly && segment.scope().javaClass in lasting

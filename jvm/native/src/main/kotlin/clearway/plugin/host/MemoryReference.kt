@@ -8,17 +8,18 @@ import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.atomic.LongAdder
 
 /**
- * One reference to native memory: given up once, and not while a call uses it. In its own object, because the cleaner
- * has to reach it when the memory's owner is gone.
+ * A reference to native memory. A reference is released once, and not while a call uses it. The reference is a separate
+ * object, because the cleaner must reach it after the owner was collected.
  */
 internal class MemoryReference(val handle: Long, private val leaked: LongAdder?) : Runnable {
-    // Calls that use it, and RELEASED. The call that ends the last use after the release gives the reference up.
+    // The number of calls that use the reference, and the RELEASED bit. After the release, the call that ends the last
+    // use gives the reference back to native code.
     private val state = AtomicInteger(0)
 
     val released: Boolean
         get() = state.get() and RELEASED != 0
 
-    /** Keeps the reference until [done]. Throws `released`. */
+    /** Keeps the reference until [done]. Returns the handle. Throws `released`. */
     fun use(): Long {
         while (true) {
             val now = state.get()
@@ -31,7 +32,7 @@ internal class MemoryReference(val handle: Long, private val leaked: LongAdder?)
         if (state.decrementAndGet() == RELEASED) Abi.memoryRelease(handle)
     }
 
-    /** False where it was released before. */
+    /** Releases the reference. Returns false if it was released before. */
     fun release(): Boolean {
         val before = state.getAndUpdate { it or RELEASED }
         if (before and RELEASED != 0) return false

@@ -20,19 +20,19 @@ import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
 /**
- * The calls to one open plugin. Thread-safe.
+ * Calls one open plugin. Thread-safe.
  *
  * ```
  *  Java's threads                        libclearway                          the plugin's threads
  *  call ──────────────────────────────── handler runs here
  *  send, listen ───────────────────────► pool, serial queues ───────────────► handler, source
- *  Pending, PluginEvents ◄── Pump ◄───── one wake, then all that is there ◄── answers, events
+ *  Pending, PluginEvents ◄── Pump ◄───── one wake, then all queued items  ◄── answers, events
  * ```
  */
 internal class Opening(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
     val memories = MemoryContext(options.views)
 
-    /** Memory that lives as long as the opening: names of channels, buffers for events. */
+    /** Native memory with the lifetime of this object: names of channels, buffers for events. */
     val arena: Arena = Arena.ofAuto()
     val loans = Loans(waiter)
     val waiting = ConcurrentHashMap<Long, Pending>()
@@ -42,7 +42,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     private val decoder = Decoder(memories)
     private val payloads = PayloadWriter(memories, loans) { tags.incrementAndGet() }
 
-    /** Closing has begun: handlers are taken away one after the other. */
+    /** Whether closing has begun. Closing removes the handlers one after the other. */
     @Volatile var closing: Boolean = false
     @Volatile var closed: Boolean = false
 
@@ -71,7 +71,10 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
             }
         }
 
-        /** Native memory is given as it is, and kept open by the JVM for the call; the heap's is copied. */
+        /**
+         * Calls with bytes. Passes writable native memory without a copy; the JVM keeps its arena open during the call.
+         * Copies heap memory and read-only memory.
+         */
         fun withBytes(segment: MemorySegment): Message {
             val size = segment.byteSize()
             if (segment.isNative && !segment.isReadOnly && size > 0) {
@@ -117,13 +120,13 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
             Abi.callGiveUp(
                 id,
                 scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE),
-            ) // drained with tag 0, which belongs to no call
+            ) // its answer is drained with tag 0, which belongs to no call
             return Status.notDirect(port.name)
         }
 
         /**
-         * All of what was given came back: what was lent is the caller's own; native memory gets a reference of its
-         * own.
+         * Returns the answer of a handler that sent back the whole message. Lent memory is the caller's own segment.
+         * Native memory gets a new reference.
          */
         private fun back(memory: Memory, handle: Long): Message {
             memories.fromNative.shared(memory.size)
@@ -157,7 +160,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
                     Abi.eventsRelease(scratch.event, 1)
                 }
             }
-            // `close` fails the calls that wait. A call that begins at the same time is failed here.
+            // `close` fails the calls that wait. This code fails a call that starts at the same time.
             if (closed && waiting.remove(pending.tag) != null) pending.fail(closedError())
         } catch (problem: PluginException) {
             waiting.remove(pending.tag)
@@ -169,7 +172,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         return pending
     }
 
-    /** Settles a call with an answer's event. */
+    /** Settles a call with the event of its answer. */
     fun settle(pending: Pending, events: MemorySegment, at: Long, scratch: Scratch) {
         val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
         if (status != Status.OK_NUMBER) pending.fail(error(status, pending.channel, decoder.text(events, at)))
@@ -180,7 +183,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         if (waiting.remove(pending.tag) != null && pending.call != 0L) Abi.callGiveUp(id, pending.call)
     }
 
-    /** Begins to listen; gives the stream's handle. */
+    /** Starts a stream. Returns the stream's handle. */
     fun listen(port: Port, arguments: Payload?, window: Window, events: PluginEvents): Long {
         val tag = tags.incrementAndGet()
         events.tag = tag
@@ -216,7 +219,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         return LentMemory(segment, handle, returned, memories)
     }
 
-    /** Answers a message of the plugin's. A stale reply is ignored. */
+    /** Answers a message of the plugin. Returns libclearway's status. */
     fun answer(reply: Long, payload: Payload?): Int = withScratch { scratch ->
         payloads.withContent(payload, emptyList(), scratch) { content -> Abi.answer(reply, content) }
     }
@@ -230,8 +233,8 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     }
 
     /**
-     * A stale handle of a plugin that was closed is the plugin's; a handler that is not there while it closes was taken
-     * away.
+     * Returns the exception for a status. A stale handle means `closed` if the plugin is closed. A missing handler
+     * means `closed` while the plugin closes, because closing removes the handlers.
      */
     fun error(status: Int, what: String, text: String = ""): PluginException {
         val gone = closed && status == Status.STALE.ordinal || closing && status == Status.NO_HANDLER.ordinal

@@ -21,7 +21,8 @@ internal val Memory.reference: MemoryReference
         }
 
 /**
- * Pins memories, writes their handles into the scratch, and unpins them after `use`. Throws `released`, `too-large`.
+ * Keeps the memories in use, writes their handles to the scratch, runs `use`, and ends the use. Throws `released`,
+ * `too-large`.
  */
 internal inline fun <R> attaching(attachments: List<Memory>, scratch: Scratch, use: (MemorySegment, Long) -> R): R {
     if (attachments.isEmpty()) return use(MemorySegment.NULL, 0)
@@ -41,14 +42,17 @@ internal inline fun <R> attaching(attachments: List<Memory>, scratch: Scratch, u
     }
 }
 
-/** Writes contents that native code keeps beyond the call: queued messages, arguments, answers. */
+/** Writes contents that native code keeps after the call: queued messages, arguments, answers. */
 internal class PayloadWriter(
     private val memories: MemoryContext,
     private val loans: Loans,
     private val tag: () -> Long,
 ) {
 
-    /** Runs `use` with a clearway_content of the payload. What is copied or lent for it is given back behind that. */
+    /**
+     * Runs `use` with the payload as a clearway_content. Then releases the memory that was copied or lent for the
+     * payload.
+     */
     inline fun <R> withContent(
         payload: Payload?,
         attachments: List<Memory>,
@@ -68,13 +72,14 @@ internal class PayloadWriter(
                 for (each in attachments) memories.toNative.shared(each.size)
                 used
             } finally {
-                if (temporary != 0L) Abi.memoryRelease(temporary) // native code has references of its own by now
+                if (temporary != 0L) Abi.memoryRelease(temporary) // native code has its own references now
                 kept?.done()
             }
         }
 
     /**
-     * Copies few bytes into the scratch, lends many, or copies them into native memory; gives the handle to release.
+     * Writes a payload of bytes: copies few bytes to the scratch, lends many bytes, or copies them to native memory.
+     * Returns the handle to release; 0 if there is none.
      */
     fun bytes(segment: MemorySegment, scratch: Scratch): Long {
         val size = segment.byteSize()
@@ -95,7 +100,7 @@ internal class PayloadWriter(
         return memory
     }
 
-    /** New native memory with a copy of the bytes. */
+    /** Allocates native memory and copies the bytes into it. Returns the handle. */
     fun copied(segment: MemorySegment, scratch: Scratch): Long {
         val size = segment.byteSize()
         check(Abi.memoryAllocate(size, 0, scratch.view), "allocate")

@@ -4,10 +4,10 @@ package clearway.plugin.host
 import clearway.plugin.Message
 import java.util.concurrent.CompletableFuture
 
-/** The future of an answer. Cancelling it, or its timeout, tells the plugin that no caller waits any more. */
+/** The future of an answer. If it is cancelled or times out, the plugin learns that no caller waits any longer. */
 internal class Pending(val channel: String, val tag: Long, private val opening: Opening) :
     CompletableFuture<Message>() {
-    /** The core's own name of the call, for giving up; 0 until it is sent. */
+    /** libclearway's handle of the call, for giving it up; 0 until the message is sent. */
     @Volatile var call: Long = 0
 
     override fun cancel(mayInterruptIfRunning: Boolean): Boolean {
@@ -16,14 +16,14 @@ internal class Pending(val channel: String, val tag: Long, private val opening: 
         return cancelled
     }
 
-    /** Called by `orTimeout`. */
+    /** Fails the future and gives the call up. `orTimeout` calls it. */
     override fun completeExceptionally(problem: Throwable): Boolean {
         val failed = super.completeExceptionally(problem)
         if (failed) opening.giveUp(this)
         return failed
     }
 
-    /** Completes with the plugin's answer, or releases it if the call was cancelled meanwhile. */
+    /** Completes with the plugin's answer, or releases the answer if the future is already complete. */
     fun answer(message: Message) {
         if (!complete(message)) message.close()
     }

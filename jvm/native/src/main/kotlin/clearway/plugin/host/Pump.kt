@@ -12,8 +12,9 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.ThreadFactory
 
 /**
- * Reads events from native code, on its own thread, which waits in libclearway: woken once, when an event comes where
- * there was nothing, it reads until nothing is left. No thread of the plugin's ever runs Java.
+ * Reads events from native code on its own thread. The thread waits in libclearway. When an event arrives in an empty
+ * queue, libclearway wakes the thread once, and the thread reads until the queue is empty. No thread of the plugin ever
+ * runs Java code.
  */
 internal class Pump(private val opening: Opening) : Runnable {
     private val decoder = Decoder(opening.memories)
@@ -21,13 +22,16 @@ internal class Pump(private val opening: Opening) : Runnable {
     private val returned = opening.arena.allocate(8 * BATCH, 8)
     private val count = opening.arena.allocate(8, 8)
     private val drained = CountDownLatch(1)
-    // Its own: this is made on the thread that opens the plugin, and used on another.
+    // The pump has its own scratch: one thread creates the pump, and another thread uses it.
     private val scratch = Scratch()
     private val thread = daemon("clearway plugin").newThread(this)
 
     fun start() = thread.start()
 
-    /** Called after the plugin was closed. Returns when all its events were delivered, even if interrupted. */
+    /**
+     * Called after the plugin was closed. Returns when all its events were delivered, even if the thread is
+     * interrupted.
+     */
     fun finish() {
         Abi.waiterWake(opening.waiter)
         if (Thread.currentThread() === thread) return
@@ -47,7 +51,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             read()
         } finally {
-            // However the reading ended, no caller may wait for an answer or for the end any more.
+            // However the reading ended, no caller may continue to wait for an answer or for the end.
             if (drained.count > 0) end()
         }
         Abi.waiterFree(opening.waiter)
@@ -59,7 +63,8 @@ internal class Pump(private val opening: Opening) : Runnable {
             if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) break
             for (at in 0 until count.get(Layout.LONG, 0)) opening.loans.returned(returned.getAtIndex(Layout.LONG, at))
             if (drained.count > 0) {
-                val closed = opening.closed // looked at before: what closing answered is in the inbox by then
+                // Reads `closed` before the drain. The queue then holds every answer that closing caused.
+                val closed = opening.closed
                 drain()
                 if (closed) end()
             }
@@ -118,7 +123,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             (opening.options.executor ?: asking).execute(job)
         } catch (problem: Throwable) {
-            // It may have run the handler all the same: then the message is released and answered already.
+            // The executor may have run the handler and then thrown. The message is then already released and answered.
             message.close()
             val full = problem is RejectedExecutionException
             val text = if (full) "the executor of handlers takes no more" else "the executor threw: ${wordsOf(problem)}"
@@ -126,7 +131,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         }
     }
 
-    /** An exception's own words, or its class where it has none or throws itself. */
+    /** Returns an exception's message. Returns its class name if it has no message or throws. */
     private fun wordsOf(problem: Throwable): String =
         try {
             problem.message
@@ -144,10 +149,10 @@ internal class Pump(private val opening: Opening) : Runnable {
         else if (level >= WARNING) System.err.println("clearway: ${opening.path}: $text")
     }
 
-    /** Closed, and read to the end: what still waits gets no answer any more. */
+    /** Ends the pump after the plugin's last event. All calls and streams that still wait fail with `closed`. */
     private fun end() {
-        // By the maps' own iterators: who is being refused takes itself out meanwhile, and a copy of one entry, as
-        // `toList` makes it, throws where that entry is gone.
+        // The loops use the maps' own iterators, because a failing future may remove its own entry meanwhile. `toList`
+        // copies the only entry of a map of size 1, and throws if that entry is gone.
         for (tag in opening.waiting.keys) guarded { opening.waiting.remove(tag)?.fail(opening.closedError()) }
         for (tag in opening.streams.keys) guarded { opening.streams.remove(tag)?.ended(opening.closedError(), 0) }
         opening.handlers.clear()
@@ -163,24 +168,24 @@ internal class Pump(private val opening: Opening) : Runnable {
         }
     }
 
-    /** Reports what a callback of the application threw. Never throws: the reading goes on. */
+    /** Reports an exception of the application's callback. Never throws, so that the reading continues. */
     private fun complain(problem: Throwable) {
         var untold = problem
         if (problem is PluginException)
             try {
                 return log(WARNING, problem.message ?: problem.code.code)
             } catch (thrown: Throwable) {
-                untold = thrown // onLog may have thrown the first one, too.
+                untold = thrown // onLog may also have thrown the first exception.
             }
         try {
             Thread.currentThread().uncaughtExceptionHandler.uncaughtException(Thread.currentThread(), untold)
         } catch (_: Throwable) {
-            // The handler of uncaught errors is the application's code as well.
+            // The uncaught exception handler is the application's code, too.
         }
     }
 
     private companion object {
-        /** Events that are read in one go: their structures are 26 KB, and stay in the first-level cache. */
+        /** Maximum number of events in one read. Their structures take 26 KB and fit in the first-level cache. */
         const val BATCH = 256L
         /** UINT32_MAX. */
         const val NO_LIMIT = -1

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.ConcurrentLinkedQueue
 
 /**
- * Native memory for the structures of one call. A platform thread keeps its own; virtual threads, of which there may be
- * millions, share some.
+ * Native memory for the structures of one call. A platform thread keeps its own. Virtual threads share some, because
+ * there may be millions of them.
  */
 internal class Scratch {
     private val arena = Arena.ofAuto()
@@ -18,10 +18,10 @@ internal class Scratch {
     val window: MemorySegment = arena.allocate(Layout.WINDOW_BYTES, 8)
     val number: MemorySegment = arena.allocate(8, 8)
     val handles: MemorySegment = arena.allocate(8L * ATTACHMENTS_MAX, 8)
-    /** Bytes of a message, and of a direct answer: the handler has returned when that is written. */
+    /** The bytes of a message, and then of a direct answer. The handler has returned when the answer is written. */
     val bytes: MemorySegment = arena.allocate(ROOM, 64)
 
-    /** In use further up this thread's stack. */
+    /** Whether a caller further up this thread's stack uses the scratch. */
     private var busy = false
 
     fun give() {
@@ -31,11 +31,11 @@ internal class Scratch {
 
     companion object {
         /**
-         * From this size on, a loan costs less than a copy, as measured in the other hosts. Also the size of this
-         * buffer.
+         * Size in bytes from which a loan costs less than a copy, as measured in the other hosts. [bytes] has the same
+         * size.
          */
         const val ROOM: Long = 4096
-        /** As the core has it. */
+        /** The limit of libclearway. */
         const val ATTACHMENTS_MAX: Int = 32
 
         private val own: ThreadLocal<Scratch> = ThreadLocal.withInitial { Scratch() }

@@ -4,7 +4,7 @@ package clearway.plugin.host
 import clearway.plugin.PluginErrorCode
 import clearway.plugin.PluginException
 
-/** The statuses of clearway.h; a test compares them with the header. */
+/** The statuses of clearway.h. A test compares them with the header. */
 internal enum class Status(val code: PluginErrorCode?) {
     OK(null),
     PENDING(null),
@@ -28,13 +28,13 @@ internal enum class Status(val code: PluginErrorCode?) {
     OVERFLOW(PluginErrorCode.OVERFLOW);
 
     companion object {
-        // In the order of the header, so that a constant's place is its number.
+        // The constants have the order of the header, so that each ordinal is the status number.
         const val OK_NUMBER: Int = 0
         const val PENDING_NUMBER: Int = 1
-        /** A plugin's own statuses begin here. */
+        /** The first of a plugin's own statuses. */
         const val OWN_MIN: Int = 1000
 
-        /** The error for a status other than OK; `text` is what the other side said of it. */
+        /** Returns the exception for a status other than OK. `text` is the other side's message. */
         fun error(status: Int, what: String, text: String = ""): PluginException {
             val known = entries.getOrNull(status)?.code
             val code = known ?: if (status >= OWN_MIN) PluginErrorCode.FAILED else PluginErrorCode.BAD_ANSWER
@@ -49,7 +49,7 @@ internal enum class Status(val code: PluginErrorCode?) {
     }
 }
 
-/** Throws what a status says, unless it is OK. */
+/** Throws the exception for a status, unless the status is OK. */
 internal fun check(status: Int, what: String) {
     if (status != Status.OK_NUMBER) throw Status.error(status, what)
 }

@@ -4,7 +4,7 @@ package clearway.plugin.host
 import clearway.plugin.abi.Layout
 import java.lang.foreign.MemorySegment
 
-/** How much of a stream may wait, and be read. */
+/** The limits of a stream: events, bytes, and the policy for a full queue. */
 internal class Window(val items: Int, val whenFull: Int, val bytes: Long) {
 
     fun write(to: MemorySegment) {

@@ -9,10 +9,11 @@ import clearway.channel.codec.inArray
 import java.nio.ByteBuffer
 
 /**
- * Messages as JSON, for ends that have nothing else. Writes what `JSON.stringify` writes: floats that are not finite
- * are null, integers beyond 2^53 the nearest float64, lists of numbers objects. An object is read as a LinkedHashMap, a
- * number that is whole and exact as an Integer or a Long, any other as a Double. `itemsMax` does not bound it: a value
- * of JSON announces none.
+ * Messages as JSON, for ends that support only JSON. Writes what `JSON.stringify` writes. A float that is not finite
+ * becomes null. An integer beyond 2^53 becomes the nearest float64. A list of numbers becomes an object.
+ *
+ * Reads an object as a LinkedHashMap. Reads a number that is whole and exact as an Integer or a Long, any other number
+ * as a Double. `itemsMax` has no effect, because JSON announces no counts.
  *
  * @see clearway.channel.codec.Codecs.JSON
  */
@@ -22,7 +23,7 @@ public class JsonMessageCodec internal constructor(private val limits: CodecLimi
     override val name: String
         get() = "json"
 
-    /** The same codec with these limits. */
+    /** Returns the same codec with these limits. */
     public fun with(limits: CodecLimits): JsonMessageCodec = JsonMessageCodec(limits)
 
     override fun encode(value: Any?): ByteArray {

@@ -5,16 +5,17 @@ import java.math.BigDecimal
 import java.math.MathContext
 import java.math.RoundingMode
 
-/** Up to here every integer is a float64 of its own. */
+/** The largest integer up to which every integer has a float64 of its own. */
 internal const val EXACT_MAX = (1L shl 53) - 1
 
 /**
- * A number, of which the first byte is the next one: an Integer or a Long where it is whole and exact, else a Double.
+ * Reads a number that begins at the next byte. Returns an Integer or a Long if the number is whole and exact, otherwise
+ * a Double.
  */
 internal fun readNumber(reader: JsonReader): Any {
     val from = reader.at
     if (reader.peek() == '-'.code) reader.at++
-    // A zero stands alone: what follows it is not of the number.
+    // No digit may follow a leading zero. A digit after it does not belong to the number.
     if (reader.peek() == '0'.code) reader.at++ else digits(reader)
     if (reader.peek() == '.'.code) {
         reader.at++
@@ -38,16 +39,18 @@ private fun digits(reader: JsonReader) {
     if (reader.at == from) throw reader.unexpected()
 }
 
-/** A number as `JSON.stringify` writes it: the shortest digits that read as the same; what is not finite is null. */
+/**
+ * Writes a number as `JSON.stringify` does: the shortest digits that read as the same number; null if it is not finite.
+ */
 internal fun numberText(value: Double): String {
     if (value.isNaN() || value.isInfinite()) return "null"
-    if (value == 0.0) return "0" // minus zero, too
+    if (value == 0.0) return "0" // also minus zero
     val whole = value.toLong()
     if (whole in -EXACT_MAX..EXACT_MAX && whole.toDouble() == value) return whole.toString()
     val shortest = shortest(Math.abs(value))
     val sign = if (value < 0) "-" else ""
     val digits = shortest.unscaledValue().toString()
-    val point = digits.length - shortest.scale() // digits before the point
+    val point = digits.length - shortest.scale() // the number of digits before the point
     val text =
         when {
             digits.length <= point && point <= 21 -> digits + "0".repeat(point - digits.length)
@@ -62,17 +65,18 @@ internal fun numberText(value: Double): String {
     return sign + text
 }
 
-/** A decimal with this many digits is the only one of that length that reads as its float64. */
+/** Two different decimals with at most this many digits never read as the same normal float64. */
 private const val UNIQUE_DIGITS = 15
 private const val DIGITS_MAX = 17
 
 /**
- * The decimal of the fewest digits that reads as `value`, which is above 0; of two, the nearer one, of two as near the
- * even one.
+ * Returns the decimal with the fewest digits that reads as `value`, which must be above 0. If there are two, returns
+ * the nearer one. If both are equally near, returns the even one.
  */
 private fun shortest(value: Double): BigDecimal {
     val normal = value >= java.lang.Double.MIN_NORMAL
-    // Before JDK 19 these may be more digits than needed, but where they are few no others would do.
+    // Before JDK 19, `toString` may return more digits than needed. A result of up to [UNIQUE_DIGITS] digits is the
+    // shortest one.
     val given = BigDecimal(value.toString()).stripTrailingZeros()
     if (normal && given.precision() <= UNIQUE_DIGITS) return given
     val exact = BigDecimal(value)

@@ -6,8 +6,8 @@ import clearway.channel.codec.CodecException
 import clearway.channel.codec.validUntil
 
 /**
- * Reads a JSON text once, judging syntax, depth and UTF-8 as they are met. Our own, as in the other languages: all have
- * to name the same byte for the same mistake, and no parser's promises go so far.
+ * Reads a JSON text in one pass. Checks syntax, depth and UTF-8 in the order of the bytes. Clearway has its own reader
+ * in each language, because all languages must report the same byte for the same error. No library guarantees that.
  */
 internal class JsonReader(
     val bytes: ByteArray,
@@ -17,7 +17,7 @@ internal class JsonReader(
 ) {
     var at = start
 
-    /** The next byte, or -1 at the end. */
+    /** Returns the next byte, or -1 at the end. */
     fun peek(): Int = if (at < end) bytes[at].toInt() and 0xff else -1
 
     fun byteAt(index: Int): Int = if (index < end) bytes[index].toInt() and 0xff else -1
@@ -25,13 +25,13 @@ internal class JsonReader(
     fun refusal(error: CodecError, index: Int = at): CodecException =
         CodecException(error, "this is no JSON", index - start)
 
-    /** The error where another byte than the next one was expected. */
+    /** Returns the error for an unexpected byte: `truncated` at the end of the text, otherwise `malformed`. */
     fun unexpected(): CodecException = refusal(if (at >= end) CodecError.TRUNCATED else CodecError.MALFORMED)
 
     val messageEnd: Int
         get() = end
 
-    /** The text's one value. */
+    /** Reads the text's only value. */
     fun whole(): Any? {
         val value = value(0)
         space()
@@ -51,7 +51,7 @@ internal class JsonReader(
         }
     }
 
-    /** The next byte that is no white space; it is not passed. */
+    /** Skips white space and returns the next byte without consuming it. */
     private fun next(): Int {
         space()
         val byte = peek()
@@ -109,7 +109,9 @@ internal class JsonReader(
         return map
     }
 
-    /** A comma, which is passed, or the end, which is not. */
+    /**
+     * Returns true after a comma, which it consumes. Returns false at the closing bracket, which it does not consume.
+     */
     private fun goesOn(close: Int): Boolean {
         val byte = next()
         if (byte == close) return false
@@ -126,7 +128,7 @@ internal class JsonReader(
         return value
     }
 
-    /** Checks the UTF-8 of some bytes. */
+    /** Checks that the bytes from `from` to `to` are UTF-8. */
     fun check(from: Int, to: Int) {
         val wrong = validUntil(bytes, from, to)
         if (wrong < to) throw refusal(CodecError.BAD_UTF8, wrong)

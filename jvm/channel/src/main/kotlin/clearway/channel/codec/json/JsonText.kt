@@ -4,7 +4,7 @@ package clearway.channel.codec.json
 import clearway.channel.codec.CodecError
 import clearway.channel.codec.CodecException
 
-/** A text in its quotes, of which the first is the next byte. */
+/** Reads a text in quotes. The next byte must be the opening quote. */
 internal fun readText(reader: JsonReader): String {
     var text: StringBuilder? = null
     reader.at++
@@ -34,7 +34,7 @@ internal fun readText(reader: JsonReader): String {
     }
 }
 
-/** The character of an escape, of which the backslash is the next byte. */
+/** Reads an escape and returns its character. The next byte must be the backslash. */
 private fun escape(reader: JsonReader): Int {
     val from = reader.at
     reader.at++
@@ -55,7 +55,10 @@ private fun escape(reader: JsonReader): Int {
     return simple
 }
 
-/** The character of `\uXXXX`, or of two that are the halves of one. `from` is the index of the first backslash. */
+/**
+ * Reads `\uXXXX`, or the two escapes of a surrogate pair. Returns the character. `from` is the index of the first
+ * backslash.
+ */
 private fun unicode(reader: JsonReader, from: Int): Int {
     fun alone() = reader.refusal(CodecError.BAD_UTF8, from)
     reader.at = from + 2
@@ -64,8 +67,8 @@ private fun unicode(reader: JsonReader, from: Int): Int {
         if (high in 0xdc00..0xdfff) throw alone()
         return high
     }
-    // The lower half must follow. Where the text ends before that is known it is cut short; where anything else stands
-    // there, the upper half has no form in UTF-8.
+    // The lower half must follow. If the text ends too soon, it is truncated. If anything else follows, the upper half
+    // has no form in UTF-8.
     for (index in 0 until 4) {
         val byte = reader.byteAt(from + 6 + index)
         if (byte < 0) throw reader.refusal(CodecError.TRUNCATED, reader.messageEnd)
@@ -88,7 +91,7 @@ private fun unicode(reader: JsonReader, from: Int): Int {
     return 0x10000 + ((high - 0xd800) shl 10) + (low - 0xdc00)
 }
 
-/** Four hex digits. */
+/** Reads four hex digits. */
 private fun unit(reader: JsonReader): Int {
     var unit = 0
     for (index in 0 until 4) {

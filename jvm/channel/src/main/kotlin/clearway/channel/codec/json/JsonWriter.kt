@@ -34,7 +34,7 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
             is IntArray -> numbers(value.size, depth) { integer(value[it].toLong()) }
             is FloatArray -> numbers(value.size, depth) { raw(numberText(value[it].toDouble())) }
             is DoubleArray -> numbers(value.size, depth) { raw(numberText(value[it])) }
-            // JavaScript has a bigint for each of them, and JSON has none.
+            // JavaScript holds 64-bit elements as bigints, which JSON cannot express.
             is LongArray -> if (value.isEmpty()) numbers(0, depth) {} else throw notEncodable("64-bit list")
             else -> throw notEncodable(value.javaClass.name)
         }
@@ -76,7 +76,7 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
         raw("}")
     }
 
-    /** A list of numbers is the object that `JSON.stringify` makes of a typed array. */
+    /** Writes a list of numbers as the object that `JSON.stringify` makes of a typed array. */
     private inline fun numbers(count: Int, depth: Int, put: (Int) -> Unit) {
         enter(depth)
         raw("{")
@@ -91,11 +91,13 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
         if (text == null) raw("null") else text(text)
     }
 
-    /** Short escapes where JSON has them, `\u00xx` for the rest of what must be escaped. */
+    /**
+     * Writes a text in quotes. Uses JSON's short escapes, and `\u00xx` for the other characters that need an escape.
+     */
     fun text(text: String) {
         val size = utf8Size(text)
         if (size < 0) throw notEncodable("text with half of a surrogate pair")
-        // An escape has six bytes for a character of one.
+        // Room for the text and its quotes. `raw` makes more room for escapes.
         writer.room(size + 2)
         raw("\"")
         var from = 0
@@ -110,7 +112,7 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
     }
 
     private fun part(text: String, from: Int, to: Int) {
-        // Three bytes a character at most; two characters of a pair have four together.
+        // A character takes at most three bytes. A surrogate pair takes four bytes for two characters.
         writer.room((to - from) * 3L)
         writer.utf8(text, from, to)
     }
