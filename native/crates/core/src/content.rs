@@ -238,7 +238,7 @@ pub(crate) unsafe fn name<'a>(text: clearway_sys::Text) -> Result<&'a str, Statu
     if text.size > 256 {
         return Err(CLEARWAY_TOO_LARGE);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.size) };
     std::str::from_utf8(bytes).map_err(|_| CLEARWAY_INVALID_ARGUMENT)
 }
@@ -251,7 +251,7 @@ pub(crate) unsafe fn shown(text: clearway_sys::Text) -> String {
     if text.data.is_null() {
         return String::new();
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.size.min(4096)) };
     String::from_utf8_lossy(bytes).into_owned()
 }

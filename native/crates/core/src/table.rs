@@ -67,7 +67,7 @@ unsafe fn give<T>(to: *mut T, value: T) -> Done {
     if to.is_null() || !to.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: the caller makes the same promise.
+    // SAFETY: the caller guarantees this.
     unsafe { to.write(value) };
     Ok(())
 }
@@ -83,7 +83,7 @@ pub(crate) unsafe fn content(raw: *const Content) -> Result<Content, Status> {
     if !raw.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: the caller makes the same promise.
+    // SAFETY: the caller guarantees this.
     Ok(unsafe { *raw })
 }
 

@@ -18,7 +18,7 @@ use crate::guard::lock;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_example_fill(data: *mut u8, size: usize, value: i32) {
     if size > 0 {
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller guarantees this.
         unsafe { data.write_bytes(value as u8, size) };
     }
 }

@@ -76,7 +76,7 @@ impl Memory {
         if size > BYTES_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller guarantees this.
         let block = Arc::new(unsafe { Block::new(data, size, flags, Origin::Foreign { release, context }) });
         // If no slot for a reference is free, the block is leaked, because dropping it would call `release`.
         Memory::another(&block).inspect_err(|_| std::mem::forget(block.clone()))
@@ -90,7 +90,7 @@ impl Memory {
         if data.is_null() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller guarantees this.
         Memory::of(unsafe { Block::new(data, size, flags, Origin::Owned { _owner: owner }) })
     }
 
