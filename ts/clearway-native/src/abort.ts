@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One listener per signal, however many calls and streams share it: Node warns of a leak from the eleventh listener on.
+// One listener per signal. All calls and streams of a signal share it, because Node warns of a leak from the eleventh listener on.
 
 interface Watched {
   readonly told: Set<() => void>;
@@ -8,7 +8,7 @@ interface Watched {
 
 const watched = new WeakMap<AbortSignal, Watched>();
 
-/** Calls `told` once when the signal is aborted. Returns a function that cancels this; calling it again does nothing. */
+/** Calls `told` once when the signal is aborted. Returns a function that removes the callback; further calls of it do nothing. */
 export function onAbort(signal: AbortSignal, told: () => void): () => void {
   const found = watched.get(signal) ?? watch(signal);
   found.told.add(told);
