@@ -11,7 +11,7 @@
 #include "clearway.h"
 #include "clearway_codec.h"
 
-/** The last pointer command, as sent to "frames/pointer". */
+/** The last pointer command that "frames/pointer" received. */
 typedef struct pointer {
   uint32_t sequence;
   int32_t x;
@@ -21,11 +21,11 @@ typedef struct pointer {
 
 typedef struct ticker ticker;
 
-/** One opening of the plugin; the context of every handler and source. */
+/** One instance of the plugin. It is the context of every handler and source. */
 typedef struct example {
   const clearway_host *host;
   clearway_plugin_id id;
-  /** Guards the fields below. Only "memset/held" calls the host with it held, for memory. */
+  /** Guards the fields below. Only "memset/held" calls the host with the lock held, to allocate and release memory. */
   pthread_mutex_t lock;
   ticker *tickers;
   pointer pointer;
@@ -41,7 +41,7 @@ clearway_status add_frames(example *self);
 clearway_status add_image(example *self);
 clearway_status add_block(example *self);
 
-/** A handler's channel, and where it runs. */
+/** A handler's channel, and the thread or queue that runs the handler. */
 typedef struct entry {
   clearway_text channel;
   uint32_t runs;
@@ -49,18 +49,18 @@ typedef struct entry {
   clearway_on_message on_message;
 } entry;
 
-/** Registers handlers with the opening as their context. */
+/** Registers handlers with `self` as their context. Returns the first status that is not CLEARWAY_OK. */
 clearway_status add_handlers(example *self, const entry *entries, size_t count);
 
-/** Answers with bytes, which the host copies. */
+/** Answers with bytes. The host copies the bytes. */
 clearway_status reply_bytes(const example *self, clearway_reply reply, const void *bytes, size_t size);
 
 /** Answers with a null message. */
 clearway_status reply_null(const example *self, clearway_reply reply);
 
 /**
- * Answers with an error: a status, and a text that the host shows. Returns the host's status, CLEARWAY_OK for an answer that it
- * took.
+ * Answers with an error: a status, and a text that the host shows. Returns the host's status: CLEARWAY_OK if the host accepted the
+ * answer.
  */
 clearway_status refuse(const example *self, clearway_reply reply, clearway_status status, const char *text);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters memory that both sides see: "image/filter", on the pool. The message is a standard map {"width": …, "height": …,
-// "filter": "negative" | "grey"}. Its attachment has the RGBA pixels, which are changed in place.
+// Filters memory that both sides see: "image/filter", on the pool. The message is a standard map {"width": …, "height": …, "filter":
+// "negative" | "grey"}. The filter changes the RGBA pixels of the first attachment in place.
 #include <string.h>
 
 #include "ticker.h"
@@ -21,7 +21,7 @@ static clearway_status filter(void *context, const clearway_content *message, cl
   clearway_values values = {.at = memory, .capacity = 16};
   const clearway_value *given;
   int64_t width, height;
-  // The default of 0 is out of range, so both are required.
+  // The default of 0 is out of range, so width and height are required.
   if (!read_arguments(message, &values, &given) || !argument(given, "width", 1, 1 << 15, 0, &width) ||
       !argument(given, "height", 1, 1 << 15, 0, &height))
     return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "width and height are 1 to 32768");

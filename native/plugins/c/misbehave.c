@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A plugin that breaks the rules, for tests: the host must answer with an error and go on. A handler's reply, if it sends one,
-// holds the host's result of each of its calls: i32 statuses, little-endian.
+// A plugin that breaks the rules, for tests. The host must answer with an error and go on. Most handlers reply with the host's results of
+// their calls: i32 statuses, little-endian.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static clearway_status tell(const bad *self, clearway_reply reply, const clearwa
   return self->host->reply(reply, &(clearway_content){.data = (const uint8_t *)said, .size = count * sizeof *said});
 }
 
-// A status that is not defined.
+// Returns an undefined status.
 static clearway_status garbage_status(void *context, const clearway_content *message, clearway_reply reply) {
   (void)context, (void)message, (void)reply;
   return -559038737;
@@ -27,7 +27,7 @@ static clearway_status never(void *context, const clearway_content *message, cle
   return CLEARWAY_OK;
 }
 
-// Impossible lengths: without bytes, beyond a memory, and around the end of the address space.
+// Replies with impossible lengths: without bytes, beyond a memory, and past the end of the address space.
 static clearway_status garbage_length(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -43,7 +43,7 @@ static clearway_status garbage_length(void *context, const clearway_content *mes
   return tell(self, reply, said, 5);
 }
 
-// Handles that never existed, and released ones.
+// Uses handles that never existed, and released handles.
 static clearway_status garbage_memory(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -62,7 +62,7 @@ static clearway_status garbage_memory(void *context, const clearway_content *mes
   return tell(self, reply, said, 8);
 }
 
-// Null for required pointers.
+// Passes null for required pointers.
 static clearway_status null_pointers(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -77,7 +77,7 @@ static clearway_status null_pointers(void *context, const clearway_content *mess
   return tell(self, reply, said, 6);
 }
 
-// The first answer counts; the second, and the status, come too late.
+// Answers twice. The first answer counts; the host refuses the second answer.
 static clearway_status twice(void *context, const clearway_content *message, clearway_reply reply) {
   const bad *self = context;
   self->host->reply(reply, message);
@@ -99,7 +99,7 @@ static void *answer_later(void *context) {
   return NULL;
 }
 
-// Sends three answers from a thread that the plugin does not wait for, while another thread returns a status.
+// Answers three times from a detached thread, while the handler's thread returns a status.
 static clearway_status from_a_thread(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -115,7 +115,7 @@ static clearway_status from_a_thread(void *context, const clearway_content *mess
   return CLEARWAY_OK;
 }
 
-// Emits to an unknown stream, and to a stream that has ended.
+// Emits to an unknown stream, with an impossible length, and to an ended stream.
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   (void)arguments;
   const bad *self = context;
@@ -151,7 +151,7 @@ CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, 
     const clearway_handler handler = {
         .size = sizeof handler, .channel = handlers[at].channel, .context = self, .on_message = handlers[at].on_message};
     host->handle(plugin->id, &handler);
-    // The second handler for a channel is refused and changes nothing.
+    // The host refuses the second handler of a channel and changes nothing.
     host->handle(plugin->id, &handler);
   }
   const clearway_source source = {

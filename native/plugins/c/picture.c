@@ -27,7 +27,7 @@ bool picture_make(picture *self, uint32_t width, uint32_t height) {
 
 void picture_free(picture *self) { free(self->background); }
 
-/** A part of the picture, clipped at its edges. */
+/** A part of the picture. `cut` clips it at the picture's edges. */
 typedef struct area {
   int64_t left;
   int64_t top;
@@ -77,7 +77,7 @@ void picture_draw(const picture *self, uint8_t *pixels, drawn *before, uint32_t 
   *before = (drawn){
       .whole = true, .bar = (uint32_t)((uint64_t)(frame % BAR_STEPS) * self->width / BAR_STEPS), .pointer = *at};
   fill(self, pixels, bar_at(self, before->bar), (const uint8_t[]){240, 240, 240, 255});
-  // Before the first command there is no pointer to draw.
+  // Without a pointer command, no cross is drawn.
   if (at->sequence != 0) {
     const uint8_t colour[] = {255, at->buttons == 0 ? 210 : 0, 0, 255};
     fill(self, pixels, square(at, CROSS / 2, CROSS_THICK / 2), colour);

@@ -19,14 +19,15 @@ typedef struct reading {
 static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool again) {
   (void)again;
   const clearway_host *host = state;
-  // A sawtooth of a hundred steps, in which lost events are visible.
+  // A sawtooth of a hundred steps shows lost events.
   const reading now = {.number = number, .ns = now_ns(), .value = (double)(number % 100) / 100};
   return host->emit(stream, &(clearway_content){.data = (const uint8_t *)&now, .size = sizeof now});
 }
 
 static void drop(void *state) { (void)state; }
 
-// Arguments: {"rate": events a second, 0 for as fast as there is room, "count": number of events, 0 for no end}.
+// Arguments: {"rate": events a second, "count": number of events}. At rate 0, events are emitted whenever there is room. Count 0 has no
+// end.
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   example *self = context;
   clearway_value memory[16];

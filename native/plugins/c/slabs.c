@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Sixteen slabs of 1080p are 133 MB: a listener that holds more does not keep up. Larger frames have fewer slabs, but at least
-// two: one is drawn while the other is shown.
+// Sixteen slabs of 1080p are 133 MB. A listener that holds more does not keep up. Larger frames have fewer slabs, but at least two: one
+// is drawn while the other is shown.
 enum { SLABS_MAX = 16, SLABS_MIN = 2, BYTES_MAX = 256 << 20 };
 
-// A third of a frame at 60 a second: the delay before a cancelled listener is noticed.
+// The maximum wait for a slab: a third of a frame at 60 a second. It delays the reaction to a cancelled listener.
 enum { WAIT_NS = 5000000 };
 
 struct slabs {
@@ -18,7 +18,7 @@ struct slabs {
   size_t size;
   unsigned made;
   unsigned max;
-  /** The number of slabs that the host or the stream has. */
+  /** The number of slabs in use by the ticker, the stream or the host. */
   unsigned away;
   bool dropped;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Slabs of one size that are lent to the host and come back. A slab keeps its contents, so that the next frame changes only the
-// differences; its pages are already touched.
+// Slabs of one size that are lent to the host and returned. A slab keeps its contents, so the next frame changes only the differences.
+// The slab's pages are already touched.
 #ifndef CLEARWAY_EXAMPLE_SLABS_H
 #define CLEARWAY_EXAMPLE_SLABS_H
 
@@ -15,19 +15,22 @@ typedef struct slab {
   drawn holds;
 } slab;
 
-/** Makes an empty pool of slabs of a size. Returns null if there is no memory. */
+/** Makes an empty pool of slabs of one size. Returns null if there is no memory. */
 slabs *slabs_make(size_t size);
 
-/** Takes a free slab, or makes one. Returns null if the host keeps all allowed slabs for 5 ms. */
+/**
+ * Takes a free slab, or makes one. If the host has all allowed slabs, waits up to 5 ms for one, then returns null. Returns null also
+ * without memory.
+ */
 slab *slabs_take(slabs *self);
 
 /** Returns a slab to the pool, on any thread. */
 void slabs_give(slab *back);
 
-/** Frees the slabs. Slabs that the host has are freed when they come back, which may be long after the plugin was closed. */
+/** Frees the pool. Slabs that the host still has are freed when the host releases them, possibly long after the plugin was closed. */
 void slabs_drop(slabs *self);
 
-/** A `clearway_release_memory` whose context is the slab. */
+/** Returns a slab to its pool. This is a `clearway_release_memory` whose context is the slab. */
 void slab_released(void *context, uint8_t *data, size_t size);
 
 #endif

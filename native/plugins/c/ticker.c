@@ -13,11 +13,11 @@ struct ticker {
   pthread_cond_t wake;
   bool cancelled;
   bool has_room;
-  /** The thread will only return. A thread that sees this may join it. */
+  /** The thread will only return. Another thread that sees this may join it. */
   bool finished;
 };
 
-// Waits until a point in time (0 for none), until cancelled, or with `for_room` until there is room. Call it with `lock` held.
+// Waits until a point in time (0: no limit) or until cancelled. With `for_room`, also stops when there is room. Call it with `lock` held.
 static void wait_until(ticker *self, uint64_t until_ns, bool for_room) {
   const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u)};
   while (!self->cancelled && !(for_room && self->has_room)) {
@@ -28,7 +28,7 @@ static void wait_until(ticker *self, uint64_t until_ns, bool for_room) {
   }
 }
 
-// Waits for the time of the next event. Returns false when cancelled.
+// Waits for the time of the next event. Returns false if the stream was cancelled.
 static bool wait_for_time(ticker *self, uint64_t due_ns) {
   pthread_mutex_lock(&self->owner->lock);
   if (due_ns > now_ns()) wait_until(self, due_ns, false);
@@ -37,7 +37,7 @@ static bool wait_for_time(ticker *self, uint64_t due_ns) {
   return go_on;
 }
 
-// Emits an event. While the stream is full, waits for room and emits again.
+// Emits an event. While the stream is full, waits for room and emits the event again.
 static clearway_status emit(ticker *self, uint64_t number) {
   for (bool again = false;; again = true) {
     pthread_mutex_lock(&self->owner->lock);
@@ -46,7 +46,7 @@ static clearway_status emit(ticker *self, uint64_t number) {
     const clearway_status status = self->source.emit(self->source.state, self->stream, number, again);
     if (status != CLEARWAY_FULL) return status;
     pthread_mutex_lock(&self->owner->lock);
-    // `on_room` may have come before this; `has_room` is then set, and there is no wait.
+    // `on_room` may have run before the lock was taken. `has_room` is then set, and `wait_until` returns at once.
     wait_until(self, 0, true);
     const bool cancelled = self->cancelled;
     pthread_mutex_unlock(&self->owner->lock);
@@ -72,7 +72,7 @@ static void *run(void *context) {
     if (status != CLEARWAY_OK) break;
   }
   if (status == CLEARWAY_OK) host->end(self->stream);
-  // The listener has gone or knows of the end already.
+  // The stream has ended normally, or its listener has left or has already received the end.
   const bool gone = status == CLEARWAY_OK || status == CLEARWAY_CANCELLED || status == CLEARWAY_STALE ||
                     status == CLEARWAY_CLOSED || status == CLEARWAY_OVERFLOW;
   if (!gone) host->end_error(self->stream, status, (clearway_text)CLEARWAY_TEXT("an event could not be emitted"));
@@ -89,7 +89,7 @@ static void join(ticker *self) {
   free(self);
 }
 
-// Removes a finished ticker from the list, or with `any` any ticker. Call it with `lock` held.
+// Removes a finished ticker from the list; with `any`, any ticker. Call it with `lock` held.
 static ticker *take(example *owner, bool any) {
   for (ticker **at = &owner->tickers; *at != NULL; at = &(*at)->next) {
     ticker *found = *at;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `plugin-check LIBRARY ...` checks that each example plugin does what the README.md of native/plugins says. The exit status is
-// 1 if one does not.
+// `plugin-check LIBRARY ...` checks each example plugin against the README.md of native/plugins. The exit status is 1 if a check fails.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@ static const char *library;
 
 static void expect(bool holds, const char *what) {
   if (holds) return;
-  // Only the first errors are printed, because each of a hundred frames may have some.
+  // Only the first errors are printed, because each of a hundred frames may have several.
   if (wrong++ < 20) fprintf(stderr, "%s: %s\n", library, what);
 }
 
@@ -96,7 +95,7 @@ static void check_frames(void) {
     expect(pixels[0] == 0x31464c43 && pixels[1] == frame, "frames are stamped with their number");
     expect(memcmp(pixels + 2, moved, sizeof moved) == 0, "frames are stamped with the pointer");
     expect(pixels[20 * 64 + 30] == 0xff0000ffu, "the pointer is drawn");
-    // Away from the pointer only the bar differs from the gradient, and keeps its width: slabs keep no old drawing.
+    // Away from the pointer, only the bar differs from the gradient, and the bar keeps its width: a slab keeps no old drawing.
     unsigned white = 0;
     for (unsigned x = 0; x < 64; x++) white += pixels[40 * 64 + x] == 0xfff0f0f0u;
     expect(white == 4, "the bar is drawn once");

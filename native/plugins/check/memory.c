@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// References with generations: the slot's index in the lower half, the number of its uses in the upper.
+// References with generations. A handle has the slot's index in the lower half, and the number of the slot's uses in the upper half.
 #include "memory.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ static struct {
   block *block;
 } slots[SLOTS];
 
-// Call it with `lock` held.
+// Returns the block of a handle, or null for a stale handle. Call it with `lock` held.
 static block *find(clearway_memory memory) {
   const uint32_t slot = (uint32_t)memory.handle;
   if (slot >= SLOTS || slots[slot].block == NULL || slots[slot].generation != memory.handle >> 32) return NULL;
@@ -74,7 +74,7 @@ clearway_status memory_allocate(clearway_plugin_id plugin, size_t size, uint32_t
   if (size > (size_t)1 << 32) return CLEARWAY_TOO_LARGE;
   uint8_t *data = malloc(size > 0 ? size : 1);
   if (data == NULL) return CLEARWAY_OUT_OF_MEMORY;
-  // Reused memory may hold anything. This pattern exposes plugins that rely on zeros.
+  // Reused memory may contain anything. This pattern exposes plugins that rely on zeros.
   memset(data, flags & CLEARWAY_MEMORY_ZEROED ? 0 : 0xa5, size);
   const clearway_status status = memory_adopt(plugin, data, size, 0, free_data, NULL, view);
   if (status != CLEARWAY_OK) free(data);

@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 import { NativeError } from "./error.js";
 
 /**
- * How JavaScript sees native memory. `shared`: a SharedArrayBuffer, which other threads may have too. `detachable`: an ArrayBuffer, empty
- * after its release. `copied`: an independent ArrayBuffer.
+ * The kind of view that JavaScript gets of native memory. `shared` is a SharedArrayBuffer, which other threads may have too. `detachable`
+ * is an ArrayBuffer that becomes empty after its release. `copied` is an independent ArrayBuffer.
  */
 export type ViewKind = "shared" | "detachable" | "copied";
 
-/** What this runtime can do with memory that crosses. */
+/** The runtime's features for memory that crosses between JavaScript and native code. */
 export interface NativeFeatures {
   /** How native memory becomes a SharedArrayBuffer: with Node-API, with V8's own functions, or not at all. */
   mapping: "node-api" | "v8" | "none";
@@ -21,16 +21,16 @@ export interface NativeFeatures {
 /** The core's number of a memory or of a reply. The core refuses a stale number. */
 export type Slot = number;
 
-/** A message in the addon's form: nothing for null, bytes, or a memory's number; then the numbers of attached memories. */
+/** A message in the addon's form: nothing for null, bytes, or a memory's number. The numbers of attached memories follow. */
 export type Given = [bytes?: Uint8Array | Slot | undefined, attached?: Float64Array];
 
-/** The functions of the addon, native/crates/node. None is public; all of them refuse wrong arguments. */
+/** The functions of the addon, native/crates/node. All are internal, and all refuse wrong arguments. */
 export interface Addon {
   features(): NativeFeatures;
   /**
    * Loads a plugin. The addon writes later records to `heads` and `body` (see `record.ts`), and answers of direct calls to `answerHeads`
-   * and `answerBody`. It calls `onWake` on this thread when there are records to drain. A returned number is a status of clearway.h; its
-   * text is then the first record of the answer buffers.
+   * and `answerBody`. It calls `onWake` on this thread when there are records to drain. A returned number is a status of clearway.h. The
+   * first record of the answer buffers then has the error text.
    */
   open(
     path: string,
@@ -40,15 +40,15 @@ export interface Addon {
     answerBody: Uint8Array,
     onWake: () => void,
   ): object | number;
-  /** Closes the plugin on a separate thread; a closed record follows. */
+  /** Closes the plugin on a separate thread. A closed record follows. */
   close(port: object): void;
   /** Sets whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
-  /** Returns the number of a channel's line, for `call`. It is valid as long as the port. */
+  /** Returns the number of a channel's line, for `call`. The number is valid as long as the port. */
   direct(port: object, channel: string): number;
   /**
-   * Calls a channel's handler at once, on this thread. Returns undefined for a null answer, and 1 for an answer that it wrote as the
-   * first record. With `keeps`, JavaScript owns the memory that it sends, and the result is true if the answer is all of that memory.
+   * Calls a channel's handler at once, on this thread. Returns undefined for a null answer, and 1 after writing the answer as the first
+   * record. With `keeps`, JavaScript keeps the memory that it sends, and the result is true if the answer is that whole memory.
    */
   call(line: number, ...given: Given | [lent: Slot, none: undefined, keeps: true]): 1 | true | undefined;
   /** Sends to the plugin's own threads. A reply record with this `call` follows. Returns a status. */
@@ -69,21 +69,21 @@ export interface Addon {
   /** Answers a message of the plugin. Returns a status. */
   answer(port: object, reply: Slot, status: 0, ...given: Given): number;
   answer(port: object, reply: Slot, status: number, text: string): number;
-  /** Writes waiting records, as many as fit, and returns their number. */
+  /** Writes as many waiting records as fit, and returns their number. */
   drain(port: object): number;
-  /** Allocates native memory of `size` bytes. Returns a negative status on failure. */
+  /** Allocates native memory of `size` bytes. Returns a negative number, the negated status, on failure. */
   allocate(port: object, size: number): Slot;
   /**
-   * Keeps the memory of a view while native code may use it; a returned record with `id` follows. A negative result is a status. 0 means
-   * that the memory cannot be kept: this Node cannot do it, or the buffer is resizable and may shrink.
+   * Keeps the memory of a view while native code may use it. A returned record with `id` follows. A negative result is a negated status.
+   * The result is 0 if the memory cannot be kept: this Node cannot do it, or the buffer is resizable and may shrink.
    */
   lend(port: object, bytes: Uint8Array, id: number): Slot;
   size(port: object, slot: Slot): number;
-  /** Returns a buffer over the memory; undefined if this runtime has no views of that kind. */
+  /** Returns a buffer over the memory. Returns undefined if this runtime has no views of that kind. */
   view(port: object, slot: Slot, kind: ViewKind): ArrayBuffer | SharedArrayBuffer | undefined;
   /** Releases this side's reference. Empties `buffer` if it is an ArrayBuffer over the memory. Returns a status. */
   release(port: object, slot: Slot, buffer?: ArrayBufferLike): number;
-  /** Tells the garbage collector about memory that it does not count. */
+  /** Reports to the garbage collector a change of memory that it does not count. */
   adjust(port: object, bytes: number): void;
   stats(port: object): Record<string, number>;
 }
@@ -93,7 +93,7 @@ const place = (): string =>
 
 let loaded: Addon | undefined;
 
-/** Returns the addon; loads it on first use. Throws `addon-missing` if it was not built. */
+/** Returns the addon, and loads it on first use. Throws `addon-missing` if the addon was not built. */
 export function addon(): Addon {
   if (loaded) return loaded;
   const path = place();

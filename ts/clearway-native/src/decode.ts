@@ -5,10 +5,10 @@ import { Message, type NativeMessage, nullMessage } from "./message.js";
 import { bodyBytes, field, headsMax, kind, stride } from "./record.js";
 
 const decoder = new TextDecoder();
-// Above this size, a copy in C++ is faster than a loop in JavaScript: measured with 8 to 64 bytes in Node 20.
+// Above this size, a copy in C++ is faster than a loop in JavaScript (measured with 8 to 64 bytes in Node 20).
 const loopBytesMax = 32;
 
-/** The buffers that the addon writes records into, and functions to read them. */
+/** The buffers into which the addon writes records, and functions to read them. */
 export class Records {
   readonly heads = new Float64Array(headsMax * stride);
   readonly body = new Uint8Array(bodyBytes);
@@ -39,12 +39,12 @@ export class Records {
     const attachments = attached === 0 ? undefined : this.#attached(record + 1, attached);
     if (size < 0) return new Message(null, undefined, 0, 0, attachments);
     if (slot === 0) {
-      // Copied twice: into the queue, unless it came from memory, and out of it here. The ledger counts one copy.
+      // Copied twice: into the queue (unless the bytes came from memory), and from the record here. The ledger counts one copy.
       enterCopy(this.home.fromNative, "no-memory", size);
       return new Message(this.#copy(at, size), undefined, 0, 0, attachments);
     }
     if (slot < 0) {
-      // The plugin returns JavaScript's own memory: the view that was lent, or a part of it.
+      // The plugin returns JavaScript's own memory: the lent view, or a part of it.
       this.home.fromNative.sharedBytes += size;
       return new Message(this.#own(this.lent(-slot), at, size), undefined, 0, 0, attachments);
     }
@@ -53,7 +53,10 @@ export class Records {
     return new Message(undefined, new NativeMemory(this.home, slot), at, size, attachments);
   }
 
-  /** Returns the lent view or a part of it; undefined if JavaScript has moved the buffer away. Reading such a message then throws. */
+  /**
+   * Returns the lent view or a part of it. Returns undefined if JavaScript has transferred the buffer. Reading such a message then
+   * throws.
+   */
   #own(view: Uint8Array | undefined, at: number, size: number): Uint8Array | undefined {
     if (view === undefined || view.byteLength === size) return view;
     return view.byteLength < at + size ? undefined : view.subarray(at, at + size);
@@ -71,6 +74,6 @@ export class Records {
   }
 }
 
-/** Returns the number of records that belong to one message, itself included. */
+/** Returns the number of records that belong to a message, including its own record. */
 export const recordsOf = (records: Records, record: number): number =>
   records.get(record, "kind") === kind.attached ? 1 : 1 + records.get(record, "attached");

@@ -65,7 +65,7 @@ export function invalid(name: string, must: string, value: unknown): NativeError
   return new NativeError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
 }
 
-/** Returns a thrown value as a text. Never throws: an unreadable message must not keep its caller waiting. */
+/** Returns a thrown value as a text. Never throws, because the caller must get an error even if a message is unreadable. */
 export function textOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown);

@@ -5,7 +5,7 @@ import type { NativeMessage } from "./message.js";
 import type { Payload } from "./payload.js";
 import type { Port, StreamSink } from "./port.js";
 
-/** What a full queue does: the source waits, the stream fails, or the oldest or newest event is dropped. */
+/** The policy of a full queue: the source waits, the stream fails, or the oldest or newest event is dropped. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Options of a channel's `listen`. */
@@ -13,31 +13,34 @@ export interface ListenOptions {
   /** Arguments for the source. Default: null. */
   arguments?: Payload;
   /**
-   * Events that may wait on the native side, and as many again on JavaScript's. Default: 64. For a firehose of small events use 1024:
-   * more events then share the cost of a batch.
+   * The maximum number of events that wait on the native side. As many again may wait on JavaScript's side. Default: 64. Use 1024 for
+   * very frequent small events, because more events then share the cost of a batch.
    */
   items?: number;
-  /** Bytes that may wait on the native side. A single larger event may too. Default: 64 MiB, which is eight frames of 1080p. */
+  /**
+   * The maximum number of bytes that wait on the native side. A single event may be larger. Default: 64 MiB, which is eight frames of
+   * 1080p.
+   */
   bytes?: number;
-  /** What a full queue does. Default: `wait`. */
+  /** The policy of a full queue. Default: `wait`. */
   whenFull?: WhenFull;
   /** Ends the stream. The iterator throws the signal's reason, or what the signal threw. */
   signal?: AbortSignal;
 }
 
-/** Options for only the newest event: a new event replaces the one that waits. For frames and sensors. */
+/** Returns options that keep only the newest event: a new event replaces the waiting one. Use them for frames and sensors. */
 export const latest = (): { items: number; whenFull: WhenFull } => ({ items: 1, whenFull: "dropOldest" });
 
 /**
- * Events of a plugin, in order. The reader owns each message: release those with native memory, or declare them with `using`. Leaving the
- * loop cancels the source.
+ * Events of a plugin, in order. The reader owns each message. It must release messages with native memory, or declare them with `using`.
+ * Leaving the loop cancels the source.
  */
 export interface NativeEvents extends AsyncIterableIterator<NativeMessage, undefined, void>, AsyncDisposable {
-  /** Number of events dropped so far under the chosen policy. */
+  /** The number of events dropped so far by the chosen policy. */
   readonly dropped: number;
   /** Cancels the source and releases waiting events. */
   return(): Promise<IteratorResult<NativeMessage, undefined>>;
-  /** Returns the stream itself: it can be iterated once. */
+  /** Returns the stream itself, which can be iterated once. */
   [Symbol.asyncIterator](): NativeEvents;
 }
 
@@ -88,7 +91,7 @@ class Events implements NativeEvents, StreamSink {
     at: { items: number; bytes: number; policy: number; given: Payload; signal: AbortSignal | undefined },
   ) {
     this.#port = port;
-    // Credit is returned in halves of the window: this calls the source rarely, and the source never stops for lack of credit.
+    // Credit is returned in halves of the window. The source is then called rarely, and never stops for lack of credit.
     this.#batch = Math.max(1, at.items >> 1);
     this.#stream = port.listen(channel, [at.items, at.bytes, at.policy, at.items], at.given, this);
     if (at.signal) this.#deaf = onAbort(at.signal, (reason) => this.#stop({ error: reason }));
@@ -102,7 +105,7 @@ class Events implements NativeEvents, StreamSink {
     const value = this.#queue[this.#head];
     if (value !== undefined) {
       this.#head++;
-      // A queue that has been read completely is emptied at once.
+      // A fully read queue is emptied at once.
       if (this.#head === this.#queue.length) {
         this.#queue.length = 0;
         this.#head = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Native plugins in Node: loads libraries in Rust or C, calls them, lends them memory, reads their events. See `docs/native.md`.
+ * Native plugins in Node: loads libraries in Rust or C, calls them, lends them memory and reads their events. See `docs/native.md`.
  *
  * @module clearway-native
  */

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Why memory was copied at the boundary. */
+/** The reason for a copy of memory at the boundary. */
 export type NativeCopyReason =
-  /** The other side gave bytes that are in no memory of their own. They are copied into the queue. */
+  /** The other side gave bytes outside of a native memory. They are copied into the queue. */
   | "no-memory"
-  /** Fewer than 4096 bytes, so that copying them costs less than lending them. */
+  /** The message has fewer than 4096 bytes. Copying them costs less than lending them. */
   | "small"
-  /** This Node cannot keep an ArrayBuffer's memory while native code has it (an untested version). */
+  /** This version of Node cannot keep an ArrayBuffer's memory for native code, because the version is untested. */
   | "not-kept"
-  /** The ArrayBuffer is resizable: JavaScript could shrink it while native code has it. */
+  /** The ArrayBuffer is resizable, so JavaScript could shrink it while native code uses it. */
   | "resizable"
   /** This runtime allows no views of native memory (Electron, or `views: "copied"`). */
   | "not-viewed";
 
-/** Bytes that crossed in one direction. */
+/** The bytes that crossed in one direction. */
 export interface NativeLedgerSide {
-  /** Bytes that both sides saw at the same time: shared, or lent for the duration of a call. */
+  /** Bytes that both sides saw at the same time: shared, or lent during a call. */
   sharedBytes: number;
-  /** Bytes that changed owner without a copy: native memory viewed by an ArrayBuffer. */
+  /** Bytes that changed owner without a copy: an ArrayBuffer over native memory. */
   movedBytes: number;
   /** Bytes that were copied; `copies` has the reasons. */
   copiedBytes: number;
   copies: Partial<Record<NativeCopyReason, { count: number; bytes: number }>>;
 }
 
-/** Both directions. A snapshot: it does not change afterwards. */
+/** The ledgers of both directions. A snapshot, which does not change afterwards. */
 export interface NativeLedger {
   toNative: NativeLedgerSide;
   fromNative: NativeLedgerSide;

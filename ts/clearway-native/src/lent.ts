@@ -3,15 +3,15 @@ import type { Slot } from "./addon.js";
 import { NativeError } from "./error.js";
 import { Message, type NativeMessage } from "./message.js";
 
-/** What lent memory needs from the plugin that has it. */
+/** The interface that lent memory needs of its plugin. */
 export interface LendingHome {
   endLoan(slot: Slot): void;
 }
 
 /**
- * JavaScript's memory that native code may use beyond one call, without a copy. A loan ends in two steps. `release()` at once forbids
- * JavaScript's calls to use it; `returned` settles when native code has given back its last reference. `await using` waits for both.
- * Until then, native code may still write to the memory.
+ * JavaScript's memory that native code may use beyond one call, without a copy. A loan ends in two steps. After `release()`, JavaScript's
+ * calls can no longer use the memory. `returned` settles after native code has released its last reference. `await using` waits for both
+ * steps. Until then, native code may still write to the memory.
  */
 export class LentMemory implements AsyncDisposable {
   /** The lent view itself, readable at any time. */
@@ -20,9 +20,9 @@ export class LentMemory implements AsyncDisposable {
   readonly returned: Promise<void>;
   readonly #home: LendingHome;
   #slot: Slot | undefined;
-  /** @internal The message of a handler that answers with all of the memory. It needs no release, so one instance serves every call. */
+  /** @internal The message for a handler that answers with the whole memory. It needs no release, so one instance serves every call. */
   readonly message: NativeMessage;
-  /** @internal Bytes at the time of the loan. Native code sees this many, even if the view was detached since. */
+  /** @internal The number of lent bytes. Native code sees this number of bytes, even if JavaScript has detached the view. */
   readonly lentBytes: number;
 
   /** @internal */
@@ -44,7 +44,7 @@ export class LentMemory implements AsyncDisposable {
     return this.#slot === undefined;
   }
 
-  /** Forbids calls to use the memory: they throw `released`. Calling it again does nothing. */
+  /** Ends the loan for JavaScript: calls with this memory then throw `released`. Further calls of this method do nothing. */
   release(): void {
     if (this.#slot === undefined) return;
     const slot = this.#slot;
@@ -52,7 +52,7 @@ export class LentMemory implements AsyncDisposable {
     this.#home.endLoan(slot);
   }
 
-  /** Ends the loan, and waits until native code has given the memory back. */
+  /** Ends the loan, and waits until native code has released the memory. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.release();
     await this.returned;

@@ -3,7 +3,7 @@ import type { Addon, Slot, ViewKind } from "./addon.js";
 import { NativeError } from "./error.js";
 import { enterCopy, type NativeLedgerSide } from "./ledger.js";
 
-/** What native memory needs from its plugin. */
+/** The interface that native memory needs of its plugin. */
 export interface MemoryHome {
   readonly addon: Addon;
   readonly port: object;
@@ -17,24 +17,25 @@ interface Net {
   slot: Slot;
 }
 
-// Releases memory whose owner forgot `release()`. It does not detach the buffer, because a view may outlive the memory's object.
+// Releases memory whose owner did not call `release()`. Does not detach the buffer, because a view may outlive the memory's object.
 const net = new FinalizationRegistry<Net>(({ home, slot }) => {
   home.leaked++;
   home.addon.release(home.port, slot);
 });
 
-// The garbage collector does not count the native memory of a SharedArrayBuffer. `adjust` reports it, and takes the report back here.
+// The garbage collector does not count the native memory of a SharedArrayBuffer. `adjust` reports the memory to the collector. This
+// registry reverts the report.
 const outside = new FinalizationRegistry<{ home: MemoryHome; size: number }>(({ home, size }) => {
   home.addon.adjust(home.port, -size);
 });
 
 /**
- * Native memory, seen from JavaScript without a copy if the runtime can do that. Give it back with `using` or `release()`. A `detachable`
- * view is then empty, and a native slab is free for its next use. If the owner forgets it, the garbage collector does it later, and the
- * plugin's `stats().leaked` counts it.
+ * Native memory, viewed from JavaScript without a copy if the runtime supports that. End its use with `using` or `release()`. A
+ * `detachable` view is then empty, and a native slab is free for its next use. If the owner forgets the release, the garbage collector
+ * does it later, and the plugin's `stats().leaked` counts it.
  *
- * A `shared` view cannot be taken away, because another thread may be reading it. After the release `bytes` throws, but views taken
- * earlier stay readable. The memory is not used again until no thread has it.
+ * A `shared` view cannot be detached, because another thread may be reading it. After the release `bytes` throws, but earlier views stay
+ * readable. The memory is reused only after every thread has dropped its views.
  */
 export class NativeMemory implements Disposable {
   /** Size in bytes. */
@@ -58,7 +59,7 @@ export class NativeMemory implements Disposable {
     return this.#kind as ViewKind;
   }
 
-  /** A view of all the memory; the same object each time. Throws `released` after the release. */
+  /** A view of all the memory: the same object each time. Throws `released` after the release. */
   get bytes(): Uint8Array {
     if (this.#slot === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);

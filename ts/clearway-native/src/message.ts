@@ -3,20 +3,20 @@ import { NativeError } from "./error.js";
 import type { NativeMemory } from "./memory.js";
 
 /**
- * A plugin's message: bytes or null, and attached memories. `using` or `release()` gives its native memory back at once; without native
- * memory they do nothing.
+ * A plugin's message: bytes or null, and attached memories. `using` or `release()` returns its native memory at once. Without native
+ * memory, they do nothing.
  */
 export interface NativeMessage extends Disposable {
   /**
-   * The message's bytes; null for a null message. JavaScript's own bytes if `memory` is undefined, else a view of it. Throws `released`
-   * after the release, and when the bytes are in lent memory whose buffer JavaScript has moved away.
+   * The message's bytes, or null for a null message. If `memory` is undefined, the bytes are JavaScript's own; otherwise they view the
+   * memory. Throws `released` after the release, or if JavaScript has transferred the buffer of the lent memory.
    */
   readonly bytes: Uint8Array | null;
-  /** The native memory that holds the bytes; undefined if they are JavaScript's own. */
+  /** The native memory of the bytes. Undefined if the bytes are JavaScript's own. */
   readonly memory: NativeMemory | undefined;
-  /** Attached memories, none of them copied. */
+  /** The attached memories. None of them is copied. */
   readonly attachments: readonly NativeMessage[];
-  /** Gives the message's native memory back. Further calls do nothing. */
+  /** Releases the message's native memory. Further calls do nothing. */
   release(): void;
 }
 

@@ -4,10 +4,10 @@ import { invalid } from "./error.js";
 import type { LentMemory } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
 
-/** A message to a plugin: bytes of JavaScript's, native memory, lent memory, or null. */
+/** A message to a plugin: JavaScript's own bytes, native memory, lent memory, or null. */
 export type Payload = Uint8Array | NativeMemory | LentMemory | null;
 
-/** Memories attached to a message, none of them copied; at most 32. */
+/** The memories attached to a message: at most 32. None of them is copied. */
 export type Attachments = readonly (NativeMemory | LentMemory)[];
 
 /** Returns a payload in the addon's form. Throws `released`. */

@@ -15,19 +15,19 @@ import { statuses } from "./status.js";
 /** Options of `loadPlugin`. */
 export interface PluginOptions {
   /**
-   * How JavaScript sees native memory: the first kind, from this one on in the order `shared`, `detachable`, `copied`, that the runtime
-   * supports. Default: `detachable`, whose views end with their release. Use `shared` for memory that goes on to worker threads.
+   * The preferred kind of view of native memory. If the runtime does not support it, the next kind in the order `shared`, `detachable`,
+   * `copied` is used. Default: `detachable`, whose views end with their release. Use `shared` for memory that goes to worker threads.
    */
   views?: ViewKind;
   /** Receives the plugin's log: `level` 0 to 3, from debug to error. Default: warnings and errors go to stderr. */
   onLog?(level: number, text: string): void;
 }
 
-/** Counters of a plugin's opening. A snapshot. */
+/** Counters of one plugin instance. A snapshot. */
 export interface PluginStats {
-  /** Bytes that crossed, and how. */
+  /** The bytes that crossed, by the way in which they crossed. */
   ledger: NativeLedger;
-  /** Native memories that the garbage collector released. Above 0, a `using` or `release()` is missing somewhere. */
+  /** The number of native memories that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
   leaked: number;
   /** Counters of the native side. */
   native: Record<string, number>;
@@ -37,46 +37,49 @@ export interface PluginStats {
 export interface SendOptions {
   /** Memories attached to the message. */
   attachments?: Attachments;
-  /** Rejects the call with the signal's reason, and tells the plugin that the caller no longer waits. */
+  /** Rejects the call with the signal's reason. The plugin can check that the caller no longer waits. */
   signal?: AbortSignal;
 }
 
-/** One of a plugin's channels. Cheap; keep it for calls that share it. */
+/** One of a plugin's channels. It is cheap. Reuse it for further calls. */
 export interface NativeChannel {
   readonly name: string;
   /**
-   * Calls the handler at once on this thread, for handlers that run directly. Copies nothing to native code, and allocates nothing if the
-   * answer is null. The handler may write to the message's bytes. Throws the handler's error, `no-handler`, and `not-direct` for a
-   * handler that runs elsewhere or answers later.
+   * Calls the handler at once on this thread. Use it for direct handlers only. Copies nothing to native code, and allocates nothing if
+   * the answer is null. The handler may write to the message's bytes. Throws the handler's error, `no-handler`, and `not-direct` for a
+   * handler that runs on another thread or answers later.
    */
   call(message?: Payload, attachments?: Attachments): NativeMessage;
   /**
-   * Sends to the handler where it runs: on the plugin's pool, on its serial queue, or on this thread. Messages of 4096 bytes or more are
-   * lent, not copied: do not use them until the promise settles. Never blocks.
+   * Sends to the handler on its own thread: on the plugin's pool, on its serial queue, or on this thread for a direct handler. Messages
+   * of 4096 bytes or more are lent, not copied. Do not use their bytes until the promise settles. Does not wait for handlers on other
+   * threads.
    */
   send(message?: Payload, options?: SendOptions): Promise<NativeMessage>;
-  /** Listens to the channel's events, with credit. */
+  /** Listens to the channel's events, with back-pressure. */
   listen(options?: ListenOptions): NativeEvents;
 }
 
-/** A native plugin, opened for this thread. Each thread opens it for itself; several may be open at once. */
+/** A native plugin, opened for this thread. Each thread opens its own instance. Several instances may be open at once. */
 export interface Plugin extends AsyncDisposable, Disposable {
   readonly path: string;
-  /** Returns the plugin's channel of that name. Does not check that the plugin serves it: a call does. */
+  /** Returns the plugin's channel with that name. Does not check that the plugin serves the channel; a call does. */
   channel(name: string): NativeChannel;
-  /** Allocates native memory, which JavaScript fills and passes on without a copy. It is pooled and not cleared: it holds old contents. */
+  /**
+   * Allocates native memory. JavaScript can fill it and pass it on without a copy. The memory is pooled and not cleared: it may hold old
+   * contents.
+   */
   allocate(size: number): NativeMemory;
-  /** Lends JavaScript's memory to native code beyond one call. Throws `would-copy` if this Node cannot keep the memory. */
+  /** Lends JavaScript's memory to native code beyond one call. Throws `would-copy` if the memory cannot be kept. */
   lend(bytes: Uint8Array): LentMemory;
-  /** Handles the plugin's own messages. Each message is released when the handler's promise settles. */
+  /** Handles the plugin's own messages on a channel. Each message is released when the handler's promise settles. */
   handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
   /** Returns a copy of the counters. */
   stats(): PluginStats;
   /**
-   * Closes the plugin for this thread. Open calls fail with `closed`, and streams end with it. When this settles, none of the plugin's
-   * code runs for this opening any more. Memory that is still in use stays until its release. Waits for running handlers, without
-   * blocking the thread. An opening that is not closed stays, with about a megabyte, until its thread ends, because its sources and
-   * handlers may be in use.
+   * Closes the plugin for this thread. Open calls and streams fail with `closed`. After this settles, none of the plugin's code runs for
+   * this instance. Memory in use stays valid until its release. Waits for running handlers, without blocking the thread. An instance that
+   * is not closed keeps about a megabyte until its thread ends, because its sources and handlers may be in use.
    */
   close(): Promise<void>;
 }
@@ -89,12 +92,12 @@ export async function loadPlugin(path: string | URL, options: PluginOptions = {}
   const { views = "detachable", onLog = toStderr } = options;
   if (!["shared", "detachable", "copied"].includes(views))
     throw invalid("views", "shared, detachable or copied", views);
-  // The system would search its own folders for a bare name.
+  // The system would search its own folders for a bare file name.
   const file = path instanceof URL ? fileURLToPath(path) : resolve(path);
   return new OpenPlugin(new Port(addon(), file, views, onLog));
 }
 
-/** Returns what this Node can do with native memory. Loads the addon; throws `addon-missing`. */
+/** Returns this Node's features for native memory. Loads the addon. Throws `addon-missing`. */
 export function nativeFeatures(): NativeFeatures {
   return addon().features();
 }

@@ -29,10 +29,10 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-// A loan costs about as much as copying this many bytes (0.3 us): measured by the lab's scenario native.
+// A loan costs about as much as copying this number of bytes (0.3 us): measured by the lab's scenario native.
 const loanBytesMin = 4096;
 
-/** One opening of a plugin by one JavaScript thread. Tracks open calls, streams and loans. */
+/** One plugin instance of one JavaScript thread. Tracks open calls, streams and loans. */
 export class Port implements MemoryHome, RecordSink {
   readonly port: object;
   readonly ledger: NativeLedger = { toNative: emptySide(), fromNative: emptySide() };
@@ -46,12 +46,12 @@ export class Port implements MemoryHome, RecordSink {
   readonly #waiting = new Map<number, Waiting>();
   readonly #streams = new Map<number, StreamSink>();
   readonly #lent = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
-  /** Loans that have ended but that native code still has. */
+  /** The number of loans that JavaScript has ended and native code has not yet returned. */
   #awaited = 0;
   readonly #keeps: boolean;
-  // Separate from the queue's records: a direct call may be made while those are read.
+  // Separate from the queue's records, because a direct call may run while those are read.
   readonly #answer: Records;
-  // One function for all lines: the engine calls a function faster if that place has always called the same one.
+  // One function for all lines. The engine calls a function faster from a call site that has always called the same function.
   readonly #call: Addon["call"];
 
   constructor(
@@ -137,7 +137,7 @@ export class Port implements MemoryHome, RecordSink {
           reject(error);
         },
       });
-      // Whatever fails here, even a memory's `slot`: nothing was sent, so no answer is expected.
+      // If any step throws, even a memory's `slot`, nothing was sent, so no answer is expected.
       try {
         const along = attachments && this.#slots(attachments);
         const status = this.#give(payload, (given) =>
@@ -217,14 +217,14 @@ export class Port implements MemoryHome, RecordSink {
     this.addon.release(this.port, slot);
   }
 
-  /** Ends a loan. From now on, code may wait for its return, so the process stays alive. */
+  /** Ends a loan. Code may then wait for the loan's return, so the process stays alive until then. */
   endLoan(slot: Slot): void {
     this.#awaited++;
     this.#hold();
     this.release(slot);
   }
 
-  /** Answers a message of the plugin. Throws if the payload cannot be sent; the message then has no answer yet. */
+  /** Answers a message of the plugin. Throws if the payload cannot be sent. The message then still lacks an answer. */
   answer(reply: Slot, payload: Payload): void {
     const status = this.#give(payload, (given) => this.addon.answer(this.port, reply, 0, given));
     if (status !== 0) throw statusError(status, "answer");
@@ -235,13 +235,13 @@ export class Port implements MemoryHome, RecordSink {
   }
 
   /**
-   * Closes the opening. Settles when none of the plugin's code runs for it any more. Open calls fail with `closed`; memory in use stays
-   * valid until its release.
+   * Closes the instance. Settles when none of the plugin's code runs for it. Open calls fail with `closed`. Memory in use stays valid
+   * until its release.
    */
   close(): Promise<void> {
     if (this.#closing === undefined) {
       const closing = new Promise<void>((resolve) => {
-        this.addon.close(this.port); // if this throws, nothing has happened, and closing may be tried again
+        this.addon.close(this.port); // if this throws, nothing has changed, and closing may be tried again
         this.#closed = resolve;
       });
       if (this.#closed === undefined) return closing;
@@ -251,7 +251,7 @@ export class Port implements MemoryHome, RecordSink {
     return this.#closing;
   }
 
-  // Records, read by the pump.
+  // The handlers of records. The pump calls them.
 
   reply(records: Records, record: number): void {
     const id = records.get(record, "id");
@@ -343,7 +343,7 @@ export class Port implements MemoryHome, RecordSink {
     }
   }
 
-  /** Gives a payload to native code for the duration of `use`, lending it if it is large enough. Enters in the ledger how it crosses. */
+  /** Passes a payload to native code during `use`. Lends the payload if it is large enough. Records in the ledger how it crosses. */
   #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
     const { toNative } = this.ledger;
     if (payload === null) return use();
@@ -361,11 +361,11 @@ export class Port implements MemoryHome, RecordSink {
     try {
       return use(slot);
     } finally {
-      this.release(slot); // native code has its own references by now
+      this.release(slot); // native code has its own references now
     }
   }
 
-  /** Lends a view's memory. Returns 0 for a resizable buffer; then nothing was lent. */
+  /** Lends a view's memory. Returns 0 if the memory cannot be kept; then nothing was lent. */
   #lend(bytes: Uint8Array, returned: (() => void) | undefined): Slot {
     const id = this.#next++;
     const slot = this.addon.lend(this.port, bytes, id);
@@ -385,7 +385,7 @@ export class Port implements MemoryHome, RecordSink {
     if (this.#closing) throw new NativeError("closed", `the plugin is closed: ${this.path}`);
   }
 
-  /** Keeps the process alive while an answer, an event, a loan or a close is awaited. Handlers alone do not keep it alive. */
+  /** Keeps the process alive while code awaits an answer, an event, a loan's return or a close. Handlers alone do not keep it alive. */
   #hold(): void {
     const keep = this.#waiting.size > 0 || this.#streams.size > 0 || this.#awaited > 0 || this.#closed !== undefined;
     if (keep === this.#held) return;

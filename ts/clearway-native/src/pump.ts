@@ -12,17 +12,17 @@ export interface RecordSink {
   log(records: Records, record: number): void;
   returned(id: number): void;
   closed(): void;
-  /** One of the above methods threw, for this record only: out of memory, or an overridden method of a view that throws. */
+  /** Reports that one of the above methods threw for this record: out of memory, or a view's overridden method that throws. */
   failed(records: Records, record: number, error: unknown): void;
 }
 
-// Longest turn of the pump before the event loop continues: an eighth of a frame at 60 Hz. Measured with a source of a million events a
-// second: timers are then late by at most 2 ms, and throughput is within 3 % of a pump without a limit.
+// The longest turn of the pump before the event loop continues: an eighth of a frame at 60 Hz. Measured with a source of a million events
+// a second: timers are at most 2 ms late, and throughput is within 3 % of a pump without a limit.
 const turnMs = 2;
 
 /**
- * Reads records from native code. The addon wakes it once, when the first record arrives in an empty queue. It then reads until the queue
- * is empty. It interrupts a long turn and continues after the rest of the event loop.
+ * Reads records from native code. The addon wakes the pump once, when the first record arrives in an empty queue. The pump then reads
+ * until the queue is empty. It pauses a long turn, and continues after the rest of the event loop.
  */
 export class Pump {
   #next: NodeJS.Immediate | undefined;
@@ -34,9 +34,9 @@ export class Pump {
     readonly sink: RecordSink,
   ) {}
 
-  /** Called by the addon, and after a pause. */
+  /** Reads the waiting records. The addon calls this, and so does the pump after a pause. */
   readonly run = (): void => {
-    // Woken during a pause, or from inside a reader: the turn to come, or the one under way, reads the new records.
+    // The addon woke the pump during a pause, or a sink runs inside of a turn. The next turn, or the current one, reads the new records.
     if (this.#next !== undefined || this.#reading) return;
     const until = performance.now() + turnMs;
     this.#reading = true;
@@ -63,7 +63,7 @@ export class Pump {
   #read(count: number): void {
     const { records, sink } = this;
     for (let at = 0; at < count; at += recordsOf(records, at)) {
-      // Each record fails by itself: the addon writes the other records of a drain only once.
+      // Each record fails separately, because the addon writes the other records of a drain only once.
       try {
         this.#tell(at);
       } catch (error) {

@@ -14,9 +14,9 @@
 
 /** Numbers per record. */
 export const stride = 10;
-/** Records per drain. An event of the firehose takes 80 bytes here, so that a batch stays in the second-level cache. */
+/** The maximum number of records per drain. An event takes 80 bytes here, so a batch stays in the second-level cache. */
 export const headsMax = 2048;
-/** Bytes per drain, for the same reason. Bodies above a quarter of this arrive as memory. */
+/** The maximum number of bytes per drain, for the same reason. Bodies above a quarter of this arrive as memory. */
 export const bodyBytes = 1 << 18;
 
 export const kind = {

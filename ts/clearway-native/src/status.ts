@@ -54,7 +54,7 @@ const byStatus = new Map<number, NativeErrorCode>(
   Object.entries(codes).map(([name, code]) => [statuses[name as keyof typeof statuses], code]),
 );
 
-// A plugin's own statuses begin here.
+// The lowest status that a plugin may define.
 const ownMin = 1000;
 
 /** Returns the error for a status other than `CLEARWAY_OK`. `text` is the other side's description. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Channels by number, for hosts whose threads call some of them often. Each thread keeps lines to the channels that it called
-//! last, so that such a call takes no lock and looks no name up.
+//! Channels by number, for hosts whose threads call some channels often. Each thread keeps lines to its last channels. A call through a
+//! kept line takes no lock and looks no name up.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -17,10 +17,10 @@ use crate::{give, plugin, status, text};
 /// A channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
 pub type ChannelId = u64;
 
-/// The number of lines that a thread keeps. Each channel has one place among them and may share it with other channels.
+/// The number of lines that a thread keeps. Each channel has one place among them and may share its place with other channels.
 const KEPT: usize = 64;
 
-/// The place of a line, or of none.
+/// The place for a line. May be empty.
 type Place = Cell<Option<Box<(ChannelId, Line)>>>;
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct Known {
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    // Taken out while it is used: a handler that calls the same channel again finds none and makes its own.
+    // A line is taken out during its use. A handler that calls the same channel again finds no line and makes another.
     static LINES: [Place; KEPT] = const { [const { Cell::new(None) }; KEPT] };
 }
 
@@ -41,7 +41,7 @@ fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets the channels of a plugin that was freed.
+/// Forgets the channels of a freed plugin.
 pub(crate) fn forget(plugin: PluginId) {
     let mut known = known();
     known.places.retain(|_, (of, _)| *of != plugin);
@@ -55,7 +55,7 @@ pub(crate) fn forget(plugin: PluginId) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel: *mut ChannelId) -> Status {
     status(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let name = unsafe { text(name) }?;
         plugin(id)?.channel(name)?;
         let mut known = known();
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel
             }
         };
         drop(known);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(channel, number) }
     })
 }
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn clearway_channel_call(
             if memory != 0 && data.is_null() && size == 0 && attachments_count == 0 {
                 return line.lend(memory, 0, &mut more);
             }
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees this.
             line.call(&unsafe { Given::raw(content) }, 0, &mut more)
         })?;
         // SAFETY: `answer` is writable, as the caller promises; `into` is null or has `room` bytes.
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn clearway_channel_call(
 /// Runs `use_it` with this thread's line to a channel.
 fn along<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, Status>) -> Result<R, Status> {
     let at = channel as usize % KEPT;
-    // A thread that is ending keeps no lines.
+    // While a thread ends, it keeps no lines.
     let kept = LINES.try_with(|lines| lines[at].take()).ok().flatten().filter(|line| line.0 == channel);
     let mut line = match kept {
         Some(line) => line,
@@ -156,7 +156,7 @@ unsafe fn answered(outcome: Outcome, into: *mut u8, room: usize) -> Event {
         other => return Event::answer(0, other),
     };
     let (data, size) = kept.data();
-    // SAFETY: all bytes were copied, so `data` has `size` of them, and `into` has room.
+    // SAFETY: all bytes were copied, so `data` has `size` bytes. The caller has checked that `into` has room.
     unsafe { std::ptr::copy_nonoverlapping(data, into, size.min(room)) };
     let content = Content { data: into, size, ..Content::NULL };
     Event { kind: CLEARWAY_EVENT_ANSWER, content, copied: size as u64, ..Event::NONE }

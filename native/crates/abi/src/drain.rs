@@ -23,15 +23,15 @@ pub unsafe extern "C" fn clearway_plugin_drain(
         if wrong || capacity == 0 {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(count, 0) }?;
         let plugin = plugin(id)?;
         let mut items = Vec::with_capacity(capacity.min(1024));
         more = plugin.read(&mut items, capacity);
         debug_assert!(items.len() <= capacity, "`read` keeps to its limit: capacity={capacity} items={}", items.len());
-        // Limited here as well: an event written past the caller's array would corrupt memory.
+        // Limited here as well: an event past the end of the caller's array would corrupt memory.
         for (at, item) in items.into_iter().take(capacity).enumerate() {
-            // SAFETY: as the caller promises; at most `capacity` events are written.
+            // SAFETY: the caller guarantees this; at most `capacity` events are written.
             unsafe { events.add(at).write(Event::of(item)) };
             // SAFETY: as above.
             unsafe { give(count, at + 1) }?;

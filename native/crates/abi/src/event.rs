@@ -117,7 +117,7 @@ pub unsafe extern "C" fn clearway_events_release(events: *mut Event, count: usiz
         return if count == 0 { CLEARWAY_OK } else { CLEARWAY_INVALID_ARGUMENT };
     }
     for at in 0..count {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { clearway_event_release(events.add(at)) };
     }
     CLEARWAY_OK
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn clearway_event_release(event: *mut Event) -> Status {
         if event.is_null() || !event.is_aligned() {
             return Ok(());
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let held = unsafe {
             let held = (*event).held;
             (*event).content = Content::NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `libclearway`: the core for hosts that call C. `native/include/clearway_host.h` declares the functions and is generated from
-//! these files.
+//! `libclearway`: the core for hosts that call C. `native/include/clearway_host.h` declares the functions; it is generated from these
+//! files.
 //!
-//! Pointers must be null, or valid for what they announce, during the call. Null, wrong lengths, misalignment and stale handles
-//! return a status. A panic of ours also returns a status and never unwinds into the caller.
+//! Pointers must be null, or valid for their stated sizes, during the call. Null, wrong lengths, misalignment and stale handles return a
+//! status. A panic of this library also returns a status and never unwinds into the caller.
 
 mod channel;
 mod drain;
@@ -42,18 +42,18 @@ fn plugin(id: u64) -> Result<Arc<Plugin>, Status> {
 /// Writes a result to the caller's memory.
 ///
 /// # Safety
-/// Null, or writable.
+/// `to` must be null or writable.
 unsafe fn give<T>(to: *mut T, value: T) -> Result<(), Status> {
     if to.is_null() || !to.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     unsafe { to.write(value) };
     Ok(())
 }
 
 /// # Safety
-/// Null, or readable, and so are its pointers, during `'a`.
+/// `content` must be null or readable. Its pointers must be readable during `'a`.
 unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
     if content.is_null() {
         return Ok(Given::null());
@@ -61,18 +61,18 @@ unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
     if !content.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     Ok(unsafe { Given::raw(*content) })
 }
 
 /// # Safety
-/// Null, or readable for its size, during `'a`.
+/// `text.data` must be null or readable for `text.size` bytes, during `'a`.
 unsafe fn text<'a>(text: Text) -> Result<&'a str, Status> {
-    // Longer than any path or name.
+    // Longer than any valid path or name.
     if text.data.is_null() || text.size == 0 || text.size > 1 << 16 {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.size) };
     std::str::from_utf8(bytes).map_err(|_| CLEARWAY_INVALID_ARGUMENT)
 }

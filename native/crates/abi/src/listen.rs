@@ -26,7 +26,7 @@ pub unsafe extern "C" fn clearway_plugin_listen(
         if stream.is_null() || !stream.is_aligned() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let (channel, arguments, window) = unsafe { (text(channel)?, given(arguments)?, *sized(window)?) };
         let when_full = match window.when_full {
             CLEARWAY_WHEN_FULL_WAIT => WhenFull::Wait,

@@ -15,7 +15,7 @@ use crate::{give, status};
 pub unsafe extern "C" fn clearway_memory_allocate(size: usize, flags: u32, view: *mut View) -> Status {
     status(|| {
         let memory = Reference::allocate(size, flags)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(view, memory.view()) }?;
         memory.into_handle();
         Ok(())
@@ -40,9 +40,9 @@ pub unsafe extern "C" fn clearway_memory_lend(
         if view.is_null() || !view.is_aligned() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let memory = unsafe { Reference::foreign(data, size, flags | CLEARWAY_MEMORY_LENT, release, context) }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(view, memory.view()) }?;
         memory.into_handle();
         Ok(())
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn clearway_memory_lend(
 /// `view` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_memory_view(memory: Memory, view: *mut View) -> Status {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     unsafe { (HOST.view)(memory, view) }
 }
 
@@ -65,20 +65,20 @@ pub unsafe extern "C" fn clearway_memory_view(memory: Memory, view: *mut View) -
 /// `another` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_memory_retain(memory: Memory, another: *mut Memory) -> Status {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     unsafe { (HOST.retain)(memory, another) }
 }
 
 /// Releases a reference.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_memory_release(memory: Memory) -> Status {
-    // SAFETY: handles may be anything.
+    // SAFETY: the core checks handles.
     unsafe { (HOST.release)(memory) }
 }
 
 /// Seals the memory: a promise that no thread writes to it any more.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_memory_seal(memory: Memory) -> Status {
-    // SAFETY: handles may be anything.
+    // SAFETY: the core checks handles.
     unsafe { (HOST.seal)(memory) }
 }

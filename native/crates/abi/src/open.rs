@@ -34,10 +34,10 @@ pub unsafe extern "C" fn clearway_plugin_open(
     error_size: usize,
 ) -> Status {
     status(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let opened = unsafe { read_and_load(path, options, plugin) };
         opened.map_err(|Failure { status, text }| {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees this.
             unsafe { tell(&text, error, error_size) };
             status
         })
@@ -46,16 +46,16 @@ pub unsafe extern "C" fn clearway_plugin_open(
 
 unsafe fn read_and_load(path: Text, options: *const Options, plugin: *mut PluginId) -> Result<(), Failure> {
     let wrong = |what: &'static str| move |status| Failure { status, text: what.into() };
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     let path = unsafe { text(path) }.map_err(wrong("path must be UTF-8, of 1 to 65536 bytes"))?;
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     let options = unsafe { core_options(options) }
         .map_err(wrong("options must be aligned, and options.size at least sizeof(clearway_options)"))?;
     if plugin.is_null() || !plugin.is_aligned() {
         return Err(wrong("plugin must be where the id can be written to")(CLEARWAY_INVALID_ARGUMENT));
     }
     let opened = Plugin::load(Path::new(path), options)?;
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     unsafe { give(plugin, opened.id()) }.map_err(wrong("plugin"))
 }
 
@@ -64,7 +64,7 @@ unsafe fn core_options(options: *const Options) -> Result<clearway_core::Options
     if options.is_null() {
         return Ok(made);
     }
-    // SAFETY: as the caller of this promises.
+    // SAFETY: the caller guarantees this.
     let options = unsafe { *sized(options)? };
     let set = |to: &mut usize, value: u32| {
         if value > 0 {
@@ -85,7 +85,7 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    // SAFETY: the caller has `size` bytes there.
+    // SAFETY: the caller guarantees `size` writable bytes at `to`.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr().cast(), to, end);
         *to.add(end) = 0;
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
         plugin(id)?.set_wake(wake.map(|waker| {
             Box::new(move || {
                 let Waker(wake, context) = *waker;
-                // SAFETY: as the caller promises.
+                // SAFETY: the caller guarantees this.
                 unsafe { wake(context) }
             }) as Box<dyn Fn() + Send + Sync>
         }))
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) -> Status {
     status(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { sized(stats) }?;
         let plugin = plugin(id)?;
         let (counts, times, slabs) = (plugin.counts(), plugin.times(), clearway_core::slabs());
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) 
             memory_bytes: slabs.live_bytes,
             kept_bytes: slabs.kept_bytes,
         };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(stats, made) }
     })
 }

@@ -84,16 +84,16 @@ pub struct Stats {
     pub kept_bytes: u64,
 }
 
-/// Checks a struct of the host that begins with its size. Refuses one that is smaller than its first version, which is the only
-/// one so far.
+/// Checks a struct of the host that begins with its size. Refuses a struct that is smaller than its first version. There is only one
+/// version so far.
 ///
 /// # Safety
-/// Null, or with a size to read at its beginning.
+/// `given` must be null, or readable for a size at its beginning.
 pub(crate) unsafe fn sized<T>(given: *const T) -> Result<*const T, Status> {
     if given.is_null() || !given.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: as the caller promises; every such struct begins with its size.
+    // SAFETY: the caller guarantees this; every such struct begins with its size.
     if unsafe { *given.cast::<usize>() } < size_of::<T>() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }

@@ -25,7 +25,7 @@ pub unsafe extern "C" fn clearway_plugin_send(
     answer: *mut Event,
 ) -> Status {
     status(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let (channel, content) = unsafe { (text(channel)?, given(content)?) };
         if !answer.is_null() && !answer.is_aligned() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn clearway_plugin_send(
         let plugin = plugin(id)?;
         match plugin.send(&*plugin.channel(channel)?, &content, tag, !answer.is_null())? {
             Sent::Taken => Ok(()),
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees this.
             Sent::Answered(outcome) => unsafe { give(answer, Event::answer(tag, outcome)) },
             Sent::Pending(call) => {
                 // SAFETY: as above.
@@ -56,7 +56,7 @@ pub extern "C" fn clearway_call_give_up(id: PluginId, call: u64) -> Status {
 /// Pointers must be null or right for what they announce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_answer(reply: Reply, content: *const Content) -> Status {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     status(|| reply_by(reply, Ok(&unsafe { given(content) }?)))
 }
 
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn clearway_answer(reply: Reply, content: *const Content) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_answer_error(reply: Reply, error: Status, message: Text) -> Status {
     status(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let text = if message.size == 0 { "" } else { unsafe { text(message) }? };
         reply_by(reply, Err::<&Given<'_>, _>(Failure { status: error, text: text.into() }))
     })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Waiting for hosts that block a thread instead of registering a callback. None of their code runs on a plugin's thread.
+//! Waiting, for hosts that block a thread instead of registering a callback. None of the host's code then runs on a plugin's thread.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -24,11 +24,11 @@ struct Desk {
 
 #[derive(Default)]
 struct State {
-    /// A wake that no thread has returned with yet.
+    /// Whether there is a wake with which no thread has returned yet.
     woken: bool,
-    /// The number of wakes. A wake that comes while a thread waits counts for that thread too, whichever thread returns first.
+    /// The number of wakes. A wake during a thread's wait counts for that thread too, even if another thread returns first.
     wakes: u64,
-    /// The number of threads that wait, for tests.
+    /// The number of waiting threads. Only tests use it.
     waiting: usize,
     freed: bool,
     returned: Vec<u64>,
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// Host memory that is lent. Dropped with the last reference to it, on the thread that drops that.
+/// A loan of host memory. The thread that drops the last reference to the memory drops the loan.
 struct Loan {
     desk: Arc<Desk>,
     tag: u64,
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn clearway_waiter_new(waiter: *mut Waiter) -> Status {
     status(|| {
         let mut desks = lock(&DESKS);
         let number = desks.last + 1;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(waiter, number) }?;
         desks.last = number;
         desks.open.insert(number, Arc::default());
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn clearway_waiter_wait(
         if returned.is_null() || !returned.is_aligned() || capacity == 0 {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(count, 0) }?;
         let desk = desk(waiter)?;
         let end = (timeout_ms != u32::MAX).then(|| Instant::now() + Duration::from_millis(timeout_ms.into()));
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn clearway_waiter_wait(
         state.woken = false;
         let taken = state.returned.len().min(capacity);
         for (at, tag) in state.returned.drain(..taken).enumerate() {
-            // SAFETY: as the caller promises; at most `capacity` tags are taken.
+            // SAFETY: the caller guarantees this; at most `capacity` tags are taken.
             unsafe { returned.add(at).write(tag) };
         }
         if !state.returned.is_empty() {
@@ -208,9 +208,9 @@ pub unsafe extern "C" fn clearway_waiter_lend(
             return Err(CLEARWAY_TOO_LARGE);
         }
         let loan = Box::new(Loan { desk: desk(waiter)?, tag });
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let memory = unsafe { Reference::owned(data, size, flags | CLEARWAY_MEMORY_LENT, loan) }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { give(view, memory.view()) }?;
         memory.into_handle();
         Ok(())
@@ -225,14 +225,14 @@ mod tests {
 
     fn new() -> Waiter {
         let mut waiter = 0;
-        // SAFETY: a local of this frame.
+        // SAFETY: the result is written to a local.
         assert_eq!(unsafe { clearway_waiter_new(&mut waiter) }, CLEARWAY_OK);
         waiter
     }
 
     fn wait(waiter: Waiter, timeout_ms: u32) -> Status {
         let (mut tag, mut count) = (0, 0);
-        // SAFETY: locals of this frame.
+        // SAFETY: the results are written to locals.
         unsafe { clearway_waiter_wait(waiter, timeout_ms, &mut tag, 1, &mut count) }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The codec of messages that are bytes.
 
-/// Reads a message: returns its bytes. Does not copy.
+/// Reads a message and returns its bytes. Does not copy.
 pub fn read(message: &[u8]) -> &[u8] {
     message
 }

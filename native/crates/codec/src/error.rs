@@ -5,11 +5,11 @@ use std::fmt;
 /// The codes of decoding and encoding errors, from spec/errors.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// The bytes end before the value does, or a count is larger than the remaining bytes.
+    /// The bytes end before the value ends, or a count is larger than the remaining bytes.
     Truncated,
-    /// Bytes follow the value's end.
+    /// Bytes follow the end of the value.
     TrailingBytes,
-    /// A type byte is reserved or belongs to an extension.
+    /// A type byte is reserved, or an extension owns it.
     UnknownTag,
     /// A text is not UTF-8.
     BadUtf8,
@@ -24,7 +24,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code's name, the same in every language.
+    /// Returns the code's name, which is the same in every language.
     pub const fn name(self) -> &'static str {
         match self {
             Code::Truncated => "truncated",
@@ -39,12 +39,12 @@ impl Code {
     }
 }
 
-/// An error, and the byte of the message that spec/wire.md defines for it.
+/// An error, and its position in the message, as spec/wire.md defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Error {
-    /// The code.
+    /// The error's code.
     pub code: Code,
-    /// Offset in bytes from the start of the message.
+    /// The offset in bytes from the start of the message.
     pub offset: usize,
 }
 

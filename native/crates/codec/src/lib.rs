@@ -2,8 +2,8 @@
 //! The codecs of channels, as [spec/wire.md](../../../../spec/wire.md) defines them: [`standard`], [`json`], [`string`],
 //! [`binary`].
 //!
-//! A reader returns a value, or an [`Error`] with the position of the wrong byte, for any bytes. It allocates nothing for a
-//! count before it compares the count with the remaining bytes. A writer appends to the caller's `Vec`, which can be reused.
+//! For any bytes, a reader returns a value or an [`Error`] with the position of the wrong byte. It compares a count with the remaining
+//! bytes before it allocates for the count. A writer appends to the caller's `Vec`, which can be reused.
 
 #![forbid(unsafe_code)]
 

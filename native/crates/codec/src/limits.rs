@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// The most digits of a big integer, to bound the work that a message can cause.
+/// The maximum number of digits of a big integer. It bounds the work for one message.
 pub const BIG_DIGITS_MAX: usize = 1_048_576;
 
 /// Limits on a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest nesting of lists and maps. Values above 1000 count as 1000, because reading recurses as deep as the message.
+    /// The maximum nesting of lists and maps. Values above 1000 count as 1000, because reading recurses once for each level.
     pub depth_max: usize,
-    /// The most values that all counts of one message may announce together. A map announces two for each entry.
+    /// The maximum sum of all counts of lists and maps in one message. A map counts two values for each entry.
     pub items_max: usize,
 }
 
 impl Limits {
-    /// The limits in spec/wire.md.
+    /// The default limits of spec/wire.md.
     pub const DEFAULT: Limits = Limits { depth_max: 128, items_max: 16_777_216 };
 
     pub(crate) const fn depth(self) -> usize {

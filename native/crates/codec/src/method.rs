@@ -7,26 +7,26 @@ use crate::value::Value;
 pub struct Call {
     /// The method's name.
     pub method: String,
-    /// Its arguments.
+    /// The method's arguments.
     pub args: Value,
 }
 
 /// The reply to a method call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// No reply: not implemented, or no handler. Has no bytes.
+    /// No reply: the method is not implemented, or the channel has no handler. The message has no bytes.
     None,
     /// A value.
     Success(Value),
     /// An error.
     Error {
-        /// For programs.
+        /// The code for programs.
         code: String,
-        /// For people.
+        /// The message for people.
         message: Option<String>,
-        /// Any further details.
+        /// Further details, in any form.
         details: Value,
-        /// The stack trace, an optional fourth part that not every implementation reads: missing, null, or a text.
+        /// The stack trace: missing, null, or a text. Not every implementation reads this optional fourth part.
         stack: Option<Option<String>>,
     },
 }

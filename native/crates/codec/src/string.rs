@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The codec of messages that are a text.
+//! The codec of text messages.
 
 use crate::error::{Code, Error};
 
@@ -13,7 +13,7 @@ pub fn write(text: Option<&str>, to: &mut Vec<u8>) {
     to.extend_from_slice(text.unwrap_or_default().as_bytes());
 }
 
-/// Checks UTF-8 in bytes that begin at `offset` of the message.
+/// Checks UTF-8. The bytes begin at `offset` of the message.
 pub(crate) fn utf8(bytes: &[u8], offset: usize) -> Result<&str, Error> {
     std::str::from_utf8(bytes).map_err(|error| Error::at(Code::BadUtf8, offset + error.valid_up_to()))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A value of a message. Compares by value; NaN equals nothing.
+/// A value of a message. Values compare by content; NaN equals no value.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     /// Null.
@@ -10,7 +10,7 @@ pub enum Value {
     Null,
     /// True or false.
     Bool(bool),
-    /// An integer of 64 bits; written in 32 if it fits.
+    /// An integer of 64 bits. The standard codec writes it in 32 bits if it fits.
     Int(i64),
     /// An integer beyond 64 bits.
     Big(Big),
@@ -30,7 +30,7 @@ pub enum Value {
     Float64s(Vec<f64>),
     /// A list.
     List(Vec<Value>),
-    /// A map in its order. Each key occurs once.
+    /// A map that keeps the order of its entries. Each scalar key occurs once.
     Map(Vec<(Value, Value)>),
 }
 
@@ -42,20 +42,20 @@ pub struct Big {
 }
 
 impl Big {
-    /// Returns whether it is below zero.
+    /// Returns whether the integer is below zero.
     pub fn is_negative(&self) -> bool {
         self.negative
     }
 
-    /// Its hex digits, in lower case, without leading zeros.
+    /// Returns the hex digits in lower case, without leading zeros.
     pub fn digits(&self) -> &str {
         &self.digits
     }
 }
 
 impl Value {
-    /// Makes an integer from a sign and hex digits: `Int` if it fits, else `Big`. Returns `None` if the digits are not hex
-    /// digits.
+    /// Makes an integer from a sign and hex digits: `Int` if it fits, otherwise `Big`. Returns `None` if `digits` is empty or has other
+    /// characters.
     pub fn integer(negative: bool, digits: &str) -> Option<Value> {
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
@@ -70,14 +70,15 @@ impl Value {
         Some(Value::Big(Big { negative, digits: digits.to_ascii_lowercase() }))
     }
 
-    /// Returns the value of a text key in a map.
+    /// Returns the value of a text key. Returns `None` if the value is not a map or has no such key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         let Value::Map(entries) = self else { return None };
         entries.iter().find(|(each, _)| matches!(each, Value::Text(text) if text == key)).map(|(_, value)| value)
     }
 }
 
-/// The identity of a map key: null, booleans, numbers and texts by their value. A list or a map equals only itself.
+/// The identity of a map key. Null, booleans, integers and texts compare by value, and floats by their bits. Lists, bytes and maps equal
+/// no other key.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'a> {
     Null,
@@ -100,7 +101,7 @@ fn key(value: &Value) -> Option<Key<'_>> {
     }
 }
 
-/// Removes duplicate keys: the last value counts, at the first key's place.
+/// Removes duplicate keys. The last value counts, at the first key's place.
 pub(crate) fn once(entries: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
     let mut places = HashMap::with_capacity(entries.len());
     let mut value_of = Vec::with_capacity(entries.len());

@@ -28,13 +28,13 @@ unsafe impl Send for To {}
 pub(crate) static CALLS: Calls<To, Outcome> = Calls::new();
 
 thread_local! {
-    /// The slot for this thread's next direct call. Keeping one avoids the lock that reserving takes.
+    /// The slot for this thread's next direct call. A kept slot avoids the lock that `reserve` takes.
     static NEXT: Spare = const { Spare(Cell::new(None)) };
 
-    /// The direct call that this thread is in, or 0. For nested calls, the innermost.
+    /// The innermost direct call whose handler runs on this thread, or 0.
     static INSIDE: Cell<u64> = const { Cell::new(0) };
 
-    /// The content that the caller of that call has lent, and whether the handler gave it back as the answer.
+    /// The content that the caller of `call` has lent, and whether the handler returned that content as its answer.
     static LENT: Lent = const {
         Lent { call: Cell::new(0), memory: Cell::new(0), data: Cell::new(0), size: Cell::new(0), back: Cell::new(false) }
     };
@@ -42,7 +42,7 @@ thread_local! {
 
 /// One cell for each field: reading a whole struct just after writing its parts stalls the processor.
 struct Lent {
-    /// 0 for none.
+    /// The call whose caller lent the content, or 0.
     call: Cell<u64>,
     memory: Cell<u64>,
     data: Cell<usize>,
@@ -64,8 +64,7 @@ pub(crate) fn is_inside() -> bool {
     INSIDE.get() != 0
 }
 
-/// Runs a direct call's handler with content that the caller keeps. Returns also whether the handler gave the content back as
-/// its answer.
+/// Runs a direct call's handler with content that the caller keeps. Also returns whether the handler answered with that content.
 #[inline]
 pub(crate) fn inside_lending<R>(call: u64, content: &Content, run: impl FnOnce() -> R) -> (R, bool) {
     LENT.with(|lent| {
@@ -87,8 +86,8 @@ impl Lent {
     }
 }
 
-/// Answers with the memory that the caller has lent to this thread's handler. The answer then needs no reference of its own.
-/// Returns `None` unless `content` is exactly the lent memory, all of it.
+/// Answers with the memory that the caller lent to this thread's handler. The answer then needs no reference of its own. Returns `None`
+/// unless `content` is the whole lent memory, without attachments.
 #[inline]
 pub(crate) fn give_back(handle: u64, content: &Content) -> Option<Result<(), Status>> {
     if INSIDE.get() != handle {
@@ -118,9 +117,9 @@ impl Drop for Spare {
     }
 }
 
-/// Takes a slot for a direct call. Such a call has usually ended when its handler returns.
+/// Takes a slot for a direct call: this thread's kept slot, or a newly reserved one. Returns `None` if no slot is free.
 pub(crate) fn reserve_direct() -> Option<u32> {
-    // `NEXT` is empty in a nested call, and gone while the thread ends.
+    // `NEXT` is empty in a nested call. Thread-local destructors may already have destroyed it.
     NEXT.try_with(|next| next.0.take()).ok().flatten().or_else(|| CALLS.reserve())
 }
 
@@ -133,8 +132,8 @@ pub(crate) fn keep_direct(index: u32) {
     }
 }
 
-/// Answers a call with the result of `make`, which runs only after this thread has claimed the call. Returns `CLEARWAY_STALE`
-/// for a call that was answered before.
+/// Answers a call with the result of `make`. `make` runs only after this thread has claimed the call. Returns `CLEARWAY_STALE` if the
+/// call was answered before or its handle is stale.
 pub(crate) fn answer(handle: u64, make: impl FnOnce() -> Outcome) -> Result<(), Status> {
     let (to, answered) = CALLS.answer(handle, INSIDE.get() == handle, |_| make()).ok_or(CLEARWAY_STALE)?;
     if answered == Answered::PassOn {
@@ -176,7 +175,7 @@ impl Plugin {
             let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = take(handle) else {
                 return;
             };
-            // SAFETY: the plugin's function, called once, with the context that the plugin gave; closing waits for it.
+            // SAFETY: the plugin's function, called once, with the plugin's context. `close` waits for queue threads.
             let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
             match outcome {
                 Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),

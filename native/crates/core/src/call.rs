@@ -9,9 +9,8 @@
 //! ```
 //!
 //! - The answerer sets *claimed* by a compare-exchange that includes the generation. Exactly one answerer succeeds.
-//! - The answerer stores the answer and sets *written*; the caller sets *left* when its handler has returned. Each of the two
-//!   sees whether the other was first, and the second one passes the answer on. A caller that is second already has the answer
-//!   in hand.
+//! - The answerer stores the answer and sets *written*. The caller sets *left* after its handler has returned. Each of the two sees
+//!   whether the other was first, and the second one handles the answer: an answerer passes the answer on, a caller returns it.
 //! - An answer without content is the bit *empty*, set together with *written*. The answer's cell stays unused.
 
 use crate::handle::{self, GENERATION_MAX, Kind, SLOTS_MAX};
@@ -32,7 +31,7 @@ pub(crate) trait Empty {
     fn empty() -> Self;
 }
 
-/// Calls. `M` names the receiver of the answer `A`.
+/// The calls of the process. `M` names the receiver of the answer `A`.
 pub(crate) struct Calls<M, A> {
     segments: Segments<Slot<M, A>>,
     free: Mutex<Free>,
@@ -45,8 +44,8 @@ struct Slot<M, A> {
     answer: UnsafeCell<Option<A>>,
 }
 
-// SAFETY: the thread that begins the call writes `meta` before the handle is known; the thread that claims or ends the call
-// reads it. The thread that claimed writes `answer`; the second of answerer and caller takes it. `word` orders all of these.
+// SAFETY: the thread that begins the call writes `meta` before it publishes the handle. The thread that claims or ends the call reads
+// `meta`. The thread that claimed the call writes `answer`. The second of answerer and caller takes `answer`. `word` orders all of these.
 unsafe impl<M: Send, A: Send> Sync for Slot<M, A> {}
 
 impl<M, A> Slot<M, A> {
@@ -54,14 +53,13 @@ impl<M, A> Slot<M, A> {
     #[inline]
     fn written(&self, bits: u64, inside: bool) -> Answered {
         if inside {
-            // After the claim only *left* can change the word, and this same thread sets *left*, later. A store costs less than
-            // an exchange.
+            // After the claim, only *left* can change the word. This same thread sets *left*, but later. A store costs less than an
+            // exchange.
             let word = self.word.load(Ordering::Relaxed);
             self.word.store(word | bits, Ordering::Release);
             return Answered::InHand;
         }
-        // Release: pairs with the acquire in `leave_written`, `leave` and `take`. Acquire: sees what the caller did before it
-        // set *left*.
+        // Release: pairs with the acquire in `leave_written`, `leave` and `take`. Acquire: pairs with the release of *left* in `leave`.
         let before = self.word.fetch_or(bits, Ordering::AcqRel);
         if before & LEFT != 0 { Answered::PassOn } else { Answered::InHand }
     }
@@ -77,10 +75,10 @@ pub(crate) enum Written<A> {
     Not,
 }
 
-/// What the answerer has to do with its answer.
+/// The answerer's next step.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// Nothing: the caller has not returned yet and takes the answer when it does.
+    /// Do nothing: the caller has not left yet and takes the answer when it does.
     InHand,
     /// Pass it on: the caller has left.
     PassOn,
@@ -122,14 +120,14 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         Some(index)
     }
 
-    /// Frees a slot that has no call. A slot whose generations are used up is never used again.
+    /// Frees a slot that has no call. Does not free a slot whose generations are used up; no later call uses that slot.
     pub(crate) fn give_back(&self, index: u32) {
         if self.reusable(index) {
             lock(&self.free).indices.push(index);
         }
     }
 
-    /// Returns whether the slot can have another call.
+    /// Returns whether the slot has a generation left for another call.
     pub(crate) fn reusable(&self, index: u32) -> bool {
         self.slot(index)
             .is_some_and(|slot| (slot.word.load(Ordering::Relaxed) >> GENERATION) < u64::from(GENERATION_MAX))
@@ -149,10 +147,10 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         handle::join(Kind::Call, (word >> GENERATION) as u32, index)
     }
 
-    /// Answers a call: runs `make` after the claim. Returns the receiver and whether to pass the answer on; `None` for a stale
+    /// Answers a call: claims it, then runs `make`. Returns the receiver and whether to pass the answer on. Returns `None` for a stale
     /// handle and for a call that was answered.
     ///
-    /// `inside`: this thread is the caller's, in the handler that the caller runs, so the caller cannot leave meanwhile.
+    /// `inside` means that this thread runs the call's handler on behalf of the caller. The caller then cannot leave before this returns.
     pub(crate) fn answer(&self, handle: u64, inside: bool, make: impl FnOnce(&M) -> A) -> Option<(M, Answered)> {
         let (slot, meta) = self.claim(handle)?;
         let answer = make(&meta);
@@ -182,23 +180,23 @@ impl<M: Copy, A: Empty> Calls<M, A> {
                 Err(now) => word = now,
             }
         }
-        // SAFETY: written before the handle was known, and not written again before the call ends, which needs this thread's
-        // answer.
+        // SAFETY: `meta` was written before the handle was published. The next write needs the end of the call, and that needs this
+        // thread's answer.
         let meta = slot.meta.with(|at| unsafe { *at }).expect("a live call says for whom it is");
         Some((slot, meta))
     }
 
-    /// Returns the owner of a call that waits for an answer. A hint.
+    /// Returns the owner of a call that waits for an answer. The result is only a hint: another thread may answer the call at once.
     pub(crate) fn owner(&self, handle: u64) -> Option<u64> {
         self.wanted(handle)?;
         Some(self.find(handle)?.0.owner.load(Ordering::Relaxed))
     }
 
-    /// Ends the call and returns its answer if it has one. For the caller, whose handler has returned.
+    /// Ends the call and returns its answer, if it has one. The caller uses this after its handler has returned.
     #[inline]
     pub(crate) fn leave_written(&self, handle: u64) -> Written<A> {
         let Some((slot, _)) = self.find(handle) else { return Written::Not };
-        // After *written*, only the caller changes the word: the answerer is done, and later answerers are refused. Acquire:
+        // After *written*, only the caller changes the word: the answerer has finished, and `claim` refuses later answerers. Acquire:
         // pairs with the release in `written`.
         match slot.word.load(Ordering::Acquire) & (WRITTEN | EMPTY) {
             WRITTEN => self.end(slot).map_or(Written::Not, Written::Answer),
@@ -210,16 +208,17 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         }
     }
 
-    /// Records that the caller's handler has returned. Ends the call and returns the answer if it was given meanwhile;
-    /// otherwise the answer will be passed on. The caller calls this once for each call.
+    /// Records that the caller's handler has returned. If the answer was written meanwhile, ends the call and returns the answer.
+    /// Otherwise the answerer will pass the answer on. The caller calls this once for each call.
     pub(crate) fn leave(&self, handle: u64) -> Option<A> {
         let (slot, _) = self.find(handle)?;
-        // Acquire: pairs with the release in `written`. Release: the answerer sees what the caller did before.
+        // Acquire: pairs with the release in `written`. Release: pairs with the acquire in `written`; the answerer sees the caller's
+        // earlier writes.
         let before = slot.word.fetch_or(LEFT, Ordering::AcqRel);
         if before & WRITTEN != 0 { self.end(slot) } else { None }
     }
 
-    /// Ends the call and returns the answer that was passed on. The receiver calls this once; the slot may then be given back.
+    /// Ends the call and returns the answer that was passed on. The receiver calls this once and may then give the slot back.
     pub(crate) fn take(&self, handle: u64) -> Option<(M, A)> {
         let (slot, generation) = self.find(handle)?;
         // Acquire: pairs with the release in `written`.
@@ -244,16 +243,16 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         answer
     }
 
-    /// Ends the call. Its answer was taken, or is empty.
+    /// Ends the call. The answer was taken, or the call had no content.
     #[inline]
     fn end_empty(&self, slot: &Slot<M, A>) {
         let generation = (slot.word.load(Ordering::Relaxed) >> GENERATION) + 1;
-        // Release: the next call in this slot begins after this use of it. `begin` loads the word relaxed: the lock of `free`,
-        // or the thread that keeps the slot, orders the two.
+        // Release: the next call in this slot begins after this call's last access. `begin` loads the word relaxed. The lock of `free`
+        // orders the two, or both run on the thread that keeps the slot.
         slot.word.store(generation << GENERATION, Ordering::Release);
     }
 
-    /// Marks that the caller no longer waits. The answer still arrives. Returns false for a call that was answered.
+    /// Marks that the caller no longer waits. The answer still arrives. Returns false for a stale handle and for an answered call.
     pub(crate) fn give_up(&self, handle: u64) -> bool {
         let Some((slot, generation)) = self.find(handle) else { return false };
         let mut word = slot.word.load(Ordering::Relaxed);
@@ -266,7 +265,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         false
     }
 
-    /// Returns whether the caller waits for the answer; `None` for a stale or answered handle.
+    /// Returns whether the caller still waits for the answer. Returns `None` for a stale or answered handle.
     pub(crate) fn wanted(&self, handle: u64) -> Option<bool> {
         let (slot, generation) = self.find(handle)?;
         let word = slot.word.load(Ordering::Relaxed);
@@ -278,8 +277,8 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         let count = lock(&self.free).next;
         let waits = |index: &u32| {
             let slot = self.slot(*index)?;
-            // Acquire: pairs with the release in `begin`. If another call takes the slot between the two loads, the handle made
-            // from the first is stale, and an answer by it is refused.
+            // Acquire: pairs with the release in `begin`. If the slot gets another call between the two loads, the handle is stale.
+            // `answer` refuses a stale handle.
             let word = slot.word.load(Ordering::Acquire);
             let handle = handle::join(Kind::Call, (word >> GENERATION) as u32, *index);
             let waits = word & (LIVE | LEFT | CLAIMED) == LIVE | LEFT && slot.owner.load(Ordering::Relaxed) == owner;

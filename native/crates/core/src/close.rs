@@ -14,7 +14,7 @@ use crate::plugin::{PLUGINS, Plugin, unregister};
 use crate::queue::on_queue_thread;
 use crate::sync::lock;
 
-/// The interval between two checks for running handlers: long for a direct handler, short for the closing caller.
+/// The interval between two checks for running handlers. Direct handlers take far less time, and the closing caller barely notices it.
 const AGAIN: Duration = Duration::from_micros(200);
 
 /// Returns whether this thread runs code that closing waits for or calls.
@@ -23,14 +23,13 @@ fn in_callback() -> bool {
 }
 
 impl Plugin {
-    /// Closes the plugin. Cancels listeners. Queued jobs still run until `timeout` is over. Then removes the handlers and
-    /// answers calls that still wait with `CLEARWAY_CLOSED`, which the host reads as usual. At last calls the plugin's
-    /// `on_close`.
+    /// Closes the plugin. Cancels listeners. Queued jobs still run until `timeout` is over. Then removes the handlers, and answers calls
+    /// that still wait with `CLEARWAY_CLOSED`; the host reads these answers as usual. Finally calls the plugin's `on_close`.
     ///
-    /// Waits up to `timeout` for running handlers. After that it returns `CLEARWAY_TIMEOUT`; the plugin then refuses new work,
-    /// and `close` may be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin, because `close` might
-    /// wait for itself. The timeout does not bound what runs on this thread: `on_drop`, `on_close`, and `on_cancel` of a direct
-    /// source. The library stays loaded: memory and late threads of the plugin may still use its code.
+    /// Waits up to `timeout` for running handlers. If some still run, it returns `CLEARWAY_TIMEOUT`; the plugin then refuses new work,
+    /// and `close` may be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin, because `close` might wait for
+    /// that callback. The timeout does not bound the callbacks that run on this thread: `on_drop`, `on_close`, and `on_cancel` of a
+    /// direct source. The library stays loaded: memory and late threads of the plugin may still use its code.
     pub fn close(&self, timeout: Duration) -> Result<(), Status> {
         if in_callback() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -52,13 +51,13 @@ impl Plugin {
         }
         for channel in self.channels() {
             for place in [&channel.handler, &channel.source] {
-                // Outside of the lock: `on_drop` of an idle entry runs here.
+                // Not under the channel's lock: `unregister` runs `on_drop` of an idle entry on this thread.
                 let taken = unregister(place);
                 lock(&self.ending).extend(taken);
             }
         }
-        // Waits for direct handlers on other threads. Only their gates count them, to keep calls cheap. They take microseconds,
-        // so polling is enough.
+        // Waits for direct handlers on other threads. To keep calls cheap, only the gates of their entries count them. Direct handlers
+        // take microseconds, so polling is enough.
         while ended && !self.over() {
             ended = Instant::now() < until;
             std::thread::sleep(AGAIN);
@@ -70,7 +69,7 @@ impl Plugin {
         if !ended {
             return Err(CLEARWAY_TIMEOUT);
         }
-        // Taken first, so that only one of two closing threads calls it.
+        // `take` lets only one of two closing threads call `on_close`.
         let closer = lock(&self.on_close).take();
         if let Some((call, context)) = closer.and_then(|closer| Some((closer.on_close?, closer.context))) {
             // SAFETY: the plugin's function, called once, when none of its handlers runs.
@@ -85,9 +84,9 @@ impl Plugin {
         ending.is_empty()
     }
 
-    /// Frees the plugin. Its id becomes stale, and unread items are dropped. An open plugin is closed first, without waiting
-    /// for handlers; threads outside of handlers end. In that case not from a callback, and never from a wake: both return
-    /// `CLEARWAY_INVALID_ARGUMENT`.
+    /// Frees the plugin: its id becomes stale, and unread items are dropped. Closes an open plugin first, without waiting for handlers.
+    /// The plugin's queue threads end when their current jobs return. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake, and in any callback
+    /// while the plugin is open.
     pub fn free(&self) -> Result<(), Status> {
         let open = self.open().is_ok();
         if in_wake() || (open && in_callback()) {
@@ -97,7 +96,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// Frees as `free` does, from anywhere but a wake.
+    /// Frees as `free` does. Any thread and any callback except a wake may call this.
     pub(crate) fn forget_all(&self) {
         if self.open().is_ok() {
             let _ = self.shut(Duration::ZERO);

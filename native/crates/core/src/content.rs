@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The content of messages, replies and events: as given, checked, and kept.
+//! The content of messages, replies and events: given, checked and kept.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TOO_LARGE, Content, Memor
 
 use crate::memory::{BYTES_MAX, Memory, resolve};
 
-/// The most attachments of one content. A frame and its planes need four.
+/// The maximum number of attachments of one content. A frame and its planes need four.
 pub const ATTACHMENTS_MAX: usize = 32;
 
-/// The most bytes that are kept inside their message instead of in a memory: a sensor's event, a number, a short text. With its
-/// length it fills one cache line.
+/// The maximum number of bytes that a message keeps in place instead of in a memory: a sensor's event, a number, a short text. These
+/// bytes and their length fill one cache line.
 pub const SMALL_MAX: usize = 63;
 
-/// Content as Rust code gives it. Bytes are copied when they are kept; memory is not.
+/// Content that Rust code gives. `keep` copies its bytes, but never a memory.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     raw: Content,
@@ -28,7 +28,7 @@ impl<'a> Given<'a> {
         Given { raw: Content::NULL, lent: PhantomData }
     }
 
-    /// Bytes. Copied when the message is kept for longer than the call.
+    /// Bytes. `keep` copies them if the message outlives the call.
     pub const fn bytes(bytes: &'a [u8]) -> Given<'a> {
         Given { raw: Content::of(bytes), lent: PhantomData }
     }
@@ -55,10 +55,10 @@ impl<'a> Given<'a> {
         Given { raw, lent: PhantomData }
     }
 
-    /// Content as it came over the ABI.
+    /// Content that came over the ABI.
     ///
     /// # Safety
-    /// Its pointers must be readable for what they announce, during `'a`.
+    /// Its pointers must be readable for their stated sizes, during `'a`.
     pub const unsafe fn raw(raw: Content) -> Given<'a> {
         Given { raw, lent: PhantomData }
     }
@@ -75,8 +75,8 @@ impl<'a> Given<'a> {
         &self.raw
     }
 
-    /// Checks the content: impossible lengths, bytes outside of their memory, stale references. Returns it with the pointer and
-    /// the size of its bytes filled in.
+    /// Checks the content: rejects impossible lengths, bytes outside of their memory, and stale references. Returns the content; for a
+    /// memory without a pointer, fills in the pointer and the size.
     #[inline]
     pub(crate) fn checked(&self) -> Result<Content, Status> {
         if self.is_null() {
@@ -102,7 +102,7 @@ impl<'a> Given<'a> {
             if data.is_null() {
                 return Ok(Content { data: view.data, size: view.size, ..self.raw });
             }
-            // Calculated with integers: pointer arithmetic is undefined for a pointer outside of the memory.
+            // Integers, because pointer arithmetic is undefined for a pointer outside of the memory.
             let from = (data as usize).checked_sub(view.data as usize).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
             if from > view.size || size > view.size - from {
                 return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -117,7 +117,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Makes `attachments` null for handlers when the count is 0.
+    /// Makes `attachments` null if the count is 0. Handlers then never see a dangling pointer.
     #[cold]
     fn without_attachments(&self) -> Given<'a> {
         Given { raw: Content { attachments: std::ptr::null(), ..self.raw }, ..*self }
@@ -140,14 +140,14 @@ impl<'a> Given<'a> {
         }
         let bytes = if memory != 0 {
             let memory = Memory::retain(memory)?;
-            // The handle cannot have come to name another memory since the check: a handle has a generation.
+            // The handle still names the checked memory: a handle has a generation, so no other memory gets it.
             let from = data as usize - memory.data() as usize;
             Bytes::Memory { memory, range: from..from + size }
         } else if data.is_null() {
             Bytes::Null
         } else if size <= SMALL_MAX {
             let mut bytes = [0; SMALL_MAX];
-            // SAFETY: readable for `size`, as the maker of the content promised.
+            // SAFETY: `data` is readable for `size` bytes, as the maker of the content promised.
             unsafe { std::ptr::copy_nonoverlapping(data, bytes.as_mut_ptr(), size) };
             Bytes::Small { size: size as u8, bytes }
         } else {
@@ -166,7 +166,7 @@ pub struct Kept {
     pub bytes: Bytes,
     /// The attached memories.
     pub attachments: Vec<Memory>,
-    /// The number of bytes that were copied for it.
+    /// The number of bytes that `keep` copied.
     pub copied: usize,
 }
 
@@ -193,7 +193,8 @@ pub enum Bytes {
 }
 
 impl Kept {
-    /// Returns the address and the number of the bytes; null for the null message. Valid until this value moves or is dropped.
+    /// Returns the address and the number of the bytes. The address is null for the null message, and valid until this value moves or is
+    /// dropped.
     pub fn data(&self) -> (*const u8, usize) {
         match &self.bytes {
             Bytes::Null => (std::ptr::null(), 0),
@@ -209,7 +210,7 @@ impl Kept {
         (!data.is_null()).then(|| unsafe { std::slice::from_raw_parts(data, size) }.to_vec())
     }
 
-    /// The number of bytes that this content holds, attachments included.
+    /// Returns the number of bytes that this content holds, attachments included.
     pub fn size(&self) -> usize {
         self.data().1 + self.attachments.iter().map(Memory::size).sum::<usize>()
     }
@@ -229,7 +230,7 @@ impl Kept {
 /// Checks and returns the text of a name: not empty, at most 256 bytes, UTF-8.
 ///
 /// # Safety
-/// Readable for its size, during `'a`.
+/// `text.data` must be null or readable for `text.size` bytes, during `'a`.
 pub(crate) unsafe fn name<'a>(text: clearway_sys::Text) -> Result<&'a str, Status> {
     if text.data.is_null() || text.size == 0 {
         return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -237,20 +238,20 @@ pub(crate) unsafe fn name<'a>(text: clearway_sys::Text) -> Result<&'a str, Statu
     if text.size > 256 {
         return Err(CLEARWAY_TOO_LARGE);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.size) };
     std::str::from_utf8(bytes).map_err(|_| CLEARWAY_INVALID_ARGUMENT)
 }
 
-/// Copies a text for people: at most 4096 bytes of it, with invalid UTF-8 replaced.
+/// Copies a text for people: at most its first 4096 bytes, with invalid UTF-8 replaced.
 ///
 /// # Safety
-/// Readable for its size or 4096 bytes, whichever is less.
+/// `text.data` must be null, or readable for the lesser of `text.size` and 4096 bytes.
 pub(crate) unsafe fn shown(text: clearway_sys::Text) -> String {
     if text.data.is_null() {
         return String::new();
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.size.min(4096)) };
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -16,7 +16,7 @@ pub(crate) struct Entry {
     gate: Gate,
     context: *mut c_void,
     on_drop: OnDrop,
-    /// `None`: callbacks run on the calling thread.
+    /// The queue that runs the callbacks. `None`: they run on the calling thread.
     pub(crate) queue: Option<Arc<Queue>>,
     callbacks: Callbacks,
 }
@@ -41,15 +41,15 @@ impl Entry {
         Arc::new(Entry { gate: Gate::new(), context, on_drop, queue, callbacks })
     }
 
-    /// Calls the handler. Returns `None` if the handler was removed. The thread is already marked as in a callback: by the
-    /// enclosing direct call, by its queue, or by `calling`.
+    /// Calls the handler. Returns `None` if the handler was removed. This thread is already marked as in a callback: by the enclosing
+    /// direct call, by its queue, or by `calling`.
     pub(crate) fn message(&self, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
-        // SAFETY: the plugin's function, with the context that the plugin gave, before its `on_drop`.
+        // SAFETY: the plugin's function, with the plugin's context. `inside` delays `on_drop` until the call returns.
         self.inside(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }))
     }
 
-    /// Makes a lane for a caller that calls the handler often, on one thread at a time.
+    /// Makes a lane for a frequent caller of the handler. One thread uses a lane at a time.
     pub(crate) fn lane(&self) -> Arc<Lane> {
         self.gate.lane()
     }
@@ -59,7 +59,7 @@ impl Entry {
     pub(crate) fn message_by(&self, lane: &Lane, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
         let entered = self.gate.enter_by(lane);
-        // SAFETY: as above.
+        // SAFETY: as in `message`; the lane delays `on_drop`.
         let returned = entered.then(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }));
         if self.gate.leave_by(lane) {
             self.dropped();
@@ -67,7 +67,7 @@ impl Entry {
         returned
     }
 
-    /// Enters a source. Returns `None` if the source was removed.
+    /// Enters a source, which delays its `on_drop`. Returns `None` if the source was removed.
     pub(crate) fn stay(self: &Arc<Entry>) -> Option<Stay> {
         self.gate.enter().then(|| Stay { source: self.clone() })
     }
@@ -83,7 +83,7 @@ impl Entry {
         Some(returned)
     }
 
-    /// Removes the entry: no new callback starts. `on_drop` runs when the last running callback has returned.
+    /// Removes the entry, so that no new callback starts. The last running callback's thread then runs `on_drop`.
     pub(crate) fn close(&self) {
         if self.gate.close() {
             self.dropped();
@@ -108,8 +108,8 @@ impl Entry {
     }
 }
 
-/// A thread, or a queued job, that is in a source: the source's `on_drop` waits for it. A listener that has begun hears of its
-/// end in one stay, because a source that was dropped in between would never hear of it.
+/// A thread or a queued job that uses a source. The source's `on_drop` waits until the stay is dropped. `on_listen` and a cancellation
+/// during it share one stay. Otherwise `on_drop` could run in between, and the source would miss the cancellation.
 pub(crate) struct Stay {
     source: Arc<Entry>,
 }
@@ -120,11 +120,11 @@ impl Stay {
         let Callbacks::Source { on_listen: Some(call), .. } = self.source.callbacks else {
             return CLEARWAY_INVALID_ARGUMENT;
         };
-        // SAFETY: the plugin's function, with the context that the plugin gave, before its `on_drop`.
+        // SAFETY: the plugin's function, with the plugin's context. The stay delays `on_drop`.
         calling(CLEARWAY_PANICKED, || unsafe { call(self.source.context, arguments, stream) })
     }
 
-    /// Tells the source that the listener has cancelled.
+    /// Calls the source's `on_cancel`: the listener has cancelled.
     pub(crate) fn cancel(&self, stream: u64) {
         if let Callbacks::Source { on_cancel: Some(call), .. } = self.source.callbacks {
             // SAFETY: as above.
@@ -132,7 +132,7 @@ impl Stay {
         }
     }
 
-    /// Tells the source that the stream has room again.
+    /// Calls the source's `on_room`: the stream has room again.
     pub(crate) fn room(&self, stream: u64) {
         if let Callbacks::Source { on_room: Some(call), .. } = self.source.callbacks {
             // SAFETY: as above.
@@ -149,7 +149,7 @@ impl Drop for Stay {
     }
 }
 
-/// Returns the status of a handler that refused; `None` for one that will answer.
+/// Returns the status of a refusing handler, or `None` if the handler will answer. A removed handler counts as missing.
 pub(crate) fn refusal(status: Option<Status>) -> Option<Status> {
     match status {
         Some(CLEARWAY_OK) => None,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An asymmetric fence, for two threads that each write one place and then read the other's, where one thread does so a million
+//! An asymmetric fence, for two threads that each write one place and then read the other's. One of the two threads does so a million
 //! times as often. The rare thread asks the system to run a fence on every running thread of the process (`membarrier`, a few
-//! microseconds). The frequent thread then only has to keep its compiler from reordering. Without `membarrier`, both halves are
-//! the processor's fence (5 ns, as much as an exchange).
+//! microseconds). The frequent thread then needs only a compiler fence. Without `membarrier`, both threads use the processor's fence (5
+//! ns, as much as an exchange).
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri))))]
 pub(crate) use by_processor::{Fences, fences, heavy};
@@ -31,11 +31,11 @@ mod by_system {
 
     fn is_there() -> bool {
         static THERE: OnceLock<bool> = OnceLock::new();
-        // Both are tried: a sandbox may allow one and refuse the other.
+        // Both commands are tried: a sandbox may allow one and refuse the other.
         *THERE.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED))
     }
 
-    /// The kind of fence that this process uses. A lane asks once, since asking costs as much as a load.
+    /// The kind of fence that this process uses. A lane stores it, because each lookup costs as much as a load.
     #[derive(Clone, Copy)]
     pub(crate) struct Fences {
         by_system: bool,
@@ -46,14 +46,14 @@ mod by_system {
     }
 
     impl Fences {
-        /// The frequent thread's half.
+        /// Runs the frequent thread's half of the fence.
         #[inline]
         pub(crate) fn light(self) {
             if self.by_system { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
         }
     }
 
-    /// The rare thread's half.
+    /// Runs the rare thread's half of the fence.
     pub(crate) fn heavy() {
         fence(Ordering::SeqCst);
         // A child process has to register again after fork().

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Counts the threads in a handler, and refuses more once it is closed. There are two ways in:
+//! Counts the threads in a handler, and refuses more once the gate is closed. There are two ways in:
 //!
 //! - by the count, for any thread: one exchange on entry and one on exit;
-//! - by a lane, for one frequent caller on one thread at a time: a plain store each, and a light fence ([`crate::fence`]).
-//!   Closing pays for it with a heavy fence.
+//! - by a lane, for one frequent caller on one thread at a time: a plain store and a light fence each ([`crate::fence`]). In return,
+//!   closing needs a heavy fence.
 
 use std::sync::Arc;
 
 use crate::fence::{self, Fences};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
-/// A gate that counts the threads inside. After closing, no thread gets in, and exactly one thread (the closer or the last to
-/// leave) learns that the gate is empty.
+/// A gate that counts the threads inside. After closing, no thread gets in. Exactly one thread (the closer or the last to leave) learns
+/// that the gate is empty.
 pub(crate) struct Gate {
     word: AtomicUsize,
     lanes: Mutex<Vec<Arc<Lane>>>,
 }
 
-/// No thread gets in any more.
+/// The gate is closed: no more threads get in.
 const CLOSED: usize = 1;
-/// The closer has passed its fence. From now on every check sees all threads that entered by a lane.
+/// The closer has passed its fence. Every later check sees all threads that entered by a lane.
 const FENCED: usize = 2;
-/// A closed gate is empty, and one thread has learned it.
+/// The closed gate is empty, and one thread has learned that.
 const OVER: usize = 4;
 /// The count starts at this bit.
 const ONE: usize = 8;
 
-/// One caller's own way in. One thread uses it at a time, and never enters twice.
+/// One caller's own way in. One thread uses it at a time. A thread inside does not enter again.
 pub(crate) struct Lane {
     inside: AtomicBool,
     fences: Fences,
@@ -37,7 +37,7 @@ impl Gate {
         Gate { word: AtomicUsize::new(0), lanes: Mutex::new(Vec::new()) }
     }
 
-    /// Makes a lane. The gate drops it some time after its caller dropped it.
+    /// Makes a lane. After the caller drops the lane, the gate drops it when it makes the next one.
     pub(crate) fn lane(&self) -> Arc<Lane> {
         let lane = Arc::new(Lane { inside: AtomicBool::new(false), fences: fence::fences() });
         let mut lanes = lock(&self.lanes);
@@ -54,7 +54,7 @@ impl Gate {
             if inside & CLOSED != 0 {
                 return false;
             }
-            // Acquire: pairs with the release by which the gate became known; nothing inside moves before this.
+            // Acquire: pairs with the release that published the gate. No access inside moves before this.
             match self.word.compare_exchange_weak(inside, inside + ONE, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => inside = now,
@@ -65,41 +65,40 @@ impl Gate {
     /// Leaves. Returns true for the one thread that leaves a closed gate empty.
     #[must_use]
     pub(crate) fn leave(&self) -> bool {
-        // Release: the work inside happens before what the last thread does after. Acquire: this thread may be the last.
+        // Release: accesses inside happen before the accesses of the last thread after `settle`. Acquire: this thread may be the last.
         let before = self.word.fetch_sub(ONE, Ordering::AcqRel);
         before & CLOSED != 0 && self.settle()
     }
 
-    /// Enters by a lane of this gate, as `enter` does. A refused caller must leave as well, because its lane was marked for a
-    /// moment.
+    /// Enters by a lane of this gate, as `enter` does. A refused caller must leave as well, because `enter_by` has marked the lane.
     #[inline]
     #[must_use]
     pub(crate) fn enter_by(&self, lane: &Lane) -> bool {
         lane.inside.store(true, Ordering::Relaxed);
-        // Of this fence and the one in `close`, one comes first: either this thread sees CLOSED, or `close` sees the lane.
+        // Pairs with the heavy fence in `close`. One fence comes first: either this thread sees CLOSED, or `settle` sees the lane.
         lane.fences.light();
         self.word.load(Ordering::Acquire) & CLOSED == 0
     }
 
-    /// Leaves as `leave` does, by the lane of entry.
+    /// Leaves by the lane of entry, as `leave` does.
     #[inline]
     #[must_use]
     pub(crate) fn leave_by(&self, lane: &Lane) -> bool {
         // Release: pairs with the acquire in `settle`.
         lane.inside.store(false, Ordering::Release);
-        // Either this thread sees CLOSED, or the closer sees that the lane is empty.
+        // Pairs with the heavy fence in `close`: either this thread sees CLOSED, or the closer sees that the lane is empty.
         lane.fences.light();
         self.word.load(Ordering::Relaxed) & CLOSED != 0 && self.settle()
     }
 
-    /// Closes the gate. Returns true if it is empty; false also if it was closed before.
+    /// Closes the gate. Returns true if the gate is now empty. Returns false if threads are inside, or if the gate was closed before.
     #[must_use]
     pub(crate) fn close(&self) -> bool {
         if self.word.fetch_or(CLOSED, Ordering::AcqRel) & CLOSED != 0 {
             return false;
         }
         fence::heavy();
-        // Release: pairs with the acquire in `settle`. A thread that left before this leaves the check to the `settle` below.
+        // Release: pairs with the acquire in `settle`. A thread that left before this store leaves the check to the `settle` below.
         self.word.fetch_or(FENCED, Ordering::Release);
         self.settle()
     }
@@ -116,8 +115,7 @@ impl Gate {
         self.word.load(Ordering::Acquire) & OVER != 0
     }
 
-    /// Returns true once, when a closed gate is empty. Each thread that leaves checks under the lock, so the last one sees all
-    /// lanes.
+    /// Returns true once, when a closed gate is empty. Each leaving thread checks under the lock, so the last one sees all lanes.
     #[cold]
     fn settle(&self) -> bool {
         let lanes = lock(&self.lanes);

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
-/// Calls `call`, and returns `instead` if it panics. Catches only panics of this copy of Rust's standard library, that is of
-/// plugins linked into the host. By the language's rules, a panic or exception of another runtime cannot be caught here; it
-/// ends the process with a message. Plugins in Rust catch their own panics (crate `clearway-plugin`).
+/// Calls `call`, and returns `instead` if it panics. Catches only panics of this copy of Rust's standard library: those of plugins linked
+/// into the host. Rust cannot catch a panic or exception of another runtime; it ends the process with a message. Plugins in Rust catch
+/// their own panics (crate `clearway-plugin`).
 pub(crate) fn guarded<R>(instead: R, call: impl FnOnce() -> R) -> R {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(value) => value,
@@ -24,12 +24,12 @@ pub(crate) fn guarded<R>(instead: R, call: impl FnOnce() -> R) -> R {
 }
 
 thread_local! {
-    /// How many calls of `calling` this thread is in.
+    /// The number of nested calls of `calling` on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Calls as `guarded` does, and marks this thread as in a callback. Functions that would wait for that callback refuse
-/// meanwhile.
+/// Calls as `guarded` does, and marks this thread as in a callback. Meanwhile, functions that could wait for that callback refuse to run
+/// on this thread.
 pub(crate) fn calling<R>(instead: R, call: impl FnOnce() -> R) -> R {
     DEPTH.set(DEPTH.get() + 1);
     let returned = guarded(instead, call);
@@ -43,7 +43,7 @@ pub(crate) fn is_calling() -> bool {
     DEPTH.get() > 0
 }
 
-/// Panics caught since the process started.
+/// Returns the number of panics caught since the process started.
 pub fn panics() -> u64 {
     PANICS.load(Ordering::Relaxed)
 }

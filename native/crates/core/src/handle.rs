@@ -7,7 +7,7 @@
 //    │ kind │ generation, from 1 on      │ index of the slot    │
 //    └──────┴────────────────────────────┴──────────────────────┘
 //
-// A slot whose generations are used up is not used again, so no handle ever names a second thing.
+// A slot whose generations are used up is not used again, so a handle never names a second thing.
 
 /// The kind of thing that a handle names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,16 +27,16 @@ const GENERATION_BITS: u32 = 28;
 
 /// The last generation of a slot.
 pub(crate) const GENERATION_MAX: u32 = (1 << GENERATION_BITS) - 1;
-/// The most slots of one kind.
+/// The maximum number of slots of one kind.
 pub(crate) const SLOTS_MAX: u32 = 1024 * ((1 << SEGMENTS) - 1);
-/// Segments of a table. The first has 1024 slots, each further one twice as many as the one before.
+/// The number of segments of a table. The first segment has 1024 slots. Each next one has twice as many.
 pub(crate) const SEGMENTS: usize = 12;
 
 pub(crate) const fn join(kind: Kind, generation: u32, index: u32) -> u64 {
     (kind as u64) << (INDEX_BITS + GENERATION_BITS) | (generation as u64) << INDEX_BITS | index as u64
 }
 
-/// Returns generation and index, if the handle has that kind and a possible index.
+/// Returns the generation and the index. Returns `None` if the handle has another kind or an impossible index.
 pub(crate) const fn split(kind: Kind, handle: u64) -> Option<(u32, u32)> {
     if handle >> (INDEX_BITS + GENERATION_BITS) != kind as u64 {
         return None;
@@ -46,18 +46,18 @@ pub(crate) const fn split(kind: Kind, handle: u64) -> Option<(u32, u32)> {
     if index < SLOTS_MAX { Some((generation, index)) } else { None }
 }
 
-/// Returns an index's segment, its place in that segment, and the segment's size.
+/// Returns the segment of an index, the place in that segment, and the segment's size.
 pub(crate) const fn place(index: u32) -> (usize, usize, usize) {
     let segment = (index / 1024 + 1).ilog2();
     (segment as usize, (index - 1024 * ((1 << segment) - 1)) as usize, 1024 << segment)
 }
 
-/// The kind of a handle, for functions that accept several.
+/// Returns the kind of a handle. Functions that accept several kinds use it.
 pub(crate) const fn kind(handle: u64) -> u64 {
     handle >> (INDEX_BITS + GENERATION_BITS)
 }
 
-/// The index of a valid handle.
+/// Returns the index of a valid handle.
 pub(crate) const fn index(handle: u64) -> u32 {
     (handle & ((1 << INDEX_BITS) - 1)) as u32
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Content for hosts without Rust: held here by a handle until the host frees it.
+//! Content for hosts without Rust. A handle holds the content until the host frees it.
 
 use clearway_sys::{CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Content, Memory as Handle, Status, Text};
 
@@ -16,12 +16,12 @@ struct Held {
     handles: Vec<Handle>,
 }
 
-/// Holds content and a text. Returns a handle and the ABI's form of both, valid until the handle is let go.
+/// Holds content and a text. Returns a handle and the ABI's form of both. Both stay valid until `let_go` frees the handle.
 pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> {
     let handles = kept.attachments.iter().map(Memory::handle).collect();
     let held = Box::new(Held { kept, text, handles });
     let content = held.kept.lend(|content| *content);
-    // `lend` used a temporary list of attachments; this is the list that lives as long as `held`. Null without attachments.
+    // The list in `lend` was temporary. This list lives as long as `held`. It is null without attachments.
     let attachments = if held.handles.is_empty() { std::ptr::null() } else { held.handles.as_ptr() };
     let content = Content { attachments, ..content };
     let text = Text { data: held.text.as_ptr().cast(), size: held.text.len() };
@@ -30,7 +30,7 @@ pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> 
     Ok((handle, content, text))
 }
 
-/// Frees held content, once.
+/// Frees held content, once. Returns `CLEARWAY_STALE` for a freed handle.
 pub fn let_go(handle: u64) -> Result<(), Status> {
     HELD.remove(handle).map(drop).ok_or(CLEARWAY_STALE)
 }

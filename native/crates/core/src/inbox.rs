@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Items that wait for the host: a ring of handles, and one wake when it stops being empty.
+//! Items that wait for the host: a ring of handles. One wake follows when the ring stops being empty.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -28,13 +28,13 @@ pub(crate) struct Inbox {
     ring: Ring,
     edge: Edge,
     wake: RwLock<Option<Wake>>,
-    // Handles that a reader took from the ring and has not finished, such as a stream with more events than were asked for. The
-    // thread that holds this lock is the reader.
+    // The handles that a reader took from the ring and has not finished. A stream with more events than the reader asked for is one. The
+    // thread that holds this lock is the only reader.
     rest: Mutex<VecDeque<u64>>,
 }
 
 impl Inbox {
-    /// An inbox for at most `capacity` handles at a time. Writers have to count their handles within that.
+    /// Makes an inbox for at most `capacity` handles at a time. Writers must keep the number of their handles within the capacity.
     pub(crate) fn new(capacity: usize) -> Inbox {
         Inbox {
             ring: Ring::new(capacity.next_power_of_two()),
@@ -46,7 +46,8 @@ impl Inbox {
 
     /// Puts a handle in, and wakes the host if it may be asleep.
     pub(crate) fn put(&self, handle: u64) {
-        // All counted handles have room. Tokens of streams that were cancelled before they were read are not counted.
+        // All counted handles have room. Tokens of cancelled streams that the reader has not read are not counted, so the ring can be
+        // full.
         while self.ring.push(handle).is_err() {
             self.tidy();
         }
@@ -63,19 +64,18 @@ impl Inbox {
         }
     }
 
-    /// Moves the ring's handles into `rest`, without those that are stale. The host finds the others there as before.
+    /// Moves the ring's handles into `rest`, without stale ones. The reader finds the others there.
     #[cold]
     fn tidy(&self) {
         let mut rest = lock(&self.rest);
-        // SAFETY: the lock makes this the one reader.
+        // SAFETY: the lock makes this thread the only reader.
         while let Some(handle) = unsafe { self.ring.pop() } {
             rest.push_back(handle);
         }
         rest.retain(|token| handle::kind(*token) != Kind::Stream as u64 || STREAMS.is_live(*token));
     }
 
-    /// Sets the function that wakes the host, and calls it if something waits. When this returns, no thread is in the previous
-    /// function.
+    /// Sets the function that wakes the host, and calls it if a wake is due. Blocks until no thread runs the previous function.
     pub(crate) fn set_wake(&self, wake: Option<Wake>) -> Result<(), Status> {
         if in_wake() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -87,14 +87,14 @@ impl Inbox {
         Ok(())
     }
 
-    /// Takes handles out until `each` has enough; a handle that `each` returns goes back behind the others. Returns true if
-    /// something is left. No wake follows in that case, so the host has to read again.
+    /// Takes handles out until `each` has enough. A handle that `each` returns goes behind the others. Returns true if `each` stopped the
+    /// loop. No wake follows in that case, so the host has to read again.
     pub(crate) fn read(&self, mut each: impl FnMut(u64) -> Next) -> bool {
         let mut rest = lock(&self.rest);
         self.edge.lower();
         loop {
-            // New handles queue behind the left-over ones, so that a stream with many events does not hold the others up.
-            // SAFETY: the lock makes this the one reader.
+            // New handles queue behind the left-over ones. A stream with many events thus does not delay the others.
+            // SAFETY: the lock makes this thread the only reader.
             while let Some(handle) = unsafe { self.ring.pop() } {
                 rest.push_back(handle);
             }
@@ -118,10 +118,10 @@ impl Inbox {
 pub(crate) enum Next {
     /// Go on.
     More,
-    /// Go on; the handle has more and goes behind the others.
+    /// Go on. The handle has more; put it behind the others.
     Again(u64),
-    /// Stop; the handle is finished.
+    /// Stop. The handle is finished.
     Enough,
-    /// Stop; the handle has more.
+    /// Stop. The handle has more.
     EnoughOf(u64),
 }

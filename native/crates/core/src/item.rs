@@ -11,7 +11,7 @@ pub enum Item {
     Answer {
         /// The host's tag for the message.
         tag: u64,
-        /// Content, or the reason that there is none.
+        /// The content, or the failure.
         outcome: Outcome,
     },
     /// An event.
@@ -20,7 +20,7 @@ pub enum Item {
         tag: u64,
         /// The stream.
         stream: u64,
-        /// How many events were dropped between the previous one and this one.
+        /// The number of events dropped between the previous event and this one.
         dropped: u64,
         /// The event's content.
         content: Kept,
@@ -31,7 +31,7 @@ pub enum Item {
         tag: u64,
         /// The stream, which is stale now.
         stream: u64,
-        /// How many events were dropped after the last one.
+        /// The number of events dropped after the last event.
         dropped: u64,
         /// The reason, unless the stream ended normally.
         failure: Option<Failure>,
@@ -40,7 +40,7 @@ pub enum Item {
     Message(Incoming),
     /// A log line of the plugin, for the person who runs it.
     Log {
-        /// `CLEARWAY_LOG_...`.
+        /// One of `CLEARWAY_LOG_...`.
         level: u32,
         /// The text, with invalid UTF-8 replaced.
         text: String,
@@ -54,6 +54,6 @@ pub struct Incoming {
     pub channel: Box<str>,
     /// The message's content.
     pub content: Kept,
-    /// The handle for the one answer; 0 if no answer is wanted.
+    /// The handle for the one answer, or 0 if the plugin wants no answer.
     pub reply: u64,
 }

@@ -4,7 +4,8 @@
 //! A host loads a plugin ([`Plugin::load`]), sends it messages ([`Plugin::send`]), listens to its events ([`Plugin::listen`])
 //! and reads the results ([`Plugin::read`]) when it is woken ([`Plugin::set_wake`]). Memory passes by reference ([`Memory`]).
 //!
-//! Every function may be called on any thread. Only [`Plugin::close`] blocks.
+//! Any thread may call every function. [`Plugin::close`] blocks, and [`Plugin::set_wake`] and [`Plugin::free`] wait for a running wake.
+//! Direct handlers and callbacks run on the calling thread.
 
 #![cfg_attr(loom, allow(dead_code, reason = "loom looks at a part of it"))]
 

@@ -18,8 +18,8 @@ use crate::stream::{STREAMS, Stream, Window};
 use crate::sync::lock;
 
 impl Plugin {
-    /// Listens to a channel's events. Events, and at last an end, are read with the tag. A source that refuses ends the stream
-    /// with its status. Copies argument bytes that are not in a memory.
+    /// Listens to a channel's events. The host reads the events, and finally an end, with the tag. If the source refuses, its status ends
+    /// the stream. Copies argument bytes that are not in a memory.
     pub fn listen(&self, channel: &Channel, arguments: &Given<'_>, window: Window, tag: u64) -> Result<u64, Status> {
         self.open()?;
         if window.items == 0 || window.bytes == 0 {
@@ -36,7 +36,7 @@ impl Plugin {
             self.streams.fetch_sub(1, Ordering::Relaxed);
             return Err(CLEARWAY_OUT_OF_MEMORY);
         };
-        // Closing cancels all streams. Either this thread sees that the plugin is closed, or `shut` sees the stream: one of the
+        // Closing cancels all streams. Either this thread sees that the plugin is closed, or `shut` sees the stream, because one of the
         // two fences comes first.
         fence(Ordering::SeqCst);
         if let Err(closed) = self.open() {
@@ -50,7 +50,7 @@ impl Plugin {
             let stay = stream.source.stay();
             let status = stay.as_ref().map(|stay| kept.lend(|arguments| stay.listen(arguments, handle)));
             if let Some(status) = refusal(status) {
-                let _ = end(handle, Some(Failure::of(status))); // stale: the source has ended it, or the listener has left
+                let _ = end(handle, Some(Failure::of(status))); // stale: the source has ended the stream, or the listener has left
             } else if let (Some(stay), true) = (stay, stream.begun()) {
                 stay.cancel(handle);
             }
@@ -65,13 +65,12 @@ impl Plugin {
         Ok(handle)
     }
 
-    /// Returns a stream of this plugin only: another plugin's would be read and counted here.
+    /// Returns a stream of this plugin, never one of another plugin.
     fn own(&self, stream: u64) -> Result<Arc<Stream>, Status> {
         STREAMS.get(stream).filter(|listened| listened.plugin == self.id()).ok_or(CLEARWAY_STALE)
     }
 
-    /// Allows `events` more events to be read. Returns `CLEARWAY_STALE` for a stream that has ended or belongs to another
-    /// plugin.
+    /// Lets the host read `events` more events. Returns `CLEARWAY_STALE` for a stream that has ended or belongs to another plugin.
     pub fn credit(&self, stream: u64, events: u64) -> Result<(), Status> {
         let listened = self.own(stream)?;
         if listened.credit(events) {
@@ -80,7 +79,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// Stops listening: drops queued events and tells the source. The stream's events are no longer read. Returns
+    /// Stops listening: drops queued events and notifies the source. The host reads no more of the stream's events. Returns
     /// `CLEARWAY_STALE` for a stream that has ended or belongs to another plugin.
     pub fn cancel(&self, stream: u64) -> Result<(), Status> {
         let stay = self.own(stream)?.source.stay();
@@ -97,7 +96,7 @@ impl Plugin {
         Some(forgotten)
     }
 
-    /// Tells a source that there is room again.
+    /// Notifies a source that its stream has room again.
     pub(crate) fn room(&self, handle: u64, stream: &Arc<Stream>) {
         let listened = stream.clone();
         let tell = move |_: Ran| {
@@ -108,7 +107,7 @@ impl Plugin {
         notify(&stream.source, Box::new(tell));
     }
 
-    /// Returns the handles of this plugin's streams, of all its sources or of one.
+    /// Returns the handles of this plugin's streams: those of one source, or all of them without a source.
     pub(crate) fn listened(&self, source: Option<&Arc<Entry>>) -> Vec<u64> {
         let own = |stream: &Arc<Stream>| {
             stream.plugin == self.id() && source.is_none_or(|source| Arc::ptr_eq(source, &stream.source))
@@ -117,8 +116,9 @@ impl Plugin {
     }
 }
 
-/// Runs a job where the entry's callbacks run: on its queue, or here for a direct entry. A source relies on these calls, so
-/// a full queue takes the job as well. At most two jobs for each listener wait at a time: the listener left, and there is room.
+/// Runs a job where the entry's callbacks run: on its queue, or on the calling thread for a direct entry. A source relies on these
+/// notifications, so even a full queue takes the job. At most two jobs for each listener wait at a time: one for a cancelled listener and
+/// one for room.
 fn notify(entry: &Entry, job: Job) {
     match &entry.queue {
         None => job(Ran::After(Duration::ZERO)),
@@ -126,7 +126,7 @@ fn notify(entry: &Entry, job: Job) {
     }
 }
 
-/// Takes an event that a plugin emits.
+/// Queues an event that a plugin emits.
 pub(crate) fn emit(handle: u64, content: &Given<'_>) -> Result<(), Status> {
     let stream = STREAMS.get(handle).ok_or(CLEARWAY_STALE)?;
     let (taken, schedule) = stream.emit(content);

@@ -17,19 +17,18 @@ use crate::sync::lock;
 use crate::table::HOST;
 
 impl Plugin {
-    /// Loads a library and opens the plugin in it. Runs the library's constructors and its init function on this thread. The
-    /// same library may be opened several times; each opening has its own handlers and sources.
+    /// Loads a library and opens its plugin. Runs the library's constructors and its init function on this thread. The same library may
+    /// be opened several times; each opened plugin has its own handlers and sources.
     pub fn load(path: &Path, options: Options) -> Result<Arc<Plugin>, Failure> {
-        // SAFETY: the library's constructors run. The caller asked for that by naming a plugin; no other way to load one
-        // exists.
+        // SAFETY: the library's constructors run. The caller asked for that: it named a plugin, and a plugin cannot be loaded otherwise.
         let library = unsafe { open(path) }
             .map_err(|error| Failure { status: CLEARWAY_LOAD_FAILED, text: without(path, &error.to_string()) })?;
-        // SAFETY: a library that exports this name declares that it is a function of this type. Before the versions are
-        // compared, only the beginnings of both structs are used, which no version changes.
+        // SAFETY: a library that exports this name declares a function of this type. Until the versions are compared, only the beginnings
+        // of both structs are used. No version changes those.
         let init = unsafe { library.get::<Init>(b"clearway_plugin_init\0") }
             .map(|init| *init)
             .map_err(|_| Failure { status: CLEARWAY_NOT_A_PLUGIN, text: "exports no clearway_plugin_init".into() })?;
-        // Never unloaded: released memory and forgotten threads of the plugin may still run its code.
+        // The library stays loaded: released memory and late threads of the plugin may still run its code.
         std::mem::forget(library);
         // SAFETY: as above.
         unsafe { Plugin::start(init, options) }
@@ -66,13 +65,13 @@ impl Plugin {
                 Failure { status, text: said }
             }
         };
-        // Does not wait for a handler that another thread of the plugin may already have called.
+        // `forget_all` does not wait for a running handler of a thread that the plugin has started.
         plugin.forget_all();
         Err(failure)
     }
 }
 
-/// Removes the path from the front of a loader's message, because the caller's message has it already.
+/// Removes the path from the start of a loader's message. The caller's message already contains the path.
 fn without(path: &Path, said: &str) -> String {
     said.strip_prefix(&*path.to_string_lossy()).map_or(said, |rest| rest.trim_start_matches(": ")).into()
 }
@@ -80,12 +79,12 @@ fn without(path: &Path, said: &str) -> String {
 #[cfg(unix)]
 unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-    // RTLD_NOW finds a missing symbol here instead of in the middle of a call. SAFETY: as for the caller.
+    // With RTLD_NOW, a missing symbol fails the load, not a later call. SAFETY: the caller of `open` makes the same promise.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
 }
 
 #[cfg(not(unix))]
 unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: as for the caller.
+    // SAFETY: the caller of `open` makes the same promise.
     unsafe { libloading::Library::new(path) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tests every interleaving of the parts that threads share without a lock: `make loom`.
+//! Tests every interleaving of the code that threads share without a lock: `make loom`.
 
 use std::ffi::c_void;
 
@@ -84,7 +84,7 @@ fn whatever_is_put_in_is_read_or_wakes_the_reader() {
         for writer in writers {
             writer.join().unwrap();
         }
-        // A reader that sleeps after `read`, and wakes only when woken since, has read everything in the end.
+        // A reader that sleeps after `read` and reads again only after a wake has read everything at the end.
         if wakes.load(Ordering::SeqCst) > before {
             read(&mut count);
         }
@@ -188,7 +188,7 @@ fn exactly_one_finds_a_closed_gate_empty_and_nobody_is_in_then() {
 
 #[test]
 fn visitors_by_lanes_are_seen_by_whoever_closes_the_gate() {
-    // Without the mark FENCED, three preemptions reveal an overlooked visitor. Without a bound the test takes minutes.
+    // Without the FENCED bit, three preemptions reveal a missed visitor. Without a bound the test takes minutes.
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(4);
     model.check(|| {
@@ -197,7 +197,7 @@ fn visitors_by_lanes_are_seen_by_whoever_closes_the_gate() {
             .into_iter()
             .map(|by_lane| {
                 let shared = shared.clone();
-                // Made here: a lane exists before its visitor enters, and making one takes a lock, which adds many orders.
+                // The lane is made before its visitor's thread starts. Making a lane takes a lock, which would add many interleavings.
                 let lane = by_lane.then(|| shared.0.lane());
                 thread::spawn(move || {
                     let (gate, inside, emptied) = &*shared;

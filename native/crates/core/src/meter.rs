@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The cost of a plugin's calls: counters, and how long queued calls waited and ran.
+//! The cost of a plugin's calls: counters, and the wait and run times of queued calls.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,22 +25,22 @@ pub(crate) struct Meter {
 /// Times of queued calls, in nanoseconds.
 #[derive(Clone)]
 pub struct Times {
-    /// From send to start.
+    /// The time from send to start.
     pub wait: Histogram<u64>,
-    /// From start to the handler's return.
+    /// The time from start to the handler's return.
     pub run: Histogram<u64>,
 }
 
 /// The cost of a plugin's calls since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages sent to the plugin and by the plugin.
+    /// The number of messages sent to the plugin and by the plugin.
     pub messages: u64,
-    /// Events that were read.
+    /// The number of events that the host read.
     pub events: u64,
-    /// Events that were dropped.
+    /// The number of dropped events that reads have reported to the host.
     pub dropped: u64,
-    /// Messages, answers and events whose bytes were copied.
+    /// The number of messages, answers and events whose bytes were copied.
     pub copies: u64,
     /// The number of bytes copied.
     pub copied_bytes: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What became of a message: content, or the reason that there is none.
+//! The result of a message: content, or a failure.
 
 use clearway_sys::Status;
 
@@ -11,7 +11,7 @@ use crate::content::Kept;
 pub struct Failure {
     /// `CLEARWAY_...`, or a plugin's own status from 1000 on.
     pub status: Status,
-    /// The plugin's error text; may be empty.
+    /// The plugin's error text, possibly empty.
     pub text: String,
 }
 

@@ -26,9 +26,9 @@ pub(crate) static PLUGINS: Slots<Arc<Plugin>> = Slots::new(Kind::Plugin);
 /// Messages from plugins that wait for their host.
 pub(crate) static INCOMING: Slots<Incoming> = Slots::new(Kind::Incoming);
 
-/// The most channels of one plugin. Without a limit, a plugin that invents names could fill the memory.
+/// The maximum number of channels of one plugin. Without a limit, a plugin that invents names could fill the memory.
 const CHANNELS_MAX: usize = 1 << 16;
-/// The most log lines kept until they are read. Further lines are dropped and counted.
+/// The maximum number of unread log lines. Further lines are dropped and counted.
 const LOG_MAX: usize = 256;
 
 /// One opened plugin. Any thread may use it; `read` runs on one thread at a time.
@@ -43,7 +43,7 @@ pub struct Plugin {
     pub(crate) streams: AtomicUsize,
     pub(crate) closed: AtomicBool,
     pub(crate) on_close: Mutex<Option<Closer>>,
-    /// The entries that closing has removed, until no callback of theirs runs.
+    /// The entries that closing has removed and whose callbacks may still run.
     pub(crate) ending: Mutex<Vec<Arc<Entry>>>,
     channels: RwLock<HashMap<Box<str>, Arc<Channel>>>,
     serial: Mutex<HashMap<Box<str>, Arc<Queue>>>,
@@ -56,7 +56,7 @@ pub(crate) struct Closer {
     pub(crate) context: *mut c_void,
 }
 
-// SAFETY: given only to the plugin's own function, which the ABI allows on any thread.
+// SAFETY: the context goes only to the plugin's own function. The ABI allows that call on any thread.
 unsafe impl Send for Closer {}
 
 /// A plugin's channel: the handler of its messages and the source of its events.
@@ -68,8 +68,8 @@ pub struct Channel {
 
 impl Plugin {
     pub(crate) fn new(options: Options) -> Result<Arc<Plugin>, Status> {
-        // Answers, messages, a token for each stream, and one for the log. Late answers count twice: those in progress while
-        // the limit is checked exceed it.
+        // Answers, messages, a token for each stream, and one for the log. Late answers count twice: calls whose limit check is in
+        // progress may exceed the limit.
         let places =
             options.calls_max.saturating_mul(2).saturating_add(options.streams_max).saturating_add(2 * LATE_MAX + 1);
         if places > 1 << 22 || options.calls_max == 0 {
@@ -97,19 +97,18 @@ impl Plugin {
         Ok(plugin)
     }
 
-    /// The id by which the plugin and the ABI know it.
+    /// Returns the id. The plugin and the ABI use it to name this opened plugin.
     pub fn id(&self) -> u64 {
         *self.id.get().expect("set where it is made")
     }
 
-    /// Returns the opened plugin with an id, until it is freed.
+    /// Returns the opened plugin with an id. Returns `None` after the plugin is freed.
     pub fn find(id: u64) -> Option<Arc<Plugin>> {
         PLUGINS.get(id)
     }
 
-    /// Sets the function that is called, on any thread, when the inbox stops being empty. It must only wake the reader. Returns
-    /// when no thread is in the previous function. In a wake it returns `CLEARWAY_INVALID_ARGUMENT`, because it would wait for
-    /// itself.
+    /// Sets the wake function. Any thread may call it when the inbox stops being empty. It must only wake the reader. Blocks until no
+    /// thread runs the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake, because it would wait for that wake.
     pub fn set_wake(&self, wake: Option<Box<dyn Fn() + Send + Sync>>) -> Result<(), Status> {
         self.inbox.set_wake(wake)
     }
@@ -118,7 +117,7 @@ impl Plugin {
         if self.closed.load(Ordering::Acquire) { Err(CLEARWAY_CLOSED) } else { Ok(()) }
     }
 
-    /// Returns the channel with a name, and creates it on first use. Frequent callers may keep it.
+    /// Returns the channel with a name. The first use of a name creates the channel. Frequent callers may keep the result.
     pub fn channel(&self, name: &str) -> Result<Arc<Channel>, Status> {
         if let Some(channel) = self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(name) {
             return Ok(channel.clone());
@@ -134,7 +133,7 @@ impl Plugin {
         self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).values().cloned().collect()
     }
 
-    /// Returns the named queue, which has one thread.
+    /// Returns the named queue, which has one thread. The first use of a name creates the queue.
     pub(crate) fn serial(&self, name: &str) -> Arc<Queue> {
         let made = || Queue::new(name.chars().take(15).collect(), 1, self.options.calls_max);
         lock(&self.serial).entry(name.into()).or_insert_with(made).clone()
@@ -154,7 +153,7 @@ impl Plugin {
         self.meter.times()
     }
 
-    /// Keeps a log line until it is read.
+    /// Keeps a log line until the host reads it.
     pub(crate) fn say(&self, level: u32, text: String) {
         let mut log = lock(&self.log);
         if log.len() == LOG_MAX {
@@ -162,7 +161,7 @@ impl Plugin {
             return;
         }
         log.push_back((level, text));
-        // With lost lines to tell of, the token is in the inbox.
+        // If lost lines are still unreported, the token is already in the inbox.
         let first = log.len() == 1 && self.log_lost.load(Ordering::Relaxed) == 0;
         drop(log);
         if first {
@@ -170,12 +169,12 @@ impl Plugin {
         }
     }
 
-    /// Takes up to `max` log lines. Returns true if more are left; new lines then add no token to the inbox.
+    /// Takes up to `max` log lines. Returns true if more are left. In that case the inbox still needs the token, and new lines add none.
     pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
         let mut log = lock(&self.log);
         let count = log.len().min(max);
         let mut said: Vec<_> = log.drain(..count).collect();
-        // The line that counts the lost ones follows those that came before them.
+        // The line that counts the lost lines follows the lines before them.
         if log.is_empty() && said.len() < max {
             match self.log_lost.swap(0, Ordering::Relaxed) {
                 0 => {}
@@ -188,10 +187,10 @@ impl Plugin {
     }
 }
 
-/// Registers an entry in its place if that is free.
+/// Registers an entry if its place is free.
 pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry: Arc<Entry>) -> Result<(), Status> {
     let mut place = lock(place);
-    // Checked under the lock: closing takes the entry after it has set `closed`.
+    // Checked under the lock: closing sets `closed` before it takes the entry.
     plugin.open()?;
     if place.is_some() {
         return Err(CLEARWAY_ALREADY_EXISTS);

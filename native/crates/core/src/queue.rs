@@ -13,12 +13,12 @@ use crate::sync::lock;
 
 pub(crate) type Job = Box<dyn FnOnce(Ran) + Send>;
 
-/// Why a job was called.
+/// The reason for a job's call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ran {
-    /// Its turn came, after it waited that long.
+    /// The job must run now. The value is the time that the job waited.
     After(Duration),
-    /// The queue was closed; the job will not run.
+    /// The queue was closed. The job must not do its work.
     Not,
 }
 
@@ -48,10 +48,10 @@ pub(crate) fn on_queue_thread() -> bool {
 }
 
 impl Queue {
-    /// Makes a queue without threads. Threads start when there are jobs.
+    /// Makes a queue without threads. Threads start when jobs arrive.
     pub(crate) fn new(name: String, threads_max: usize, jobs_max: usize) -> Arc<Queue> {
         let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, closed: false };
-        // The system's thread names end at a zero byte, and the standard library panics at one.
+        // The system's thread names end at a zero byte, and the standard library panics on one.
         let name = name.replace('\0', "?");
         Arc::new(Queue {
             name,
@@ -63,7 +63,7 @@ impl Queue {
         })
     }
 
-    /// Queues a job, or returns it when the queue is closed or full, or no thread could be started.
+    /// Queues a job. Returns the job if the queue is closed or full, or if no thread could be started.
     pub(crate) fn push(self: &Arc<Queue>, job: Job) -> Result<(), (Refused, Job)> {
         let mut state = lock(&self.state);
         if state.closed {
@@ -85,8 +85,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Queues a job that must run: beyond the limit of jobs, and on a closed queue. The caller bounds the number of such jobs. If
-    /// the queue has no thread and none can be started, the job runs on this thread, in its turn.
+    /// Queues a job that must run, even beyond the limit of jobs and on a closed queue. The caller bounds the number of such jobs. If the
+    /// queue has no thread and none can be started, this thread runs the queue's jobs in order.
     pub(crate) fn push_always(self: &Arc<Queue>, job: Job) {
         let mut state = lock(&self.state);
         if !state.closed && self.thread_wanted(&state) && self.spawn().is_ok() {
@@ -111,7 +111,7 @@ impl Queue {
         thread::Builder::new().name(self.name.clone()).spawn(move || queue.run()).map(drop)
     }
 
-    /// Runs jobs on this thread, which is counted as the queue's only one, until none is left or a thread takes over.
+    /// Runs jobs on this thread until none is left or a new thread takes over. `threads` counts this thread as the queue's only one.
     #[cold]
     fn stand_in<'a>(self: &'a Arc<Queue>, mut state: MutexGuard<'a, State>) {
         let outer = INSIDE.replace(true);
@@ -121,7 +121,7 @@ impl Queue {
             state = lock(&self.state);
             if !state.closed && !state.jobs.is_empty() && self.spawn().is_ok() {
                 INSIDE.set(outer);
-                return; // the new thread has this one's place in the count
+                return; // the new thread takes this thread's place in the count
             }
         }
         INSIDE.set(outer);
@@ -149,8 +149,8 @@ impl Queue {
         self.idle.notify_all();
     }
 
-    /// Closes the queue. Queued jobs still run until `until`; the remaining ones are then called with `Ran::Not`. Returns true
-    /// if no thread is left.
+    /// Closes the queue. Queued jobs still run until `until`; the remaining jobs are then called with `Ran::Not`. Returns true if the
+    /// queue has no thread left.
     pub(crate) fn close(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -173,7 +173,7 @@ impl Queue {
     }
 }
 
-/// Why a job was refused.
+/// The reason for refusing a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refused {
     Closed,
@@ -182,7 +182,7 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    /// The status that says so.
+    /// Returns the status for this reason.
     pub(crate) fn status(self) -> Status {
         match self {
             Refused::Closed => CLEARWAY_CLOSED,
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn a_full_queue_gives_the_job_back() {
         let queue = Queue::new("test".into(), 0, 1);
-        lock(&queue.state).threads = 1; // no thread that would take the job
+        lock(&queue.state).threads = 1; // no real thread, so the job stays queued
         queue.push(Box::new(|_| {})).map_err(|(why, _)| why).unwrap();
         assert!(matches!(queue.push(Box::new(|_| {})), Err((Refused::Full, _))));
     }

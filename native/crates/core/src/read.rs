@@ -12,11 +12,11 @@ use crate::plugin::{INCOMING, Plugin};
 use crate::stream::{STREAMS, Stream};
 
 impl Plugin {
-    /// Appends up to `max` items (0 counts as 1), in the order of each stream and caller. Returns true if more are left: no
-    /// wake follows for those, so the host has to read again. Does not block.
+    /// Appends up to `max` items (0 counts as 1), in the order of each stream and caller. Returns true if more are left. No wake follows
+    /// for those, so the host has to read again. Does not wait for items. `on_room` of a direct source runs on this thread.
     pub fn read(&self, into: &mut Vec<Item>, max: usize) -> bool {
         let end = into.len().saturating_add(max.max(1));
-        // Sources learn of room after the inbox is unlocked: their callbacks may run on this thread, and send.
+        // Sources are notified after the inbox is unlocked: their callbacks may run on this thread, and send.
         let mut rooms = Vec::new();
         let more = self.inbox.read(|token| {
             let more = match handle::kind(token) {
@@ -82,13 +82,13 @@ impl Plugin {
         read.more
     }
 
-    /// The numbers of calls in flight, of unread messages, and of listeners.
+    /// Returns the numbers of calls in flight, of unread messages, and of listeners.
     pub fn under_way(&self) -> (usize, usize, usize) {
         let read = |count: &std::sync::atomic::AtomicUsize| count.load(Ordering::Relaxed);
         (read(&self.calls), read(&self.incoming), read(&self.streams))
     }
 
-    /// Returns whether the call still waits for its answer.
+    /// Returns whether the host still waits for the call's answer.
     pub fn waits(&self, call: u64) -> bool {
         CALLS.wanted(call) == Some(true)
     }

@@ -19,7 +19,7 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 pub(crate) struct Ring {
     cells: Box<[Cell]>,
     mask: usize,
-    // Each on its own pair of cache lines: otherwise writers and the reader would contend for one line.
+    // Each index has its own pair of cache lines. Otherwise writers and the reader would contend for one line.
     tail: Padded<AtomicUsize>,
     head: Padded<AtomicUsize>,
 }
@@ -29,18 +29,18 @@ struct Cell {
     value: UnsafeCell<u64>,
 }
 
-/// 128 bytes: two lines of 64, which x86 fetches together.
+/// 128 bytes: two lines of 64, because x86 fetches two lines together.
 #[repr(align(128))]
 struct Padded<T>(T);
 
-// SAFETY: only the writer that claimed a position (by the exchange of `tail`) writes the cell's value, and only the one reader
-// reads it, after the writer published `turn`.
+// SAFETY: only the writer that claimed a position (by the exchange of `tail`) writes the cell's value. Only the one reader reads it,
+// after the writer published `turn`.
 unsafe impl Sync for Ring {}
 // SAFETY: numbers and atomics are not bound to a thread.
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// A ring of `capacity` places, a power of two. Allocates 16 bytes for each place.
+    /// Makes a ring of `capacity` places, a power of two over 1. Allocates 16 bytes for each place.
     pub(crate) fn new(capacity: usize) -> Ring {
         assert!(
             capacity.is_power_of_two() && capacity > 1,
@@ -52,11 +52,11 @@ impl Ring {
 
     /// Puts a value in, from any thread. Returns the value when the ring is full. Does not block.
     pub(crate) fn push(&self, value: u64) -> Result<(), u64> {
-        // Relaxed: the turn below says whether the position is still free.
+        // Relaxed: the turn below shows whether the position is still free.
         let mut position = self.tail.0.load(Ordering::Relaxed);
         loop {
             let cell = &self.cells[position & self.mask];
-            // Acquire: pairs with the release in `pop`; the reader is done with the cell.
+            // Acquire: pairs with the release in `pop`, so the reader has finished with the cell.
             let turn = cell.turn.load(Ordering::Acquire);
             let ahead = turn.wrapping_sub(position) as isize;
             if ahead < 0 {
@@ -69,9 +69,9 @@ impl Ring {
                 // Relaxed: the exchange only assigns positions; the turn publishes the value.
                 match self.tail.0.compare_exchange_weak(position, next, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => {
-                        // SAFETY: the position is this thread's until it publishes the turn.
+                        // SAFETY: this thread owns the position until it publishes the turn.
                         cell.value.with_mut(|at| unsafe { *at = value });
-                        // Release: pairs with the acquire in `pop`; makes the value visible.
+                        // Release: pairs with the acquire in `pop`, and makes the value visible.
                         cell.turn.store(next, Ordering::Release);
                         return Ok(());
                     }
@@ -84,7 +84,7 @@ impl Ring {
     /// Takes the oldest value out.
     ///
     /// # Safety
-    /// One thread at a time.
+    /// Only one thread at a time may call this.
     pub(crate) unsafe fn pop(&self) -> Option<u64> {
         let position = self.head.0.load(Ordering::Relaxed);
         let cell = &self.cells[position & self.mask];
@@ -92,9 +92,9 @@ impl Ring {
         if cell.turn.load(Ordering::Acquire) != position.wrapping_add(1) {
             return None;
         }
-        // SAFETY: the value is written and published, and no writer has the cell before the store below.
+        // SAFETY: the value is written and published. No writer claims the cell before the store below.
         let value = cell.value.with(|at| unsafe { *at });
-        // Release: pairs with the acquire in `push`; the cell is free for the next round.
+        // Release: pairs with the acquire in `push`. The cell is then free for the next round.
         cell.turn.store(position.wrapping_add(self.mask + 1), Ordering::Release);
         self.head.0.store(position.wrapping_add(1), Ordering::Relaxed);
         Some(value)
@@ -103,7 +103,7 @@ impl Ring {
 
 /// Detects the change from empty to not empty: one of the writers wakes the reader.
 pub(crate) struct Edge {
-    // 1: the reader was woken, or is reading, and will look again.
+    // 1: the reader was woken or is reading, and will read the ring again.
     awake: AtomicU64,
 }
 
@@ -112,20 +112,20 @@ impl Edge {
         Edge { awake: AtomicU64::new(0) }
     }
 
-    /// Called after a push. Returns true for the writer that has to wake the reader.
+    /// Raises the edge after a push. Returns true for the writer that has to wake the reader.
     pub(crate) fn raise(&self) -> bool {
-        // Pairs with the exchange in `lower`. If `lower` came first, this returns true and the writer wakes the reader. If this
-        // came first, the reader's exchange acquires the push.
+        // Pairs with the exchange in `lower`. If `lower` came first, this returns true and the writer wakes the reader. If this exchange
+        // came first, the exchange in `lower` acquires the push.
         self.awake.swap(1, Ordering::AcqRel) == 0
     }
 
-    /// Returns whether the reader was woken and has not looked yet.
+    /// Returns whether the reader was woken and has not lowered the edge yet.
     #[cfg(not(loom))]
     pub(crate) fn raised(&self) -> bool {
         self.awake.load(Ordering::Acquire) == 1
     }
 
-    /// Called before reading to the end: a later push wakes again.
+    /// Lowers the edge before the reader empties the ring. A later push wakes the reader again.
     pub(crate) fn lower(&self) {
         self.awake.swap(0, Ordering::AcqRel);
     }

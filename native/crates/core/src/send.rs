@@ -27,9 +27,9 @@ use crate::sync::lock;
 pub enum Sent {
     /// Handled on this thread, and answered.
     Answered(Outcome),
-    /// Pending at the plugin; the answer will be read with the tag. The handle serves to give the call up.
+    /// Pending at the plugin. The host will read the answer with the tag. The handle serves to give the call up.
     Pending(u64),
-    /// Taken by the plugin; no answer is wanted.
+    /// The plugin has the message. The caller wants no answer.
     Taken,
 }
 
@@ -45,15 +45,15 @@ pub enum Direct {
 }
 
 impl Plugin {
-    /// Sends a message. A direct handler runs on this thread before `send` returns. For other handlers the message is queued;
-    /// bytes outside of a memory are copied. Never waits for a queued handler.
+    /// Sends a message. A direct handler runs on this thread before `send` returns. For other handlers, `send` queues the message and
+    /// copies bytes that are not in a memory. Never waits for a queued handler.
     pub fn send(&self, channel: &Channel, content: &Given<'_>, tag: u64, answer_wanted: bool) -> Result<Sent, Status> {
         let handler = lock(&channel.handler).clone().ok_or_else(|| self.nobody())?;
         self.meter.messages.fetch_add(1, Ordering::Relaxed);
         self.send_to(&handler, content, tag, answer_wanted)
     }
 
-    /// The status for a missing handler.
+    /// Returns the status for a missing handler.
     pub(crate) fn nobody(&self) -> Status {
         self.open().err().unwrap_or(CLEARWAY_NO_HANDLER)
     }
@@ -84,8 +84,8 @@ impl Plugin {
         }
     }
 
-    /// Calls `handle` for a new call, on this thread. With `lent`, the content may come back as the answer. Writes results that
-    /// a `Direct` cannot express to `more`: a `Sent` is large, and moving it is a good part of the cost of a null message.
+    /// Calls `handle` for a new call, on this thread. With `lent`, the handler may answer with the content itself. Writes a result that a
+    /// `Direct` cannot express to `more`. A `Sent` is large, and moving it takes a good part of the cost of a null message.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -102,7 +102,7 @@ impl Plugin {
         let (status, back) =
             if lent { answer::inside_lending(call, content, run) } else { (answer::inside(call, run), false) };
         if let Some(status) = refusal(status) {
-            // If the handler also answered, that answer counts.
+            // If the handler also answered, its answer counts.
             let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
         }
         match CALLS.leave_written(call) {
@@ -117,7 +117,7 @@ impl Plugin {
             }
             Written::Not => {}
         }
-        // Counted before `leave`: from then on the answer may be in the inbox at any time.
+        // Counted before `leave`: after `leave` the answer may be in the inbox at any time.
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_FULL)));
         }
@@ -184,8 +184,8 @@ impl Plugin {
         Ok(call)
     }
 
-    /// Answers the call if the plugin is closed. Closing answers all calls that wait. A call that begins to wait at that moment
-    /// either sees `closed` here, or is seen by `close`: one of the two fences (the other is in `close`) comes first.
+    /// Answers the call if the plugin is closed. Closing answers all calls that wait. For a call that begins to wait at that moment,
+    /// either this function sees `closed`, or `shut` sees the call: one of the two fences (the other is in `shut`) comes first.
     fn answer_where_closed(&self, call: u64) {
         fence(Ordering::SeqCst);
         if self.open().is_err() {
@@ -193,8 +193,8 @@ impl Plugin {
         }
     }
 
-    /// Ends a call of `begin` that was not sent after all. Returns false if closing has already answered the call; that answer
-    /// then arrives as usual.
+    /// Ends a call of `begin` that could not be sent. Returns false if closing has already answered the call. That answer then arrives as
+    /// usual.
     fn undo(&self, call: u64) -> bool {
         let undone = CALLS.answer(call, false, |_| Err(Failure::of(CLEARWAY_CLOSED))).is_some();
         if undone {
@@ -204,13 +204,13 @@ impl Plugin {
         undone
     }
 
-    /// Gives a pending message up: its handler may ask and stop. The answer is read all the same. Returns false for a call that
-    /// was answered, and for another plugin's call.
+    /// Gives a pending message up. Its handler can check for that and stop. The host still reads the answer. Returns false for a call
+    /// that was answered, and for another plugin's call.
     pub fn give_up(&self, call: u64) -> bool {
         CALLS.owner(call) == Some(self.id()) && CALLS.give_up(call)
     }
 
-    /// Delivers a plugin's message to the host: puts it into the inbox.
+    /// Delivers a plugin's message to the host's inbox.
     pub(crate) fn deliver(
         &self,
         channel: &str,
@@ -263,7 +263,7 @@ pub(crate) fn plugin_status(status: Status) -> Status {
     if status == CLEARWAY_PENDING || status == CLEARWAY_OK { CLEARWAY_FAILED } else { status }
 }
 
-/// Answers by a handle, from either side.
+/// Answers by a handle, for either side.
 pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
     if reply == 0 {
         return Ok(()); // no answer is wanted
@@ -278,7 +278,7 @@ pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Resu
             if let Some(given) = answer::give_back(reply, content.as_raw()) {
                 return given;
             }
-            // `keep` comes before the claim, because it can fail. `wanted` comes before `keep`, because `keep` may copy.
+            // `keep` comes before the claim, because `keep` can fail. `wanted` comes before `keep`, because `keep` may copy.
             if CALLS.wanted(reply).is_none() {
                 return Err(CLEARWAY_STALE);
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table of values by handle, for any thread. Slots are never freed, so any handle may be looked up. A removed value is not
-//! found again.
+//! A table of values by handle, for any thread. Slots are never freed, so any handle may be looked up. A removed value cannot be found
+//! again.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ pub(crate) struct Slots<T> {
 }
 
 struct Slot<T> {
-    /// The generation of the present value, or 0: for lookups without the lock.
+    /// The generation of the present value, or 0. Lookups without the lock read it.
     live: AtomicU64,
     entry: Mutex<Entry<T>>,
 }
@@ -33,9 +33,9 @@ pub(crate) const fn segments<T>() -> Segments<T> {
 
 /// The free slots.
 pub(crate) struct Free {
-    // The slot that was freed last is used first: it is warm.
+    // The slot that was freed last is used first, because its memory is in the cache.
     pub(crate) indices: Vec<u32>,
-    // Slots from here on were never used.
+    // Slots from this index on were never used.
     pub(crate) next: u32,
 }
 
@@ -56,7 +56,7 @@ impl<T> Slots<T> {
         Slots { kind, segments: segments(), free: Mutex::new(Free::new()) }
     }
 
-    /// Stores a value. The handle is the only way to it. Returns the value when all slots (four million) are taken.
+    /// Stores a value. Only the handle leads to the value. Returns the value if all slots (four million) are taken.
     pub(crate) fn insert(&self, value: T) -> Result<u64, T> {
         let index = {
             let mut free = lock(&self.free);
@@ -73,12 +73,12 @@ impl<T> Slots<T> {
         let mut entry = lock(&slot.entry);
         entry.generation += 1;
         entry.value = Some(value);
-        // Relaxed: reading the value takes the lock.
+        // Relaxed: a reader of the value takes the lock.
         slot.live.store(entry.generation.into(), Ordering::Relaxed);
         Ok(handle::join(self.kind, entry.generation, index))
     }
 
-    /// Copies the value, if the handle is live.
+    /// Clones the value, if the handle is live.
     pub(crate) fn get(&self, handle: u64) -> Option<T>
     where
         T: Clone,
@@ -96,7 +96,7 @@ impl<T> Slots<T> {
         entry.value.as_ref().map(look)
     }
 
-    /// Returns whether the handle names a value, without a lock. As with `look`, the value may be gone on return.
+    /// Returns whether the handle names a value, without a lock. As with `look`, another thread may remove the value at once.
     #[inline]
     pub(crate) fn is_live(&self, handle: u64) -> bool {
         let slot =
@@ -106,7 +106,7 @@ impl<T> Slots<T> {
         })
     }
 
-    /// Removes the value, once. The handle is then stale.
+    /// Removes the value, once. The handle is stale afterwards.
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
         let (generation, index) = handle::split(self.kind, handle)?;
         let slot = self.known(index)?;

@@ -26,16 +26,16 @@ pub enum WhenFull {
     DropNewest,
 }
 
-/// How many events of a stream may wait and be read.
+/// The limits of one stream's queue, and the number of events that may be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// The most events that may wait: 1 or more.
+    /// The maximum number of events that may wait: 1 or more.
     pub items: usize,
-    /// The most bytes that may wait, attachments included. An event that is alone in the queue may be larger.
+    /// The maximum number of bytes that may wait, attachments included. An event that is alone in the queue may be larger.
     pub bytes: usize,
     /// The policy beyond these limits.
     pub when_full: WhenFull,
-    /// Events that may be read before credit is given; `u64::MAX` for no limit.
+    /// The number of events that may be read before more credit is given; `u64::MAX` for no limit.
     pub credit: u64,
 }
 
@@ -58,7 +58,7 @@ struct State {
     /// The stream's handle is in the inbox, or its reader is processing it.
     scheduled: bool,
     room_wanted: bool,
-    /// The source will be told that there is room: its queue has the job.
+    /// The source's queue holds the job that calls `on_room`.
     room_due: bool,
     listening: Listening,
     phase: Phase,
@@ -74,9 +74,9 @@ enum Listening {
 
 enum Phase {
     Open,
-    /// The plugin has ended the stream; queued events still arrive.
+    /// The plugin has ended the stream. Queued events still arrive.
     Ended(Option<Failure>),
-    /// The listener has cancelled, or the end was read.
+    /// The listener has cancelled, or the host has read the end.
     Gone,
 }
 
@@ -84,11 +84,11 @@ enum Phase {
 pub(crate) struct Read {
     /// The number of events read.
     pub(crate) events: usize,
-    /// More can be read: there are events and credit for them, or an end, which needs no credit.
+    /// More can be read: events with credit, or an end. An end needs no credit.
     pub(crate) more: bool,
-    /// The end, if it was reached: its failure, and how many events were dropped last.
+    /// The end, if it was reached: the failure, and the number of events dropped after the last one.
     pub(crate) ended: Option<(Option<Failure>, u64)>,
-    /// The plugin waits for room, and there is some.
+    /// The plugin waits for room, and the queue has room.
     pub(crate) room: bool,
 }
 
@@ -108,10 +108,9 @@ impl Stream {
         Stream { plugin, tag, source, window, state: Mutex::new(state) }
     }
 
-    /// Queues an event, or applies the policy. Keeps the event before it takes the lock, so that copying a frame does not hold
-    /// the host up.
+    /// Queues an event, or applies the policy. Keeps the event before it takes the lock, so that copying a frame does not block the host.
     ///
-    /// Returns also whether the reader has to be scheduled.
+    /// Also returns whether the reader has to be scheduled.
     pub(crate) fn emit(&self, content: &Given<'_>) -> (Result<(), Status>, bool) {
         match self.queued(content) {
             Ok(schedule) => (Ok(()), schedule),
@@ -174,7 +173,7 @@ impl Stream {
         Err(CLEARWAY_FULL)
     }
 
-    /// Ends the stream; queued events still arrive. Returns true if the reader has to be scheduled.
+    /// Ends the stream. Queued events still arrive. Returns true if the reader has to be scheduled.
     pub(crate) fn end(&self, failure: Option<Failure>) -> Result<bool, Status> {
         let mut state = lock(&self.state);
         if !matches!(state.phase, Phase::Open) {
@@ -192,7 +191,7 @@ impl Stream {
         state.credit > 0 && something && state.schedule()
     }
 
-    /// Called before the source's `on_listen`. Returns false if the source need not be called.
+    /// Marks that the source's `on_listen` is about to run. Returns false if the stream has ended, so that `on_listen` must not run.
     pub(crate) fn begin(&self) -> bool {
         let mut state = lock(&self.state);
         if !matches!(state.phase, Phase::Open) {
@@ -202,15 +201,15 @@ impl Stream {
         true
     }
 
-    /// Called after the source's `on_listen`. Returns true if the listener cancelled meanwhile, so that the source has to be
-    /// told now.
+    /// Marks that the source's `on_listen` has returned. Returns true if the listener cancelled meanwhile. The caller then has to notify
+    /// the source.
     pub(crate) fn begun(&self) -> bool {
         let mut state = lock(&self.state);
         state.listening = Listening::Yes;
         matches!(state.phase, Phase::Gone)
     }
 
-    /// Cancels. Returns true if the source has to be told.
+    /// Cancels. Returns true if the caller has to notify the source.
     pub(crate) fn cancel(&self) -> bool {
         let mut state = lock(&self.state);
         let told = matches!(state.phase, Phase::Open) && state.listening == Listening::Yes;
@@ -222,15 +221,15 @@ impl Stream {
         told
     }
 
-    /// Called before the source hears of room. Returns false if the listener has left.
+    /// Clears `room_due` before the source's `on_room`. Returns false if the stream has ended or the listener has left.
     pub(crate) fn room_is_due(&self) -> bool {
         let mut state = lock(&self.state);
         state.room_due = false;
         matches!(state.phase, Phase::Open)
     }
 
-    /// Takes up to `max` events within the credit. The end counts as one: if the last event takes the last place, the end waits
-    /// for the next read.
+    /// Takes up to `max` events within the credit. The end counts as one event: if the last event takes the last place, the end waits for
+    /// the next read.
     pub(crate) fn read(&self, max: usize, mut each: impl FnMut(Kept, u64)) -> Read {
         let mut state = lock(&self.state);
         let allowed = (state.credit.min(max as u64) as usize).min(state.queue.len());
@@ -264,7 +263,7 @@ impl Stream {
         if room {
             state.room_wanted = false;
         }
-        // A source that will be told need not be told twice.
+        // A source with a queued notification needs no second one.
         let room = room && !std::mem::replace(&mut state.room_due, true);
         Read { events: allowed, more, ended, room }
     }

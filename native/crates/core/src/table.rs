@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The functions of `clearway_host`. They check all pointers and lengths, because plugins are not trusted to be right.
+//! The functions of `clearway_host`. They check pointers and lengths as far as possible, because a plugin may contain errors.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub static HOST: Host = Host {
 
 type Done = Result<(), Status>;
 
-/// Runs `work` and returns its status. Our own panic must not unwind into a plugin.
+/// Runs `work` and returns its status. A panic of the core must not unwind into a plugin.
 fn status(work: impl FnOnce() -> Done) -> Status {
     guarded(CLEARWAY_PANICKED, || work().err().unwrap_or(CLEARWAY_OK))
 }
@@ -62,20 +62,20 @@ fn plugin(id: PluginId) -> Result<Arc<Plugin>, Status> {
 /// Writes a result to the caller's memory.
 ///
 /// # Safety
-/// Null, or writable for a `T`.
+/// `to` must be null, or writable for a `T`. Null returns `CLEARWAY_INVALID_ARGUMENT`.
 unsafe fn give<T>(to: *mut T, value: T) -> Done {
     if to.is_null() || !to.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     unsafe { to.write(value) };
     Ok(())
 }
 
-/// Copies the content struct; null is the null message.
+/// Copies the content struct. A null pointer means the null message.
 ///
 /// # Safety
-/// Null, or readable.
+/// `raw` must be null or readable.
 pub(crate) unsafe fn content(raw: *const Content) -> Result<Content, Status> {
     if raw.is_null() {
         return Ok(Content::NULL);
@@ -83,12 +83,12 @@ pub(crate) unsafe fn content(raw: *const Content) -> Result<Content, Status> {
     if !raw.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees this.
     Ok(unsafe { *raw })
 }
 
-// SAFETY, for all functions below: pointers are null, or valid for what they announce, during the call. The header requires
-// that of a plugin. The functions check what they can: null, alignment, lengths, ranges, generations.
+// SAFETY, for all functions below: pointers are null, or valid for their stated sizes, during the call. The header requires that of a
+// plugin. The functions check what they can: null, alignment, lengths, ranges, generations.
 
 unsafe extern "C" fn allocate(id: PluginId, size: usize, flags: u32, to: *mut View) -> Status {
     status(|| {
@@ -161,7 +161,7 @@ unsafe fn queue(plugin: &Plugin, runs: u32, text: Text) -> Result<Option<Arc<Que
     }
 }
 
-/// Checks a struct that begins with its size, as its writer was compiled. This is the first version, so no struct is smaller.
+/// Checks a struct that begins with its compiled size. This is the first version, so no valid struct is smaller.
 unsafe fn sized<'a, T>(raw: *const T) -> Result<&'a T, Status> {
     if raw.is_null() || !raw.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);

@@ -12,14 +12,14 @@ use crate::lines::Lines;
 use crate::port::{self, Port};
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
-/// The addon's own status for a handler that does not answer during `call`.
+/// The addon's own status for a handler that did not answer during `call`.
 const NOT_DIRECT: i32 = -1;
 
-/// The result of a direct call whose answer is in the first record.
+/// The result of a direct call that wrote its answer to the first record.
 const WRITTEN: i32 = 1;
 
-/// Runs `use_it` with content from JavaScript: undefined, a `Uint8Array`, or the number of a memory; and with attachments, as
-/// the numbers of memories in a `Float64Array`.
+/// Runs `use_it` with content from JavaScript: undefined, a `Uint8Array`, or a memory's number. The attachments are a `Float64Array` of
+/// memory numbers.
 #[inline]
 pub fn given<R>(
     env: Env,
@@ -28,7 +28,7 @@ pub fn given<R>(
     use_it: impl FnOnce(&Given<'_>) -> Result<R, i32>,
 ) -> Result<R, i32> {
     let content = content(env, value)?;
-    // SAFETY: JavaScript does not run before this returns, so the view stays valid; the core checks handles.
+    // SAFETY: JavaScript does not run before this returns, so the view stays valid. The core checks handles.
     let given = unsafe { Given::raw(content) };
     match attached {
         None => use_it(&given),
@@ -39,7 +39,7 @@ pub fn given<R>(
 #[inline]
 fn content(env: Env, value: Value) -> Result<Content, i32> {
     if let Some(bytes) = env.as_bytes(value) {
-        // An empty view may have no address; it is still not the null message.
+        // An empty view may have no address. It still differs from the null message.
         let data = if bytes.data.is_null() { NonNull::dangling().as_ptr() } else { bytes.data };
         return Ok(Content { data, size: bytes.size, ..Content::NULL });
     }
@@ -52,11 +52,11 @@ fn content(env: Env, value: Value) -> Result<Content, i32> {
 
 fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     let (numbers, count) = env.as_doubles(numbers).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
-    // SAFETY: the array has `count` numbers, and JavaScript does not run meanwhile.
+    // SAFETY: the array has `count` numbers. JavaScript does not run meanwhile.
     Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
-/// `direct(port, channel)`: returns the number of a line to the channel, for `call`.
+/// `direct(port, channel)`: returns the number of a line to the channel. `call` takes that number.
 pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
@@ -67,13 +67,13 @@ pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value
     }
 }
 
-/// `call(line, payload?, attached?, keeps?)`: calls the channel's handler. Returns undefined when the answer is null, and 1
-/// when the answer is written to the records. With four arguments, `payload` is the number of a memory that JavaScript keeps;
-/// returns `keeps` when the answer is that memory.
+/// `call(line, payload?, attached?, keeps?)`: calls the channel's handler. Returns undefined if the answer is null, and 1 after writing
+/// the answer to the records. With four arguments, `payload` is the number of a memory that JavaScript keeps, and `call` returns `keeps`
+/// if the answer is that memory.
 pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([number, payload, attached, keeps], count, data) = env.counted(info);
-    // SAFETY: the function's own data, which the thread's instance of the addon keeps alive.
+    // SAFETY: the function's own data. This thread's instance of the addon keeps it alive.
     let lines = unsafe { &*data.cast::<Lines<Port>>() };
     let number = env.as_index(number);
     let Some(mut line) = lines.take(number) else {
@@ -83,7 +83,7 @@ pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let mut more = None;
     let sent = match count {
         1 => line.call(&Given::null(), 0, &mut more), // no payload to read
-        // JavaScript's own memory, which it takes back unchanged.
+        // JavaScript keeps this memory's reference. The handler may answer with the memory itself.
         4 => match env.as_u64(payload) {
             Some(memory) => line.lend(memory, 0, &mut more),
             None => Err(CLEARWAY_INVALID_ARGUMENT),
@@ -103,13 +103,13 @@ fn refused(status: i32) -> Outcome {
     Err(Failure { status, text: String::new() })
 }
 
-/// Writes any other result of a direct call to the records.
+/// Writes any other result of a direct call to the records. Returns undefined if there is none.
 fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
         (Ok(_), Some(Sent::Answered(outcome))) => outcome,
         (Ok(_), Some(Sent::Pending(call))) => {
-            port.plugin.give_up(call); // its answer comes with tag 0, which no call waits for
+            port.plugin.give_up(call); // no JavaScript call waits for the answer's tag, 0
             refused(NOT_DIRECT)
         }
         (Ok(_), _) => return null_mut(),
@@ -148,7 +148,7 @@ pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
             CLEARWAY_OK
         }
         Ok(Sent::Answered(outcome)) => {
-            // Reported in a later turn, like the answers of handlers on other threads.
+            // JavaScript reads this answer in a later turn, like the answers of handlers on other threads.
             port.answered.borrow_mut().push_back((tag, outcome));
             port.wake.wake();
             CLEARWAY_OK

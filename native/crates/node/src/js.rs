@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The functions of Node-API that the addon uses, each with its check. A failed call throws in JavaScript, as Node-API demands,
-//! or returns `None`. None of them panics; panics of other code are caught where Node calls in.
+//! The functions of Node-API that the addon uses, each with its check. A failed call returns `None`, or leaves an exception for
+//! JavaScript, as Node-API demands. None of these functions panics. `guarded` catches panics of other code at the entry from Node.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use napi_sys as sys;
 
-/// The environment of one JavaScript thread. Not for use on any other thread.
+/// The environment of one JavaScript thread. Other threads must not use it.
 #[derive(Clone, Copy)]
 pub struct Env(pub sys::napi_env);
 
@@ -24,17 +24,17 @@ pub struct Bytes {
     pub buffer: Value,
 }
 
-/// Distinguishes this addon's objects from those of others.
+/// Distinguishes this addon's objects from objects of other addons.
 const TAG: sys::napi_type_tag = sys::napi_type_tag { lower: 0x636c_6561_7277_6179, upper: 0x706f_7274_0000_0001 };
 
 const OK: i32 = sys::Status::napi_ok;
 
-/// Keeps a JavaScript object alive. Dropped on its own thread.
+/// Keeps a JavaScript object alive. It must be dropped on the object's own thread.
 pub struct Reference(Env, sys::napi_ref);
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // SAFETY: made by `keep`, deleted once; allowed during garbage collection, too.
+        // SAFETY: `keep` made the reference, and it is deleted once. Node allows this during garbage collection, too.
         unsafe { sys::napi_delete_reference(self.0.0, self.1) };
     }
 }
@@ -43,7 +43,7 @@ impl Drop for Reference {
 pub type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> Value;
 
 impl Env {
-    /// Runs a function, and throws a panic as an error.
+    /// Runs a function. A panic throws an error in JavaScript.
     #[inline]
     pub fn guarded(self, run: impl FnOnce() -> Value) -> Value {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
@@ -53,18 +53,18 @@ impl Env {
         })
     }
 
-    /// Returns the arguments, padded with `undefined`, and the function's data.
+    /// Returns the arguments, padded with `undefined`, and the function's data pointer.
     #[inline]
     pub fn arguments<const N: usize>(self, info: sys::napi_callback_info) -> ([Value; N], *mut c_void) {
         let (values, _, data) = self.counted(info);
         (values, data)
     }
 
-    /// Returns the same, and the number of arguments.
+    /// Returns the arguments as `arguments` does, and also their number.
     #[inline]
     pub fn counted<const N: usize>(self, info: sys::napi_callback_info) -> ([Value; N], usize, *mut c_void) {
         let (mut values, mut count, mut data) = ([null_mut(); N], N, null_mut());
-        // SAFETY: `values` has room for `count` values; Node fills missing ones with undefined.
+        // SAFETY: `values` has room for `count` values. Node fills missing ones with undefined.
         unsafe { sys::napi_get_cb_info(self.0, info, &mut count, values.as_mut_ptr(), null_mut(), &mut data) };
         (values, count, data)
     }
@@ -84,7 +84,7 @@ impl Env {
         value
     }
 
-    /// A small integer, for which no object is allocated.
+    /// Makes a small integer. V8 allocates no object for it.
     #[inline]
     pub fn small(self, number: i32) -> Value {
         let mut value = null_mut();
@@ -125,7 +125,7 @@ impl Env {
 
     pub fn function(self, name: &str, callback: Callback, data: *mut c_void) -> Value {
         let mut value = null_mut();
-        // SAFETY: the name is copied; `data` is only passed back to `callback`.
+        // SAFETY: Node copies the name, and only passes `data` back to `callback`.
         unsafe {
             sys::napi_create_function(
                 self.0,
@@ -146,13 +146,13 @@ impl Env {
         unsafe { sys::napi_typeof(self.0, value, &mut kind) == OK && kind == sys::ValueType::napi_undefined }
     }
 
-    /// Returns `process.versions.modules`, the version of V8's binary interface; 0 if it is missing.
+    /// Returns `process.versions.modules`, the version of V8's binary interface, or 0 if it is missing.
     pub fn module_version(self) -> u32 {
         let mut value = null_mut();
         // SAFETY: the result is written to a local.
         unsafe { sys::napi_get_global(self.0, &mut value) };
         for name in [c"process", c"versions", c"modules"] {
-            // SAFETY: names end with a zero; if a step fails, the next one fails as well.
+            // SAFETY: the names end with a zero. If a step fails, the next step fails as well.
             unsafe { sys::napi_get_named_property(self.0, value, name.as_ptr(), &mut value) };
         }
         self.as_text(value).and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -165,7 +165,7 @@ impl Env {
         (unsafe { sys::napi_get_value_double(self.0, value, &mut number) } == OK).then_some(number)
     }
 
-    /// Returns a whole number from 0 on, such as a handle or a size.
+    /// Returns a whole number from 0 to 2^53 - 1, such as a handle or a size.
     #[inline]
     pub fn as_u64(self, value: Value) -> Option<u64> {
         let number = self.as_f64(value)?;
@@ -173,7 +173,7 @@ impl Env {
         (whole <= 9_007_199_254_740_991 && whole as f64 == number).then_some(whole)
     }
 
-    /// Returns an array index. Any other value becomes an index that no array has.
+    /// Returns an array index. For any other value, returns an index that is too large for every array.
     #[inline]
     pub fn as_index(self, value: Value) -> usize {
         let mut number = 0;
@@ -182,7 +182,7 @@ impl Env {
         if status == OK { number as usize } else { usize::MAX }
     }
 
-    /// Keeps a value for as long as this thread's instance of the addon lives.
+    /// Keeps a value until this thread's instance of the addon ends.
     pub fn keep_instance<T>(self, data: Rc<T>) {
         unsafe extern "C" fn finalize<T>(_: sys::napi_env, data: *mut c_void, _: *mut c_void) {
             // SAFETY: the pointer from below, taken back once.
@@ -193,16 +193,16 @@ impl Env {
         unsafe { sys::napi_set_instance_data(self.0, data, Some(finalize::<T>), null_mut()) };
     }
 
-    /// Returns the kept value; `None` after the instance's end.
+    /// Returns the kept value, or `None` after the instance's end.
     ///
     /// # Safety
-    /// `T` must be the type that `keep_instance` was given.
+    /// `T` must be the type of the value that `keep_instance` received.
     pub unsafe fn instance<T>(self) -> Option<Rc<T>> {
         let mut data = null_mut();
         // SAFETY: the result is written to a local.
         unsafe { sys::napi_get_instance_data(self.0, &mut data) };
         let data: *const T = data.cast();
-        // SAFETY: one count belongs to the instance, the other to the result.
+        // SAFETY: one count belongs to the instance, and the other count to the result.
         (!data.is_null()).then(|| unsafe {
             Rc::increment_strong_count(data);
             Rc::from_raw(data)
@@ -229,7 +229,7 @@ impl Env {
         String::from_utf8(text).ok()
     }
 
-    /// Returns the bytes of a `Uint8Array`, over shared memory or not; `None` for anything else.
+    /// Returns the bytes of a `Uint8Array`, over shared memory or not. Returns `None` for anything else.
     #[inline]
     pub fn as_bytes(self, value: Value) -> Option<Bytes> {
         let (mut kind, mut size, mut data, mut buffer) = (0, 0, null_mut(), null_mut());
@@ -251,7 +251,7 @@ impl Env {
         (status == OK && kind == sys::TypedarrayType::float64_array).then_some((data.cast(), count))
     }
 
-    /// Makes a JavaScript object that owns `value` and drops it when collected.
+    /// Makes a JavaScript object that owns `value`. Garbage collection of the object drops `value`.
     pub fn external<T>(self, value: Box<T>) -> Value {
         unsafe extern "C" fn finalize<T>(_: sys::napi_env, data: *mut c_void, _: *mut c_void) {
             // SAFETY: the box of `external`, taken back once.
@@ -259,7 +259,7 @@ impl Env {
         }
         let mut object = null_mut();
         let data = Box::into_raw(value).cast();
-        // SAFETY: the object owns the box from here on; `as_external` checks the tag.
+        // SAFETY: the object owns the box from here on. `as_external` checks the tag.
         unsafe {
             sys::napi_create_external(self.0, data, Some(finalize::<T>), null_mut(), &mut object);
             sys::napi_type_tag_object(self.0, object, &TAG);
@@ -267,13 +267,14 @@ impl Env {
         object
     }
 
-    /// Returns the value of an object made by `external`; `None` for any other object. All of them have one type, `T`.
+    /// Returns the value of an object that `external` made, or `None` for any other object. All such objects of this addon have the type
+    /// `T`.
     ///
     /// # Safety
     /// `T` must be the type of this addon's externals. The reference is valid until the callback returns.
     pub unsafe fn as_external<'a, T>(self, value: Value) -> Option<&'a T> {
         let (mut kind, mut ours, mut data) = (0, false, null_mut());
-        // SAFETY: Node checks the type, and the tag proves that the pointer is ours.
+        // SAFETY: Node checks the type. The tag proves that this addon made the pointer.
         unsafe {
             if sys::napi_typeof(self.0, value, &mut kind) != OK || kind != sys::ValueType::napi_external {
                 return None;
@@ -289,7 +290,7 @@ impl Env {
     /// Protects an object from collection until the reference is dropped.
     pub fn keep(self, object: Value) -> Reference {
         let mut reference = null_mut();
-        // SAFETY: an object of this thread.
+        // SAFETY: `object` is an object of this thread.
         unsafe { sys::napi_create_reference(self.0, object, 1, &mut reference) };
         Reference(self, reference)
     }
@@ -313,20 +314,20 @@ impl Env {
         buffer
     }
 
-    /// Detaches an `ArrayBuffer`: it and all its views become empty.
+    /// Detaches an `ArrayBuffer`, which empties the buffer and all its views.
     pub fn detach(self, buffer: Value) -> bool {
-        // SAFETY: Node checks the type, and whether it may be detached.
+        // SAFETY: Node checks the type, and whether the buffer may be detached.
         unsafe { sys::napi_detach_arraybuffer(self.0, buffer) == OK }
     }
 
-    /// Tells the garbage collector about memory outside of its heap.
+    /// Reports to the garbage collector a change of memory outside of its heap.
     pub fn adjust_external(self, change: i64) {
         let mut now = 0;
         // SAFETY: the result is written to a local.
         unsafe { sys::napi_adjust_external_memory(self.0, change, &mut now) };
     }
 
-    /// Throws an `Error` with a `code`. The caller has to return at once.
+    /// Throws an `Error` with a `code`. The caller must return at once.
     pub fn throw(self, code: &str, message: &str) -> Value {
         let (code, message) = (self.text(code), self.text(message));
         let mut error = null_mut();

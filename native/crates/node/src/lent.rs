@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! JavaScript memory that is lent to native code. V8's own count keeps it alive until the last reference goes, on any thread.
-//! JavaScript then learns of the return.
+//! JavaScript memory that is lent to native code. V8's reference count keeps the memory alive until native code drops its last reference,
+//! on any thread. JavaScript then receives the loan's number.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,7 +14,7 @@ use crate::wake::Wake;
 
 /// The memory that one JavaScript thread has lent, by address.
 pub struct Loans {
-    // Memory that a plugin returns is recognised by its address. One address may be lent more than once.
+    // A plugin's returned memory is recognised by its address. One address may be lent more than once.
     by_address: Mutex<HashMap<usize, Vec<(u64, usize)>>>,
     returned: Mutex<Returned>,
     wake: Arc<Wake>,
@@ -23,7 +23,7 @@ pub struct Loans {
 #[derive(Default)]
 struct Returned {
     ids: Vec<u64>,
-    /// The loans whose return was not reported to JavaScript.
+    /// The number of loans whose return JavaScript has not read.
     untold: usize,
 }
 
@@ -39,8 +39,7 @@ impl Loans {
         Arc::new(Loans { by_address: Mutex::default(), returned: Mutex::default(), wake })
     }
 
-    /// Lends bytes under a number from JavaScript; an error is a status. Returns `None` if they cannot be kept: see
-    /// [`Kept::of`].
+    /// Lends bytes under a number from JavaScript. An error is a status. Returns `None` if the bytes cannot be kept: see [`Kept::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
         let kept = Kept::of(env, bytes.buffer)?;
         lock(&self.returned).untold += 1;
@@ -49,11 +48,11 @@ impl Loans {
         let loan = Box::new(Loan { _kept: kept, id, address, loans: self.clone() });
         // An empty view may have no address.
         let data = if bytes.data.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { bytes.data };
-        // SAFETY: V8 keeps the memory until `loan` is dropped. JavaScript knows that both sides see it.
+        // SAFETY: V8 keeps the memory until `loan` is dropped. The JavaScript side shares the memory on purpose.
         Some(unsafe { Memory::owned(data, bytes.size, CLEARWAY_MEMORY_LENT | CLEARWAY_MEMORY_SHARED, loan) })
     }
 
-    /// Returns the number under which this thread lent the memory, if it did.
+    /// Returns the number of this thread's loan of the memory. Returns `None` for memory that this thread has not lent.
     pub fn find(&self, memory: &Memory) -> Option<u64> {
         if memory.flags() & CLEARWAY_MEMORY_LENT == 0 {
             return None;
@@ -62,7 +61,7 @@ impl Loans {
         by_address.get(&(memory.data() as usize))?.iter().find(|(_, size)| *size == memory.size()).map(|(id, _)| *id)
     }
 
-    /// Takes the numbers of up to `most` returned loans.
+    /// Takes the numbers of at most `most` returned loans.
     pub fn returned(&self, most: usize) -> Vec<u64> {
         let mut returned = lock(&self.returned);
         let count = returned.ids.len().min(most);
@@ -70,7 +69,7 @@ impl Loans {
         returned.ids.drain(..count).collect()
     }
 
-    /// Returns whether the returns of all loans were reported to JavaScript.
+    /// Returns whether JavaScript has read the returns of all loans.
     pub fn are_over(&self) -> bool {
         lock(&self.returned).untold == 0
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Clearway's binding to Node, behind ts/clearway-native: only those operations that JavaScript cannot do.
-//! ts/clearway-native/src/addon.ts, which uses the functions, describes them.
+//! Clearway's binding to Node, for ts/clearway-native. It contains only operations that JavaScript cannot do.
+//! ts/clearway-native/src/addon.ts uses the functions and describes them.
 //!
 //! ```text
 //!  JavaScript's thread                                   the plugin's threads
@@ -33,11 +33,11 @@ use crate::js::{Callback, Env, Value};
 use crate::lines::Lines;
 use crate::port::Port;
 
-/// Wraps a function for Node. A panic of ours throws in JavaScript; beyond this boundary it would end the process.
+/// Wraps a function for Node. A panic of the addon throws in JavaScript; past this boundary it would end the process.
 macro_rules! guarded {
     ($function:path) => {{
         unsafe extern "C" fn run(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
-            // SAFETY: called by Node, on the thread of `env`.
+            // SAFETY: Node calls this on the thread of `env`.
             Env(env).guarded(|| unsafe { $function(env, info) })
         }
         run
@@ -47,7 +47,7 @@ macro_rules! guarded {
 /// Registers the functions. Node calls this once in each thread that loads the addon.
 ///
 /// # Safety
-/// Called only by Node, on the thread of `env`.
+/// Only Node may call this, on the thread of `env`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Value) -> Value {
     let env = Env(env);
@@ -82,13 +82,13 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
     exports
 }
 
-/// Returns the Node-API version that the addon requests. It includes external buffers, detaching, threads and tags.
+/// Returns the Node-API version that the addon requests. Version 8 includes external buffers, detaching, threads and tags.
 #[unsafe(no_mangle)]
 pub extern "C" fn node_api_module_get_api_version_v1() -> i32 {
     8
 }
 
-/// `features()`.
+/// `features()`: returns the features of this Node.
 unsafe fn features(env: sys::napi_env, _: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let features = shared::features();

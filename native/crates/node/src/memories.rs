@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! JavaScript's operations on memory, by its number.
+//! JavaScript's operations on memory, by the memory's number.
 
 use std::ptr::null_mut;
 
@@ -11,7 +11,7 @@ use crate::js::{Env, Value};
 use crate::port;
 use crate::view::Held;
 
-/// `allocate(port, size)`: returns a slot, or a status below 0.
+/// `allocate(port, size)`: returns a slot, or a negated status.
 pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, size], _) = env.arguments(info);
@@ -23,8 +23,8 @@ pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Val
     }
 }
 
-/// `lend(port, bytes, id)`: returns a slot, or a status below 0; 0 when this Node cannot keep JavaScript's memory, or
-/// JavaScript can shrink it.
+/// `lend(port, bytes, id)`: returns a slot, or a negated status. Returns 0 if this Node cannot keep JavaScript's memory, or if JavaScript
+/// can shrink the memory.
 pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, bytes, id], _) = env.arguments(info);
@@ -39,7 +39,7 @@ pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     }
 }
 
-/// `size(port, slot)`: returns the size in bytes, or -1 when the slot was released.
+/// `size(port, slot)`: returns the size in bytes, or -1 if the slot was released.
 pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot], _) = env.arguments(info);
@@ -49,7 +49,7 @@ pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     env.number(size)
 }
 
-/// `view(port, slot, kind)`: returns a buffer; undefined when the runtime has no such kind, or the slot is stale.
+/// `view(port, slot, kind)`: returns a buffer. Returns undefined if the runtime lacks that kind, or if the slot is stale.
 pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, kind], _) = env.arguments(info);
@@ -65,7 +65,7 @@ pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     buffer.unwrap_or_else(|| env.undefined())
 }
 
-/// `release(port, slot, buffer?)`: releases the reference, and detaches an ArrayBuffer over it. Returns a status.
+/// `release(port, slot, buffer?)`: releases the reference, and detaches the ArrayBuffer over the memory. Returns a status.
 pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, buffer], _) = env.arguments(info);
@@ -81,13 +81,13 @@ pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Valu
     env.number(status.into())
 }
 
-/// `adjust(port, bytes)`: tells the garbage collector about memory outside of its heap.
+/// `adjust(port, bytes)`: reports to the garbage collector a change of memory outside of its heap.
 pub unsafe fn adjust(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([_, bytes], _) = env.arguments(info);
     let bytes = env.as_f64(bytes).unwrap_or(f64::NAN);
     if bytes.is_nan() || bytes.abs() > BYTES_MAX as f64 {
-        return env.throw("invalid-argument", "bytes must be a number, and of one memory"); // V8 ends the process for more
+        return env.throw("invalid-argument", "bytes must be a number, and of one memory"); // V8 ends the process for larger changes
     }
     env.adjust_external(bytes as i64);
     env.undefined()

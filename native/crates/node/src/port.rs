@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One opening of a plugin, for one JavaScript thread.
+//! One instance of a plugin, for one JavaScript thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -23,10 +23,10 @@ use crate::scratch::{Head, Kind, Scratch};
 use crate::view::Held;
 use crate::wake::Wake;
 
-/// How long an ending thread waits for running handlers. Handlers that block for longer are left on their own threads, and
-/// their memory is kept.
+/// The time that an ending thread waits for running handlers. Handlers that block for longer continue on their own threads, and their
+/// memory is kept.
 const END_MS: u64 = 1000;
-/// How long one attempt to close waits for running handlers before the next. It only bounds the cost of a lost wake.
+/// The time that one attempt to close waits for running handlers. It only bounds the cost of a lost wake.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub struct Port {
@@ -37,20 +37,20 @@ pub struct Port {
     /// The lines of all ports of the thread.
     pub lines: Rc<Lines<Port>>,
     pub state: RefCell<State>,
-    /// The core's handles of calls in flight, by JavaScript's numbers.
+    /// The core's handles of calls in flight, by JavaScript's call numbers.
     pub calls: RefCell<HashMap<u64, u64>>,
-    /// The core's handles of streams, by JavaScript's numbers.
+    /// The core's handles of streams, by JavaScript's stream numbers.
     pub streams: RefCell<HashMap<u64, u64>>,
-    /// Answers of direct handlers to `send`, reported in a later turn.
+    /// Answers of direct handlers to `send`. JavaScript reads them in a later turn.
     pub answered: RefCell<VecDeque<(u64, Outcome)>>,
     closing: Cell<bool>,
     closed: Arc<AtomicBool>,
-    /// The port was dropped; no code reads any more.
+    /// The port was dropped, and no code reads its items any more.
     abandoned: Arc<AtomicBool>,
     told: Cell<bool>,
 }
 
-/// State that one function uses at a time: none of them calls back into JavaScript.
+/// State that only one function uses at a time. None of these functions calls JavaScript.
 pub struct State {
     /// Receives drained records.
     pub came: Scratch,
@@ -58,16 +58,17 @@ pub struct State {
     pub answer: Scratch,
     /// Native memory that JavaScript holds.
     pub held: HashMap<u64, Held>,
-    /// Items that were read and did not fit yet.
+    /// Items that were read and did not fit into the records yet.
     pub items: VecDeque<Item>,
-    /// Empty between reads; kept for its capacity.
+    /// Empty between reads. Kept for its capacity.
     pub lot: Vec<Item>,
 }
 
-/// The content of JavaScript's external.
+/// The value of JavaScript's external.
 pub type Shared = Rc<Port>;
 
-/// `open(path, heads, body, answerHeads, answerBody, onWake)`: opens a plugin. Returns a port, or a status as a number.
+/// `open(path, heads, body, answerHeads, answerBody, onWake)`: opens a plugin. Returns a port, or a status as a number. With a status,
+/// the first answer record has the error text.
 pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([path, heads, body, answer_heads, answer_body, on_wake], _) = env.arguments(info);
@@ -89,7 +90,7 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         }
     };
     let loans = Loans::new(wake.clone());
-    // SAFETY: the addon keeps nothing else.
+    // SAFETY: the addon keeps only a `Lines<Port>`.
     let lines = unsafe { env.instance::<Lines<Port>>() }.unwrap_or_default();
     let port = Rc::new(Port {
         env,
@@ -106,9 +107,8 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         abandoned: Arc::new(AtomicBool::new(false)),
         told: Cell::new(false),
     });
-    let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // refused only in a wake, where no JavaScript runs
-    // SAFETY: runs before the port is dropped, which removes the hook. It was added after the wake's own hook, so it runs
-    // before that.
+    let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // only a wake refuses this, and no JavaScript runs in a wake
+    // SAFETY: the hook runs before the port is dropped, because the drop removes the hook.
     unsafe { sys::napi_add_env_cleanup_hook(env.0, Some(end), Rc::as_ptr(&port).cast_mut().cast()) };
     env.external(Box::new(port))
 }
@@ -123,7 +123,7 @@ pub fn of<'a>(env: Env, value: Value) -> Option<&'a Shared> {
     port
 }
 
-/// `close(port)`: closes on a new thread, since closing waits for running handlers.
+/// `close(port)`: closes on a new thread, because closing waits for running handlers.
 pub unsafe fn close(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
@@ -165,8 +165,8 @@ pub unsafe fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
 }
 
 impl Port {
-    /// Closes the plugin. The returned receiver gets a message when no code of the plugin runs for this opening any more.
-    /// Returns `None` if it was closing before, and an error if no thread could be started; then nothing has changed.
+    /// Closes the plugin. The receiver gets a message when none of the plugin's code runs for this instance any more. Returns `None` if
+    /// the plugin was closing before. Returns an error if no thread could be started; then nothing has changed.
     fn close(&self) -> io::Result<Option<mpsc::Receiver<()>>> {
         if self.closing.replace(true) {
             return Ok(None);
@@ -176,10 +176,10 @@ impl Port {
         let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
         let closer = move || {
             while plugin.close(AGAIN) == Err(CLEARWAY_TIMEOUT) {}
-            // Pairs with the loads in `is_over` and in the port's drop: the second of the two sides frees the plugin.
+            // Pairs with the loads in `is_over` and in the port's drop: whichever side comes second frees the plugin.
             closed.store(true, Ordering::SeqCst);
             if abandoned.load(Ordering::SeqCst) {
-                let _ = plugin.free(); // closed, and in no wake
+                let _ = plugin.free(); // the plugin is closed, and this is no wake
             }
             wake.wake();
             let _ = done.send(()); // fails if no thread waits
@@ -188,43 +188,43 @@ impl Port {
         Ok(Some(over))
     }
 
-    /// Returns whether the plugin has closed and JavaScript does not know yet.
+    /// Returns whether the plugin has closed and JavaScript has not read that yet.
     pub fn is_over(&self) -> bool {
-        // Acquire: pairs with the store in `close`; all that the plugin left behind is visible.
+        // Acquire: pairs with the store in `close`, so all items of the closed plugin are visible.
         self.closed.load(Ordering::Acquire) && !self.told.get()
     }
 
-    /// Returns whether JavaScript knows that the plugin has closed.
+    /// Returns whether JavaScript has read that the plugin has closed.
     pub fn is_told(&self) -> bool {
         self.told.get()
     }
 
-    /// Records that JavaScript knows of the end and has read everything. Frees the plugin.
+    /// Records that JavaScript has read everything, including the close. Frees the plugin.
     pub fn told(&self) {
         self.told.set(true);
-        let _ = self.plugin.free(); // closed, and in no wake
+        let _ = self.plugin.free(); // the plugin is closed, and this is no wake
     }
 }
 
-/// Runs when the thread ends: normally, by `process.exit`, or by `terminate`.
+/// Runs at the end of the thread: a normal end, `process.exit`, or `terminate`.
 unsafe extern "C" fn end(port: *mut c_void) {
     // SAFETY: the port's drop removes this hook, so the port is alive.
     let port = unsafe { &*port.cast::<Port>() };
     let _ = port.plugin.set_wake(None);
     port.wake.end(false);
     if let Ok(Some(over)) = port.close() {
-        let _ = over.recv_timeout(Duration::from_millis(END_MS)); // handlers that take longer are left running
+        let _ = over.recv_timeout(Duration::from_millis(END_MS)); // handlers that take longer continue to run
     }
 }
 
 impl Drop for Port {
     fn drop(&mut self) {
-        // SAFETY: the hook of `open`; if it has run, there is nothing to remove.
+        // SAFETY: the hook of `open`. If the hook has run, Node has nothing to remove.
         unsafe { sys::napi_remove_env_cleanup_hook(self.env.0, Some(end), (&raw const *self).cast_mut().cast()) };
         self.lines.forget(&raw const *self);
         let _ = self.plugin.set_wake(None);
         self.wake.end(true);
-        let _ = self.close(); // without a thread for closing, the plugin stays open
+        let _ = self.close(); // if no thread can be started, the plugin stays open
         self.abandoned.store(true, Ordering::SeqCst);
         if self.closed.load(Ordering::SeqCst) {
             let _ = self.plugin.free(); // a second call does nothing

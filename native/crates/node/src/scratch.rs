@@ -26,14 +26,14 @@ pub enum Kind {
     Closed = 9,
 }
 
-/// A record's first fields. The functions that write its bytes fill in `at` and `size`.
+/// A record's first fields. The writing functions fill in the remaining fields.
 pub struct Head {
     pub kind: Kind,
     pub id: u64,
     pub status: f64,
 }
 
-/// A `Float64Array` and a `Uint8Array` of JavaScript, which never detaches them.
+/// A `Float64Array` and a `Uint8Array` of JavaScript. JavaScript never detaches them.
 pub struct Scratch {
     _kept: [Reference; 2],
     heads: *mut f64,
@@ -67,7 +67,7 @@ impl Scratch {
         })
     }
 
-    /// Starts over.
+    /// Discards all records and bytes.
     pub fn clear(&mut self) {
         self.written = 0;
         self.used = 0;
@@ -77,12 +77,12 @@ impl Scratch {
         self.written
     }
 
-    /// The number of records that still fit.
+    /// Returns the number of records that still fit.
     pub fn room(&self) -> usize {
         self.records - self.written
     }
 
-    /// The number of bytes that still fit.
+    /// Returns the number of bytes that still fit.
     pub fn left(&self) -> usize {
         self.body_size - self.used
     }
@@ -92,7 +92,7 @@ impl Scratch {
         self.put(head, [0.0, number, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
-    /// Writes a record with a text for people, cut to the remaining room.
+    /// Writes a record with a text for people. Cuts the text to the remaining room.
     pub fn text(&mut self, head: Head, text: &str) {
         let (at, size) = self.copy(&text.as_bytes()[..text.len().min(self.left())]);
         self.put(head, [0.0, -1.0, 0.0, at as f64, size as f64, 0.0, 0.0]);
@@ -138,7 +138,7 @@ impl Scratch {
         }
         let [at, size, slot, text_at, text, attached, copied] = rest;
         let record = [kind as u8 as f64, id as f64, status, at, size, slot, text_at, text, attached, copied];
-        // SAFETY: the array has `records` times STRIDE numbers, and this record is among them.
+        // SAFETY: the array has `records` times STRIDE numbers, and this record lies within it.
         unsafe { self.heads.add(self.written * STRIDE).cast::<[f64; STRIDE]>().write_unaligned(record) };
         self.written += 1;
     }
@@ -146,7 +146,7 @@ impl Scratch {
     /// Copies the bytes that fit. Returns their position and number.
     fn copy(&mut self, bytes: &[u8]) -> (usize, usize) {
         let (at, size) = (self.used, bytes.len().min(self.left()));
-        // SAFETY: `size` bytes are free from `used` on.
+        // SAFETY: the body has `size` free bytes from `used` on.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.body.add(at), size) };
         self.used += size;
         (at, size)

@@ -10,7 +10,7 @@ use napi_sys as sys;
 
 use crate::js::{Env, Value};
 
-/// Called once, on any thread, when no thread sees the memory any more.
+/// Called once, on any thread, when no thread can access the memory any more.
 pub type Deleter = unsafe extern "C" fn(data: *mut c_void, hint: *mut c_void);
 
 type CreateExternalShared = unsafe extern "C" fn(
@@ -22,14 +22,14 @@ type CreateExternalShared = unsafe extern "C" fn(
     *mut Value,
 ) -> sys::napi_status;
 
-/// How this Node maps native memory as shared.
+/// The way in which this Node maps native memory as shared.
 #[derive(Clone, Copy)]
 pub enum Mapping {
-    /// `node_api_create_external_sharedarraybuffer`: Node 22.23 and 24.21 have it.
+    /// Node-API's `node_api_create_external_sharedarraybuffer`: Node 22.23 and 24.21 have it.
     NodeApi(CreateExternalShared),
     /// V8's own function, through `shared_map.cc`.
     V8,
-    /// Not at all.
+    /// This Node cannot map native memory.
     None,
 }
 
@@ -54,12 +54,12 @@ unsafe extern "C" {
 #[derive(Clone, Copy)]
 pub struct Features {
     pub mapping: Mapping,
-    /// Whether an ArrayBuffer's memory can be kept while JavaScript runs on.
+    /// Whether native code can keep an ArrayBuffer's memory while JavaScript goes on.
     pub keeps: bool,
 }
 
-/// `NODE_MODULE_VERSION` of Node 20, 22 and 24: the versions with which `shared_map.cc` was tested. V8's functions are no
-/// stable interface, so untested versions do without them. Electron has numbers of its own.
+/// `NODE_MODULE_VERSION` of Node 20, 22 and 24: the versions with which `shared_map.cc` was tested. V8's functions are not a stable
+/// interface, so untested versions do not use `shared_map.cc`. Electron has other numbers.
 const TRIED: [u32; 3] = [115, 127, 137];
 
 static FEATURES: OnceLock<Features> = OnceLock::new();
@@ -67,7 +67,7 @@ static FEATURES: OnceLock<Features> = OnceLock::new();
 /// Detects the features, once in each process. `module_version` is `process.versions.modules`.
 pub fn learn(module_version: u32) -> Features {
     *FEATURES.get_or_init(|| {
-        // SAFETY: the name ends with a zero; RTLD_DEFAULT is null on Linux, and -2 on macOS.
+        // SAFETY: the name ends with a zero. RTLD_DEFAULT is null on Linux, and -2 on macOS.
         let found = unsafe { dlsym(default_handle(), c"node_api_create_external_sharedarraybuffer".as_ptr()) };
         let can = if TRIED.contains(&module_version) { v8_can() } else { 0 };
         let mapping = if !found.is_null() {
@@ -93,21 +93,21 @@ fn default_handle() -> *mut c_void {
 
 fn v8_can() -> i32 {
     #[cfg(shared_map)]
-    // SAFETY: only looks symbols up.
+    // SAFETY: the function only looks symbols up.
     return unsafe { clearway_shared_map_can() };
     #[cfg(not(shared_map))]
     return 0;
 }
 
-/// Maps `size` bytes as a `SharedArrayBuffer`. Returns `None` if Node cannot; then `deleter` is not called.
+/// Maps `size` bytes as a `SharedArrayBuffer`. Returns `None` if Node cannot map them; then `deleter` is not called.
 ///
 /// # Safety
-/// The memory must stay valid until `deleter(data, hint)` was called.
+/// The memory must stay valid until `deleter(data, hint)` is called.
 pub unsafe fn map(env: Env, data: *mut u8, size: usize, deleter: Deleter, hint: *mut c_void) -> Option<Value> {
     match features().mapping {
         Mapping::NodeApi(create) => {
             let mut value = null_mut();
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees this.
             let status = unsafe { create(env.0, data.cast(), size, Some(deleter), hint, &mut value) };
             (status == sys::Status::napi_ok).then_some(value)
         }
@@ -115,7 +115,7 @@ pub unsafe fn map(env: Env, data: *mut u8, size: usize, deleter: Deleter, hint: 
         Mapping::V8 => {
             // V8 passes the length to the deleter as well.
             let both = Box::into_raw(Box::new((deleter, hint)));
-            // SAFETY: as the caller promises; `forward` takes `both` back.
+            // SAFETY: the caller guarantees this; `forward` takes `both` back.
             Some(unsafe { clearway_shared_map(data.cast(), size, forward, both.cast()) })
         }
         _ => None,
@@ -126,26 +126,26 @@ pub unsafe fn map(env: Env, data: *mut u8, size: usize, deleter: Deleter, hint: 
 unsafe extern "C" fn forward(data: *mut c_void, _size: usize, both: *mut c_void) {
     // SAFETY: the box of `map`, taken back once.
     let (deleter, hint) = unsafe { *Box::from_raw(both.cast::<(Deleter, *mut c_void)>()) };
-    // SAFETY: as `map`'s caller promised.
+    // SAFETY: the caller of `map` guarantees this.
     unsafe { deleter(data, hint) };
 }
 
-/// Keeps the memory of an ArrayBuffer alive until this is dropped, on any thread. JavaScript may transfer the buffer to another
-/// thread or detach it meanwhile.
+/// Keeps the memory of an ArrayBuffer alive until this value is dropped, on any thread. Meanwhile, JavaScript may transfer the buffer to
+/// another thread or detach it.
 pub struct Kept(#[allow(dead_code, reason = "without a C++ compiler nothing is kept")] *mut c_void);
 
-// SAFETY: it is a reference count of V8, which is atomic; V8 itself frees buffers on its own threads.
+// SAFETY: the pointer owns an atomic reference count of V8. V8 itself frees buffers on its own threads.
 unsafe impl Send for Kept {}
-// SAFETY: it has no method that takes it by reference.
+// SAFETY: no method takes this type by reference.
 unsafe impl Sync for Kept {}
 
 impl Kept {
-    /// Keeps the memory of `buffer`, a view's buffer, plain or shared. Returns `None` if this Node cannot, or if JavaScript can
+    /// Keeps the memory of `buffer`, a plain or shared buffer of a view. Returns `None` if this Node cannot keep it, or if JavaScript can
     /// shrink the buffer.
     pub fn of(env: Env, buffer: Value) -> Option<Kept> {
         #[cfg(shared_map)]
         if features().keeps {
-            // SAFETY: a view's buffer is of one of the two kinds.
+            // SAFETY: a view's buffer is an ArrayBuffer or a SharedArrayBuffer.
             let kept = unsafe { clearway_keep(buffer, i32::from(!env.is_array_buffer(buffer))) };
             return (!kept.is_null()).then_some(Kept(kept));
         }
@@ -157,7 +157,7 @@ impl Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         #[cfg(shared_map)]
-        // SAFETY: made by `clearway_keep`, dropped once.
+        // SAFETY: `clearway_keep` made the pointer, and it is dropped once.
         unsafe {
             clearway_drop(self.0);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Events of the plugin's sources, within the credit that JavaScript grants.
+//! Events of the plugin's sources, within the credit from JavaScript.
 
 use std::ptr::null_mut;
 
@@ -56,7 +56,7 @@ pub unsafe fn grant(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     env.number(status.into())
 }
 
-/// `unlisten(port, stream)`: cancels. Returns a status.
+/// `unlisten(port, stream)`: cancels the stream. Returns a status.
 pub unsafe fn unlisten(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, tag], _) = env.arguments(info);

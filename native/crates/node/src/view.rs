@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Native memory, as JavaScript sees it.
+//! Native memory that JavaScript can view.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -16,38 +16,37 @@ use crate::shared;
 /// A memory that JavaScript holds.
 pub struct Held {
     pub memory: Memory,
-    /// The reference of an ArrayBuffer over the memory: taken out when the buffer is detached, else dropped when it is
-    /// collected.
+    /// The reference of an ArrayBuffer over the memory. `release` takes it out after detaching the buffer. Otherwise garbage collection
+    /// of the buffer drops it.
     viewed: Option<Viewed>,
 }
 
 type Viewed = Arc<Mutex<Option<Memory>>>;
 
 impl Held {
-    /// Inserts a memory; returns its number. The number is the core's own handle: unique in the process, never reused, and
-    /// exact in JavaScript.
+    /// Inserts a memory and returns its number. The number is the core's own handle: unique in the process, never reused, and exact in
+    /// JavaScript.
     pub fn insert(memory: Memory, held: &mut HashMap<u64, Held>) -> u64 {
         let handle = memory.handle();
         held.insert(handle, Held { memory, viewed: None });
         handle
     }
 
-    /// Returns whether V8 has this memory already, as a buffer of the thread that lent it. V8 does not allow a second buffer
-    /// over it.
+    /// Returns whether V8 already has a buffer over this memory, on the thread that lent the memory. V8 does not allow a second buffer.
     fn is_lent(&self) -> bool {
         self.memory.flags() & CLEARWAY_MEMORY_LENT != 0
     }
 
-    /// Makes a `SharedArrayBuffer`, which holds its own reference until no thread has it any more.
+    /// Makes a `SharedArrayBuffer`. The buffer keeps its own reference until the last thread has dropped the buffer.
     pub fn share(&self, env: Env) -> Option<Value> {
         if self.is_lent() {
             return None;
         }
         let reference = Box::into_raw(Box::new(self.memory.try_clone().ok()?));
-        // SAFETY: the reference keeps the memory until the deleter takes it back.
+        // SAFETY: the reference keeps the memory until the deleter drops the reference.
         let value = unsafe { shared::map(env, self.memory.data(), self.memory.size(), drop_box, reference.cast()) };
         if value.is_none() {
-            // SAFETY: Node did not take it.
+            // SAFETY: Node did not take the reference.
             drop(unsafe { Box::from_raw(reference) });
         }
         value
@@ -66,7 +65,7 @@ impl Held {
             sys::napi_create_external_arraybuffer(env.0, data, size, Some(drop_viewed), hint.cast(), &mut value)
         };
         if status != sys::Status::napi_ok {
-            // SAFETY: Node did not take it. Electron refuses so: napi_no_external_buffers_allowed.
+            // SAFETY: Node did not take `hint`. Electron refuses external buffers: napi_no_external_buffers_allowed.
             drop(unsafe { Arc::from_raw(hint) });
             return None;
         }
@@ -74,28 +73,28 @@ impl Held {
         Some(value)
     }
 
-    /// Makes an `ArrayBuffer` with a copy.
+    /// Makes an `ArrayBuffer` with a copy of the memory.
     pub fn copy(&self, env: Env) -> Value {
-        // SAFETY: the memory lives as long as its reference. A concurrent writer can only make the copy torn.
+        // SAFETY: the memory lives as long as its reference. A concurrent writer can only make the copy inconsistent.
         env.copied_bytes(unsafe { std::slice::from_raw_parts(self.memory.data(), self.memory.size()) })
     }
 
-    /// Releases the reference, and with `buffer` that of the view, which is then empty.
+    /// Releases the reference. With `buffer`, also detaches the buffer, which empties it, and releases the buffer's reference.
     pub fn release(self, env: Env, buffer: Option<Value>) {
         let detached = buffer.is_some_and(|buffer| env.detach(buffer));
         if let (Some(viewed), true) = (self.viewed, detached) {
-            // Dropped now instead of at collection: a slab that waits for the collector is missing in the pool.
+            // Dropped now, because a slab that waits for the garbage collector is missing in the pool.
             drop(viewed.lock().unwrap_or_else(|broken| broken.into_inner()).take());
         }
     }
 }
 
 unsafe extern "C" fn drop_box(_: *mut c_void, hint: *mut c_void) {
-    // SAFETY: from `share`, once.
+    // SAFETY: `share` made the box, and this is its only drop.
     drop(unsafe { Box::from_raw(hint.cast::<Memory>()) });
 }
 
 unsafe extern "C" fn drop_viewed(_: sys::napi_env, _: *mut c_void, hint: *mut c_void) {
-    // SAFETY: from `expose`, once.
+    // SAFETY: `expose` made the pointer, and this is its only drop.
     drop(unsafe { Arc::from_raw(hint.cast::<Mutex<Option<Memory>>>()) });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Wakes the JavaScript thread, once for many items: a wake that is already in flight covers later items.
+//! Wakes the JavaScript thread, once for many items. A wake in flight covers later items.
 
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -17,16 +17,16 @@ unsafe impl Send for Function {}
 pub struct Wake {
     // Locked during a call, so that the function is never called after its release.
     function: Mutex<Option<Function>>,
-    /// A wake is in flight. The waking thread sets it; the reader clears it before it reads.
+    /// Whether a wake is in flight. The waking thread sets it. The reader clears it before it reads.
     under_way: AtomicBool,
 }
 
 impl Wake {
-    /// Wraps `callback`, which runs on its own thread. Does not keep the process running before `hold` says so.
+    /// Wraps `callback`, which runs on its own JavaScript thread. The wake keeps the event loop running only after `hold`.
     pub fn new(env: Env, callback: Value) -> Option<Wake> {
         let mut function = null_mut();
         let name = env.text("clearway plugin");
-        // SAFETY: a function and a string of this thread; no queue limit, one holder, no finalizer.
+        // SAFETY: a function and a string of this thread, no queue limit, one holder, no finalizer.
         let status = unsafe {
             sys::napi_create_threadsafe_function(
                 env.0,
@@ -52,27 +52,27 @@ impl Wake {
 
     /// Wakes the reader, from any thread, plugin threads included. Never waits for JavaScript.
     pub fn wake(&self) {
-        // Release: pairs with the acquire in `seen`; that reader sees everything queued before.
+        // Release: pairs with the acquire in `seen`. The reader sees everything that was queued before.
         if self.under_way.swap(true, Ordering::AcqRel) {
             return;
         }
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
             let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
-            // SAFETY: the function is alive while it is under the lock.
+            // SAFETY: the function is alive while this thread holds the lock.
             if unsafe { sys::napi_call_threadsafe_function(function, null_mut(), mode) } != sys::Status::napi_ok {
-                // No wake is in flight after all: the next item tries again.
+                // The wake failed: clears the mark, so that the next item tries again.
                 self.under_way.store(false, Ordering::Release);
             }
         }
     }
 
-    /// Called before the reader reads: later items wake again.
+    /// Clears the wake in flight, before the reader reads. Later items then wake again.
     pub fn seen(&self) {
         self.under_way.swap(false, Ordering::AcqRel);
     }
 
-    /// Sets whether waiting for a wake keeps the event loop running.
+    /// Sets whether this wake keeps the event loop running.
     pub fn hold(&self, env: Env, keep: bool) {
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
@@ -87,11 +87,11 @@ impl Wake {
         }
     }
 
-    /// Ends all wakes. `release` is for a thread that goes on; a thread that ends releases the function by itself.
+    /// Ends all wakes. A continuing thread passes `release`. For an ending thread, Node releases the function.
     pub fn end(&self, release: bool) {
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner()).take();
         if let (Some(Function(function)), true) = (function, release) {
-            // SAFETY: its one holder releases it; no thread can call it any more.
+            // SAFETY: the one holder releases the function. No thread can call it any more.
             unsafe { sys::napi_release_threadsafe_function(function, sys::ThreadsafeFunctionReleaseMode::abort) };
         }
     }

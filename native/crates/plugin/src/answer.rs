@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How the functions of a plugin become handlers.
+//! Answers a message with the result of a plugin's function.
 
 use crate::content::IntoContent;
 use crate::error::Result;
 use crate::guard::caught;
 use crate::reply::Reply;
 
-/// Answers with the result of `work`. A panic in it answers with its text.
+/// Answers with the result of `work`. A panic in `work` answers with the panic's text.
 pub fn answer<C: IntoContent>(reply: Reply, work: impl FnOnce() -> Result<C>) {
     let answered = match caught(|| work()?.into_content()) {
         Ok(content) => reply.send(content),
         Err(error) => reply.fail(error),
     };
-    drop(answered); // stale: answered by a close; refused content has answered with its error
+    drop(answered); // an error is harmless: closing has answered before, or `send` has answered with the error
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
+// Content that the plugin gives: an answer, an event, or a message to the host.
 //! Content that the plugin gives: an answer, an event, a message to the host.
 
 use std::ops::Range;
@@ -11,10 +11,10 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::memory::{Buffer, Memory};
 
-/// The most attachments of one content.
+/// The maximum number of attachments of one content.
 pub const ATTACHMENTS_MAX: usize = 32;
 
-/// Bytes or memory, with further memories attached. The host copies bytes; it does not copy memory.
+/// Bytes or memory, with further memories attached. The host copies bytes, but never memory.
 ///
 /// ```
 /// # use clearway_plugin::{Buffer, Content, Result};
@@ -38,31 +38,31 @@ enum Bytes {
 }
 
 impl Content {
-    /// No bytes.
+    /// Makes content without bytes.
     pub fn null() -> Content {
         Content::default()
     }
 
-    /// Bytes as they are.
+    /// Makes content of raw bytes.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Content {
         Content { bytes: Bytes::Copied(bytes.into()), attachments: Vec::new() }
     }
 
-    /// A value in the standard codec. Null has no bytes.
+    /// Encodes a value in the standard codec. Null has no bytes.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Content> {
         let mut bytes = Vec::new();
         standard::write(&to_value(value)?, Limits::DEFAULT, &mut bytes)?;
         Ok(if bytes.is_empty() { Content::null() } else { Content::bytes(bytes) })
     }
 
-    /// All of a memory.
+    /// Makes content of a whole memory.
     pub fn memory(memory: impl Into<Memory>) -> Content {
         let memory = memory.into();
         let range = 0..memory.size();
         Content { bytes: Bytes::Memory(memory, range), attachments: Vec::new() }
     }
 
-    /// A part of a memory. Refuses a range that is not in the memory.
+    /// Makes content of a part of a memory. Refuses a range outside of the memory.
     pub fn part(memory: impl Into<Memory>, range: Range<usize>) -> Result<Content> {
         let memory = memory.into();
         if range.start > range.end || range.end > memory.size() {
@@ -74,7 +74,7 @@ impl Content {
         Ok(Content { bytes: Bytes::Memory(memory, range), attachments: Vec::new() })
     }
 
-    /// Attaches a memory. The host refuses more than [`ATTACHMENTS_MAX`].
+    /// Attaches a memory. The host refuses more than [`ATTACHMENTS_MAX`] attachments.
     pub fn attach(mut self, memory: impl Into<Memory>) -> Content {
         self.attachments.push(memory.into());
         self
@@ -99,13 +99,13 @@ impl Content {
     }
 }
 
-/// What can be given as content: [`Content`], memory, and every type with serde's `Serialize`, in the standard codec.
+/// Types that can become content: [`Content`], memory, and every type with serde's `Serialize`, in the standard codec.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can be no answer, event or message",
     note = "return `Content`, `Buffer`, `Memory`, or a type with `#[derive(serde::Serialize)]`"
 )]
 pub trait IntoContent {
-    /// Makes content of it.
+    /// Makes content of this value.
     fn into_content(self) -> Result<Content>;
 }
 

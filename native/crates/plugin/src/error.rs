@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Errors with a status, as the other side receives them.
+//! Errors with a status, in the form that the other side receives.
 
 use std::fmt;
 
 use clearway_sys as sys;
 
-/// The result of most functions here.
+/// The result of most functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error for the other side: a status, and a text for people.
 ///
-/// Every error of the standard library's kind becomes one by `?`, with the status [`Status::Failed`] and its texts, so a handler
-/// may return `clearway::Result`. For the same reason `Error` itself is no [`std::error::Error`], as in the crate `anyhow`.
+/// The operator `?` converts every [`std::error::Error`] to this type, with the status [`Status::Failed`] and the texts of the error and
+/// its causes. A handler may therefore return `clearway::Result`. For the same reason, `Error` itself does not implement
+/// [`std::error::Error`], like the error of the crate `anyhow`.
 ///
 /// ```
 /// use clearway_plugin::{Result, Status};
@@ -36,33 +37,33 @@ pub struct Error {
 pub enum Status {
     /// An argument is wrong.
     InvalidArgument,
-    /// The thing no longer exists: a message was answered, a stream has ended.
+    /// The object no longer exists: a message was answered, or a stream has ended.
     Stale,
-    /// Memory, or a thread, could not be had.
+    /// There is no memory, or no thread could be started.
     OutOfMemory,
-    /// More than the host's limits allow.
+    /// Something exceeds the host's limits.
     TooLarge,
-    /// A queue is full, or too many calls are in flight: try again.
+    /// A queue is full, or too many calls are in flight. Try again later.
     Full,
     /// The plugin is closed or closing.
     Closed,
-    /// No one handles the channel.
+    /// The channel has no handler.
     NoHandler,
-    /// The channel has a handler, or a source.
+    /// The channel already has a handler, or a source.
     AlreadyExists,
-    /// The plugin panicked, and goes on.
+    /// The plugin panicked. The plugin still works.
     Panicked,
     /// The handler does not know the method.
     NotImplemented,
-    /// The text says what failed.
+    /// The plugin failed. The text names the reason.
     Failed,
     /// The caller has given up.
     Cancelled,
-    /// Not done within the time given.
+    /// The time was over before the work was done.
     Timeout,
-    /// A stream's queue was full, and its policy is to fail.
+    /// A stream's queue was full, and the stream's policy is to fail.
     Overflow,
-    /// A status of this plugin's own, from 1000 on; or one that this crate does not know.
+    /// A status of this plugin (from 1000 on), or an unknown status.
     Other(i32),
 }
 
@@ -84,7 +85,7 @@ const KNOWN: [(Status, sys::Status); 14] = [
 ];
 
 impl Status {
-    /// The number of the status, as in `clearway.h`.
+    /// Returns the status's number in `clearway.h`.
     pub fn number(self) -> i32 {
         match self {
             Status::Other(number) => number,
@@ -102,32 +103,32 @@ impl From<i32> for Status {
 }
 
 impl Error {
-    /// An error with a status and a text.
+    /// Makes an error with a status and a text.
     pub fn new(status: Status, text: impl Into<String>) -> Error {
         Error { status, text: text.into() }
     }
 
-    /// [`Status::Failed`] with a text.
+    /// Makes an error with [`Status::Failed`] and a text.
     pub fn failed(text: impl Into<String>) -> Error {
         Error::new(Status::Failed, text)
     }
 
-    /// [`Status::InvalidArgument`] with a text, which should name the argument and its value.
+    /// Makes an error with [`Status::InvalidArgument`] and a text. The text should name the argument and its value.
     pub fn invalid_argument(text: impl Into<String>) -> Error {
         Error::new(Status::InvalidArgument, text)
     }
 
-    /// The status.
+    /// Returns the status.
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The text for people; may be empty.
+    /// Returns the text for people, possibly empty.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Makes a result of a host's status.
+    /// Converts a host's status to a result.
     pub(crate) fn check(status: sys::Status) -> Result<()> {
         if status == sys::CLEARWAY_OK { Ok(()) } else { Err(Error::new(status.into(), "")) }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an opening of the plugin asks of its host.
+//! The functions of the host for one instance of the plugin.
 
 use std::ffi::c_void;
 
@@ -11,22 +11,22 @@ use crate::guard;
 use crate::memory::Buffer;
 use crate::request::Request;
 
-/// One opening of the plugin, as its host knows it. Clones are the same. May be used on any thread, also after the plugin was
-/// closed: then each method returns [`Status::Closed`](crate::Status::Closed) or [`Status::Stale`](crate::Status::Stale).
+/// The host of one plugin instance. All clones are equal. Any thread may use it, even after the plugin was closed. Each method then
+/// returns [`Status::Closed`](crate::Status::Closed) or [`Status::Stale`](crate::Status::Stale).
 #[derive(Clone)]
 pub struct Host {
     pub(crate) table: &'static sys::Host,
     pub(crate) id: sys::PluginId,
 }
 
-/// How much a log line matters.
+/// The severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Details for debugging.
     Debug,
     /// Useful information.
     Info,
-    /// Something is wrong, and the plugin goes on.
+    /// Something is wrong, but the plugin still works.
     Warning,
     /// Something failed.
     Error,
@@ -50,17 +50,17 @@ struct Asked {
 }
 
 impl Host {
-    /// Allocates memory of zeros, without a limit but the host's: 4 GiB.
+    /// Allocates zeroed memory. The host's limit is 4 GiB.
     pub fn allocate(&self, size: usize) -> Result<Buffer> {
         Buffer::allocate(self.table, self.id, size)
     }
 
-    /// Gives bytes of the plugin to the host as memory, without a copy. They are freed with the last reference.
+    /// Hands bytes of the plugin to the host as memory, without a copy. Dropping the last reference frees the bytes.
     pub fn adopt(&self, bytes: Vec<u8>) -> Result<Buffer> {
         Buffer::adopt(self.table, self.id, bytes)
     }
 
-    /// Logs a line for the person who runs the host. Never waits; lines that do not fit are dropped and counted.
+    /// Logs a line for the person who runs the host. Never waits. Lines that do not fit are dropped and counted.
     pub fn log(&self, level: Level, text: impl AsRef<str>) {
         let level = match level {
             Level::Debug => sys::CLEARWAY_LOG_DEBUG,
@@ -68,20 +68,20 @@ impl Host {
             Level::Warning => sys::CLEARWAY_LOG_WARNING,
             Level::Error => sys::CLEARWAY_LOG_ERROR,
         };
-        // SAFETY: the text is lent during the call. A closed host has no reader of lines.
+        // SAFETY: the text is lent during the call. A freed plugin's log call does nothing.
         unsafe { (self.table.log)(self.id, level, sys::Text::of(text.as_ref())) };
     }
 
-    /// Sends a message to the host, which wants no answer.
+    /// Sends a message to the host. The plugin wants no answer.
     pub fn send(&self, channel: &str, message: impl IntoContent) -> Result<()> {
         let message = message.into_content()?;
-        // SAFETY: all of it is lent during the call.
+        // SAFETY: all arguments are lent during the call.
         Error::check(message.lend(|content| unsafe {
             (self.table.send)(self.id, sys::Text::of(channel), content, None, std::ptr::null_mut())
         }))
     }
 
-    /// Sends a message to the host, and calls `then` with the answer, on the plugin's pool.
+    /// Sends a message to the host, and calls `then` with the answer, on the plugin's pool. On failure, does not call `then`.
     pub fn ask(
         &self,
         channel: &str,
@@ -90,12 +90,12 @@ impl Host {
     ) -> Result<()> {
         let message = message.into_content()?;
         let context = Box::into_raw(Box::new(Asked { table: self.table, then: Box::new(then) }));
-        // SAFETY: the content is lent during the call; the context is freed once, here or by `on_answer`.
+        // SAFETY: the content is lent during the call. Either this function or `on_answer` frees the context, once.
         let sent = message.lend(|content| unsafe {
             (self.table.send)(self.id, sys::Text::of(channel), content, Some(on_answer), context.cast())
         });
         Error::check(sent).inspect_err(|_| {
-            // SAFETY: the host does not call `on_answer` for a message that it refused.
+            // SAFETY: the host does not call `on_answer` for a refused message.
             drop(unsafe { Box::from_raw(context) });
         })
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clearway plugins in Rust, without unsafe code.
 //!
-//! A plugin is a shared library that an app in Node, on the JVM or in C loads. It answers messages and emits events. Name the
-//! dependency `clearway`, and make the library a `cdylib`:
+//! A plugin is a shared library that answers messages and emits events. An app in Node, on the JVM or in C loads it. Name the dependency
+//! `clearway`, and make the library a `cdylib`:
 //!
 //! ```toml
 //! [lib]
@@ -66,14 +66,15 @@
 //! | `#[source("channel", direct)]` | the same | on the listening thread; it keeps the stream and returns soon |
 //! | none | `fn open(host: Host) -> Result<Self>` | on the opening thread; without it, `Default` makes the value |
 //!
-//! Other functions of the block stay as they are. A message, and the arguments of a source, are [`Request`] or any type with
-//! serde's `Deserialize`; they may be left out. An answer is [`Content`], [`Buffer`], [`Memory`] or any type with serde's
-//! `Serialize`, or a `Result` of it. Values are in the standard codec, which Clearway and Flutter have for other languages.
+//! Other functions of the block stay unchanged. The type of a message, or of a source's arguments, is [`Request`] or any type with
+//! serde's `Deserialize`; the parameter may be left out. The type of an answer is [`Content`], [`Buffer`], [`Memory`] or any type with
+//! serde's `Serialize`, or a `Result` of one of these. Values use the standard codec, which Clearway and Flutter implement for other
+//! languages.
 //!
 //! # Panics and errors
 //!
-//! A panic in any function answers the message, or ends the stream, with [`Status::Panicked`] and the panic's text; the plugin
-//! goes on. An [`Error`] has a [`Status`] and a text for people. Errors of the standard library's kind convert by `?`.
+//! A panic in any function answers the message, or ends the stream, with [`Status::Panicked`] and the panic's text. The plugin still
+//! works. An [`Error`] has a [`Status`] and a text for people. The operator `?` converts errors that implement [`std::error::Error`].
 //!
 //! # Mistakes that do not compile
 //!
@@ -140,7 +141,7 @@ pub use reply::Reply;
 pub use request::{FromRequest, Request};
 pub use stream::{EmitError, Stream};
 
-/// For the code that `#[plugin]` makes.
+/// Items for the code that `#[plugin]` generates.
 #[doc(hidden)]
 pub mod __private {
     pub use clearway_sys::{Host, Plugin as About};

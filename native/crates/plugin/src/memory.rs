@@ -10,26 +10,26 @@ use clearway_sys as sys;
 
 use crate::error::{Error, Result};
 
-/// One reference to a block of memory that several holders may see: the host, other plugins, clones of this. Passing it on
-/// copies nothing. The last reference frees the block, or returns it to its owner.
+/// One reference to a block of memory. The host, other plugins and clones may have further references. Passing a reference on copies no
+/// bytes. Dropping the last reference frees the block, or returns it to its owner.
 ///
-/// Another holder may write at any time, unless the memory is sealed. So bytes are borrowed only from sealed memory, by
-/// [`bytes`](Memory::bytes); otherwise they are copied, or used one by one through [`cells`](Memory::cells).
+/// Another holder may write at any time, unless the memory is sealed. Therefore only sealed memory lends its bytes, by
+/// [`bytes`](Memory::bytes). Bytes of other memory are copied, or accessed one by one through [`cells`](Memory::cells).
 pub struct Memory {
     host: &'static sys::Host,
     view: sys::View,
 }
 
-// SAFETY: a reference may be used and released on any thread, and the bytes are only reached as the methods allow.
+// SAFETY: any thread may use and release a reference. The methods allow only safe access to the bytes.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Takes another reference to a memory.
+    /// Makes another reference to a memory.
     pub(crate) fn retain(host: &'static sys::Host, handle: sys::Memory) -> Result<Memory> {
         let mut another = 0;
-        // SAFETY: the host checks the handle; the result is of this frame.
+        // SAFETY: the host checks the handle. The result is written to a local.
         Error::check(unsafe { (host.retain)(handle, &mut another) })?;
         let mut memory = Memory { host, view: sys::View { memory: another, ..sys::View::NONE } };
         // SAFETY: as above.
@@ -41,26 +41,26 @@ impl Memory {
         self.view.memory
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> usize {
         self.view.size
     }
 
-    /// Whether it is sealed: no holder writes any more.
+    /// Returns whether the memory is sealed, so that no holder writes to it any more.
     pub fn is_sealed(&self) -> bool {
         let mut view = sys::View::NONE;
-        // SAFETY: the reference is live; the result is of this frame.
+        // SAFETY: the reference is live. The result is written to a local.
         let status = unsafe { (self.host.view)(self.view.memory, &mut view) };
         status == sys::CLEARWAY_OK && view.flags & sys::CLEARWAY_MEMORY_SEALED != 0
     }
 
-    /// Borrows the bytes of sealed memory; `None` if the memory is not sealed.
+    /// Borrows the bytes of sealed memory. Returns `None` if the memory is not sealed.
     pub fn bytes(&self) -> Option<&[u8]> {
-        // SAFETY: the reference keeps the bytes; sealing is the promise that they do not change any more.
+        // SAFETY: the reference keeps the bytes alive. Sealing promises that they do not change any more.
         self.is_sealed().then(|| unsafe { slice::from_raw_parts(self.view.data, self.view.size) })
     }
 
-    /// The bytes, each to be read and written by itself. Other holders may do so at the same time. Refuses sealed memory.
+    /// Returns the bytes for single reads and writes. Other holders may access the bytes at the same time. Refuses sealed memory.
     pub fn cells(&self) -> Result<&[AtomicU8]> {
         if self.is_sealed() {
             return Err(Error::invalid_argument("the memory is sealed: no holder may write to it"));
@@ -68,13 +68,13 @@ impl Memory {
         Ok(self.loads())
     }
 
-    /// The bytes, for loads only: sealed memory may be readable only.
+    /// Returns the bytes for loads only, because sealed memory may be read-only.
     pub(crate) fn loads(&self) -> &[AtomicU8] {
-        // SAFETY: the reference keeps the bytes, and an `AtomicU8` may be read and written by all holders at once.
+        // SAFETY: the reference keeps the bytes alive. All holders may read and write an `AtomicU8` at once.
         unsafe { slice::from_raw_parts(self.view.data.cast(), self.view.size) }
     }
 
-    /// Copies bytes from `offset` on out of the memory.
+    /// Copies bytes out of the memory, from `offset` on.
     pub fn copy_to(&self, offset: usize, to: &mut [u8]) -> Result<()> {
         let range = self.range(offset, to.len())?;
         for (to, cell) in to.iter_mut().zip(&self.loads()[range]) {
@@ -107,14 +107,14 @@ impl Memory {
         Ok(offset..end)
     }
 
-    /// Makes another reference to the same memory. Fails when the process has four million references.
+    /// Makes another reference to the same memory. Fails if the process has four million references.
     pub fn try_clone(&self) -> Result<Memory> {
         Memory::retain(self.host, self.view.memory)
     }
 }
 
 impl Clone for Memory {
-    /// Makes another reference, as [`try_clone`](Memory::try_clone) does. Panics where that fails.
+    /// Makes another reference, as [`try_clone`](Memory::try_clone) does. Panics if that fails.
     fn clone(&self) -> Memory {
         self.try_clone().expect("another reference to the memory")
     }
@@ -122,12 +122,12 @@ impl Clone for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the reference is this value's, and is released once.
+        // SAFETY: this value owns the reference and releases it once.
         unsafe { (self.host.release)(self.view.memory) };
     }
 }
 
-/// Memory that this plugin alone has, as a slice of bytes. It becomes [`Memory`] when it is passed on.
+/// Memory that only this plugin can access, as a slice of bytes. It becomes [`Memory`] when the plugin passes it on.
 ///
 /// ```
 /// # use clearway_plugin::{Buffer, Content, Host, Result};
@@ -144,31 +144,31 @@ pub struct Buffer {
 impl Buffer {
     pub(crate) fn allocate(host: &'static sys::Host, plugin: sys::PluginId, size: usize) -> Result<Buffer> {
         let mut view = sys::View::NONE;
-        // Zeroed: memory holds the bytes of its last user, which may be another plugin.
-        // SAFETY: the result is of this frame.
+        // Zeroed, because memory may contain its last user's bytes, and that user may be another plugin.
+        // SAFETY: the result is written to a local.
         Error::check(unsafe { (host.allocate)(plugin, size, sys::CLEARWAY_MEMORY_ZEROED, &mut view) })?;
         Ok(Buffer { memory: Memory { host, view } })
     }
 
     pub(crate) fn adopt(host: &'static sys::Host, plugin: sys::PluginId, bytes: Vec<u8>) -> Result<Buffer> {
         unsafe extern "C-unwind" fn release(context: *mut c_void, _data: *mut u8, _size: usize) {
-            // SAFETY: made below, and released once.
+            // SAFETY: the box was made below, and it is released once.
             drop(unsafe { Box::from_raw(context.cast::<Vec<u8>>()) });
         }
         let mut view = sys::View::NONE;
         let mut bytes = Box::new(bytes);
         let (data, size) = (bytes.as_mut_ptr(), bytes.len());
         let context = Box::into_raw(bytes).cast();
-        // SAFETY: the vector lives until `release`; moving its box does not move its bytes.
+        // SAFETY: the vector lives until `release`. Moving its box does not move its bytes.
         let adopted = unsafe { (host.adopt)(plugin, data, size, 0, Some(release), context, &mut view) };
         Error::check(adopted).inspect_err(|_| {
-            // SAFETY: the host does not call `release` when it refuses.
+            // SAFETY: the host does not call `release` for refused memory.
             unsafe { release(context, data, size) };
         })?;
         Ok(Buffer { memory: Memory { host, view } })
     }
 
-    /// Seals the memory: no holder writes to it any more, so that each may borrow its bytes.
+    /// Seals the memory. No holder writes to it any more, so each holder may borrow its bytes.
     pub fn seal(self) -> Memory {
         // SAFETY: the reference is live.
         unsafe { (self.memory.host.seal)(self.memory.view.memory) };
@@ -180,7 +180,7 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: this is the only reference, and it is not shared before it becomes a `Memory`.
+        // SAFETY: this is the only reference. It is shared only after it becomes a `Memory`.
         unsafe { slice::from_raw_parts(self.memory.view.data, self.memory.view.size) }
     }
 }

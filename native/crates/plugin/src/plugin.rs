@@ -11,10 +11,10 @@ use crate::guard::{caught, quietly};
 use crate::host::{Host, Level};
 use crate::registry::Registry;
 
-/// What `#[plugin]` makes of an `impl` block. One value is made for each opening; it is dropped when the plugin was closed and
-/// none of its functions runs any more.
+/// The trait that `#[plugin]` implements for an `impl` block's type. Each opened instance of the plugin has one value. The value is
+/// dropped after the plugin was closed and none of its functions runs any more.
 pub trait Plugin: Send + Sync + Sized + 'static {
-    /// Makes the value for one opening. An error refuses it; the host shows the text.
+    /// Makes the value for one instance. An error refuses to open the plugin, and the host shows the text.
     fn open(host: Host) -> Result<Self>;
 
     /// Registers the handlers and the sources.
@@ -22,17 +22,17 @@ pub trait Plugin: Send + Sync + Sized + 'static {
 }
 
 unsafe extern "C-unwind" fn on_close<P>(context: *mut c_void) {
-    // SAFETY: made by `init`; the host calls this once.
+    // SAFETY: `init` made the pointer, and the host calls this once.
     quietly(|| drop(unsafe { Arc::from_raw(context.cast::<P>()) }));
 }
 
-/// What `clearway_plugin_init` does for a plugin of type `P`.
+/// Implements `clearway_plugin_init` for a plugin of type `P`.
 ///
 /// # Safety
-/// For a host, with its table and a struct to fill in.
+/// Only a host may call this, with its table and a struct to fill in.
 #[doc(hidden)]
 pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, about: *mut sys::Plugin) -> sys::Status {
-    // SAFETY: null, or as the header says; the table lives until the process ends.
+    // SAFETY: the pointers are null, or valid as the header requires. The table lives until the process ends.
     let (Some(table), Some(about)) = (unsafe { (table.as_ref::<'static>(), about.as_mut()) }) else {
         return sys::CLEARWAY_INVALID_ARGUMENT;
     };
@@ -60,24 +60,24 @@ pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, about: 
     }
 }
 
-/// The host shows the lines of an opening that was refused.
+/// Logs the error. The host shows the log lines of a plugin that it could not open.
 fn refused(host: &Host, error: &Error) {
     host.log(Level::Error, error.to_string());
 }
 
-/// Exports a [`Plugin`] as the library's plugin. `#[plugin]` does it.
+/// Exports a [`Plugin`] as the library's plugin. `#[plugin]` uses this macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export {
     ($plugin:ty) => {
         /// # Safety
-        /// For a host, as `clearway.h` says.
+        /// Only a host may call this, as `clearway.h` specifies.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn clearway_plugin_init(
             host: *const $crate::__private::Host,
             plugin: *mut $crate::__private::About,
         ) -> i32 {
-            // SAFETY: as the host promises.
+            // SAFETY: the host guarantees this.
             unsafe { $crate::__private::init::<$plugin>(host, plugin) }
         }
     };

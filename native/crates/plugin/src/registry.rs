@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Handlers and sources, and the functions by which the host calls them.
+//! Handlers and sources, and the functions that the host calls for them.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,27 +14,27 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::stream::{Starting, Stream, Streams};
 
-/// Where a handler runs.
+/// The threads that run a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs<'a> {
-    /// On the calling thread, which waits: for work of microseconds.
+    /// The calling thread, which waits. Use it for work of microseconds.
     Direct,
-    /// On the plugin's pool of threads, several at once.
+    /// The plugin's pool of threads. Several calls may run at once.
     Pool,
-    /// On the thread of that name, one after the other. Handlers of the same name share the thread.
+    /// The thread with that name, one call after the other. Handlers with the same name share the thread.
     Serial(&'a str),
 }
 
-/// Where a source's function runs.
+/// The threads that run a source's function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listens {
-    /// On a thread of its own for each listener: it may wait.
+    /// A separate thread for each listener. The function may block.
     Thread,
-    /// On the thread that listens: it must return soon, and may keep the stream.
+    /// The thread that listens. The function must return soon, and may keep the stream.
     Direct,
 }
 
-/// Takes the handlers and the sources of an opening. `#[plugin]` makes the calls.
+/// Registers the handlers and the sources of one plugin instance. `#[plugin]` generates the calls.
 pub struct Registry<P> {
     host: Host,
     plugin: Arc<P>,
@@ -82,9 +82,9 @@ impl<P: Send + Sync + 'static> Registry<P> {
             on_message: Some(on_message::<P, F>),
             on_drop: Some(on_drop::<Handler<P, F>>),
         };
-        // SAFETY: the host copies the handler, and calls `on_drop` once for one that it takes.
+        // SAFETY: the host copies the handler, and calls `on_drop` once for an accepted handler.
         named(channel, unsafe { (table.handle)(self.host.id, &handler) }).inspect_err(|_| {
-            // SAFETY: refused, so the context is still this function's.
+            // SAFETY: the host refused the handler, so this function still owns the context.
             drop(unsafe { Box::from_raw(context) });
         })
     }
@@ -106,7 +106,7 @@ impl<P: Send + Sync + 'static> Registry<P> {
         let source = sys::Source {
             size: size_of::<sys::Source>(),
             channel: sys::Text::of(channel),
-            // The callbacks only start a thread and wake it.
+            // The callbacks are short: they call a direct source's function, start a thread, or wake it.
             runs: sys::CLEARWAY_RUN_DIRECT,
             reserved: 0,
             queue: sys::Text::NONE,
@@ -116,22 +116,22 @@ impl<P: Send + Sync + 'static> Registry<P> {
             on_room: Some(on_room::<P, F>),
             on_drop: Some(on_drop::<Source<P, F>>),
         };
-        // SAFETY: as for a handler.
+        // SAFETY: the host copies the source, and calls `on_drop` once for an accepted source.
         named(channel, unsafe { (table.source)(self.host.id, &source) }).inspect_err(|_| {
-            // SAFETY: as for a handler.
+            // SAFETY: the host refused the source, so this function still owns the context.
             drop(unsafe { Box::from_raw(context) });
         })
     }
 }
 
-/// A refused registration names its channel.
+/// Adds the channel's name to the error of a refused registration.
 fn named(channel: &str, status: sys::Status) -> Result<()> {
     Error::check(status)
         .map_err(|error| Error::new(error.status(), format!("channel {channel:?}: refused as {:?}", error.status())))
 }
 
 unsafe extern "C-unwind" fn on_drop<C>(context: *mut c_void) {
-    // SAFETY: made at the registration; the host calls this once, when no call is in it.
+    // SAFETY: the registration made the box. The host calls this once, when no callback uses the context.
     quietly(|| drop(unsafe { Box::from_raw(context.cast::<C>()) }));
 }
 
@@ -144,7 +144,7 @@ where
     F: Fn(&P, Request<'_>, Reply),
 {
     let done = caught(|| {
-        // SAFETY: the context lives until `on_drop`; the message is lent during this call.
+        // SAFETY: the context lives until `on_drop`. The message is lent during this call.
         let (handler, message) =
             unsafe { (&*context.cast::<Handler<P, F>>(), message.as_ref().unwrap_or(&sys::Content::NULL)) };
         // SAFETY: as above.
@@ -152,7 +152,7 @@ where
         (handler.call)(&handler.plugin, request, Reply::new(handler.table, reply));
         Ok(())
     });
-    // A reply that the panic dropped has answered already.
+    // A reply that the panic dropped has already answered.
     done.map_or_else(|error| error.status().number(), |()| sys::CLEARWAY_OK)
 }
 
@@ -166,7 +166,7 @@ where
     F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
 {
     quietly(|| {
-        // SAFETY: the context lives until `on_drop`; the arguments are lent during this call.
+        // SAFETY: the context lives until `on_drop`. The arguments are lent during this call.
         let (source, arguments) =
             unsafe { (&*context.cast::<Source<P, F>>(), arguments.as_ref().unwrap_or(&sys::Content::NULL)) };
         // SAFETY: as above.
@@ -177,7 +177,7 @@ where
             Listens::Thread => source.start(request, stream, starting),
         }
     });
-    sys::CLEARWAY_OK // what goes wrong has ended the stream
+    sys::CLEARWAY_OK // every failure has already ended the stream
 }
 
 unsafe extern "C-unwind" fn on_cancel<P, F>(context: *mut c_void, handle: sys::Stream) {
@@ -195,20 +195,20 @@ where
     P: Send + Sync + 'static,
     F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
 {
-    /// Runs the source's function on a thread of its own, with its own references to the arguments.
+    /// Runs the source's function on a separate thread, with its own references to the arguments.
     fn start(&self, arguments: Request<'_>, stream: Stream, starting: Starting) {
         let arguments = match arguments.keep() {
             Ok(arguments) => arguments,
             Err(error) => return starting.finish(Err(error)),
         };
         let (plugin, call) = (self.plugin.clone(), self.call.clone());
-        // Shared, so that a thread that does not start leaves it here.
+        // Shared, so that this function still has it if the thread does not start.
         let starting = Arc::new(Mutex::new(Some(starting)));
         let its = starting.clone();
         let run = move || {
             let result = caught(|| arguments.lend(|request| call(&plugin, request, stream)));
             finish(&its, result);
-            quietly(|| drop((plugin, call))); // the last one drops what the author made
+            quietly(|| drop((plugin, call))); // the last reference drops the author's values
         };
         if let Err(error) = thread::Builder::new().name(self.name.clone()).spawn(run) {
             finish(&starting, Err(Error::new(Status::OutOfMemory, format!("no thread could be started: {error}"))));

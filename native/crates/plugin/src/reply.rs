@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The right to answer.
+//! The right to answer one message.
 
 use clearway_sys as sys;
 
 use crate::content::{Content, IntoContent};
 use crate::error::{Error, Result, Status};
 
-/// The right to answer one message: once, now or later, on any thread. Each method that answers consumes it.
+/// The right to answer one message: once, now or later, on any thread. Each answering method consumes the reply.
 ///
-/// A reply that is dropped without an answer answers [`Status::Failed`], or [`Status::Panicked`] in a panic, so that no caller
-/// waits for ever.
+/// A dropped reply answers [`Status::Failed`], or [`Status::Panicked`] during a panic. The caller therefore never waits for ever.
 ///
 /// ```compile_fail,E0382
 /// # use clearway_plugin::Reply;
@@ -37,8 +36,8 @@ impl Reply {
         Reply { host, handle }
     }
 
-    /// Answers. Content that cannot be made, or that the host refuses, answers with its error. Returns [`Status::Stale`] if the
-    /// message was answered before: its plugin was closed.
+    /// Answers. If the content cannot be made, or the host refuses it, answers with that error and returns it. Returns [`Status::Stale`]
+    /// if the message was answered before, because the plugin was closed.
     pub fn send(self, content: impl IntoContent) -> Result<()> {
         match content.into_content() {
             Ok(content) => self.give(&content),
@@ -70,7 +69,7 @@ impl Reply {
         Error::check(unsafe { (self.host.reply_error)(handle, error.status().number(), sys::Text::of(error.text())) })
     }
 
-    /// Whether the caller still waits for the answer. False for a message that wants none.
+    /// Returns whether the caller still waits for the answer. Returns false for a message that wants no answer.
     pub fn is_wanted(&self) -> bool {
         // SAFETY: the host checks the handle.
         self.handle != 0 && unsafe { (self.host.wanted)(self.handle) } == sys::CLEARWAY_OK
@@ -87,6 +86,6 @@ impl Drop for Reply {
         } else {
             Error::failed("the plugin dropped the reply without an answer")
         };
-        let _ = self.refuse(&error); // stale: answered by a close
+        let _ = self.refuse(&error); // stale if closing has answered
     }
 }

@@ -12,7 +12,8 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
 
-/// A message, the arguments of a listener, or an answer of the host. Lent during the call: take its memory to keep it.
+/// A message, the arguments of a listener, or an answer of the host. It is lent during the call. Keep its memory to use the content
+/// later.
 ///
 /// ```compile_fail
 /// # use clearway_plugin::Request;
@@ -29,17 +30,17 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// # Safety
-    /// The content must be as the host lends it, during `'a`.
+    /// The host must lend the content during `'a`.
     pub(crate) unsafe fn new(host: &'static sys::Host, content: &'a sys::Content) -> Request<'a> {
         Request { host, content }
     }
 
-    /// Whether there are no bytes.
+    /// Returns whether the content has no bytes.
     pub fn is_null(&self) -> bool {
         self.content.data.is_null()
     }
 
-    /// The bytes. Copied if they lie in memory that another holder may write to: see [`Memory::bytes`].
+    /// Returns the bytes. Copies them if they are in unsealed memory, because another holder may write to it: see [`Memory::bytes`].
     pub fn bytes(&self) -> Cow<'a, [u8]> {
         let sys::Content { data, size, memory, .. } = *self.content;
         if data.is_null() || size == 0 {
@@ -47,22 +48,22 @@ impl<'a> Request<'a> {
         }
         let shared = memory != 0 && !self.memory().is_ok_and(|memory| memory.is_some_and(|memory| memory.is_sealed()));
         if shared {
-            // SAFETY: readable during the call. Each byte is read by itself, since another holder may write.
+            // SAFETY: the bytes are readable during the call. Each byte is loaded atomically, because another holder may write.
             let cells = unsafe { slice::from_raw_parts(data.cast::<std::sync::atomic::AtomicU8>(), size) };
             return Cow::Owned(cells.iter().map(|cell| cell.load(std::sync::atomic::Ordering::Relaxed)).collect());
         }
-        // SAFETY: lent bytes, or bytes of sealed memory: readable during the call, and never written to.
+        // SAFETY: these are lent bytes, or bytes of sealed memory. They are readable during the call, and no holder writes to them.
         Cow::Borrowed(unsafe { slice::from_raw_parts(data, size) })
     }
 
-    /// Reads a value of the standard codec. No bytes are null.
+    /// Decodes a value of the standard codec. Content without bytes is null.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T> {
         let wrong = |error: &dyn std::fmt::Display| Error::invalid_argument(error.to_string());
         let value = standard::read(&self.bytes(), Limits::DEFAULT).map_err(|error| wrong(&error))?;
         from_value(value).map_err(|error| wrong(&error))
     }
 
-    /// The memory that contains the bytes, if there is one.
+    /// Returns the memory that contains the bytes, if there is one.
     pub fn memory(&self) -> Result<Option<Memory>> {
         match self.content.memory {
             0 => Ok(None),
@@ -70,23 +71,23 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The attached memories.
+    /// Returns the attached memories.
     pub fn attachments(&self) -> Result<Vec<Memory>> {
         let handles = match self.content.attachments_count {
             0 => &[],
-            // SAFETY: the host lends that many handles during the call.
+            // SAFETY: the host lends `count` handles during the call.
             count => unsafe { slice::from_raw_parts(self.content.attachments, count) },
         };
         handles.iter().map(|handle| Memory::retain(self.host, *handle)).collect()
     }
 }
 
-/// Content that outlives the call in which it was received.
+/// Content that outlives the call that received it.
 pub(crate) struct Kept {
     host: &'static sys::Host,
     bytes: Option<Vec<u8>>,
     memory: Option<Memory>,
-    /// The part of the memory.
+    /// The start and the size of the bytes in the memory.
     part: (usize, usize),
     attachments: Vec<Memory>,
 }
@@ -102,7 +103,7 @@ impl Request<'_> {
 }
 
 impl Kept {
-    /// Lends the content as it was received.
+    /// Lends the content in the form in which it was received.
     pub(crate) fn lend<R>(&self, give: impl FnOnce(Request<'_>) -> R) -> R {
         let attachments: Vec<sys::Memory> = self.attachments.iter().map(Memory::handle).collect();
         let mut content = match (&self.memory, &self.bytes) {
@@ -117,18 +118,18 @@ impl Kept {
         if !attachments.is_empty() {
             (content.attachments, content.attachments_count) = (attachments.as_ptr(), attachments.len());
         }
-        // SAFETY: what it points to lives until `give` returns.
+        // SAFETY: the pointers are valid until `give` returns.
         give(unsafe { Request::new(self.host, &content) })
     }
 }
 
-/// What a handler or a source may take: a [`Request`], or every type with serde's `Deserialize`, from the standard codec.
+/// Types that a handler or a source may take: a [`Request`], or every type with serde's `Deserialize`, from the standard codec.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a message",
     note = "take `Request<'_>`, or a type with `#[derive(serde::Deserialize)]`"
 )]
 pub trait FromRequest<'a>: Sized {
-    /// Reads it.
+    /// Reads a value of this type from the request.
     fn from_request(request: Request<'a>) -> Result<Self>;
 }
 

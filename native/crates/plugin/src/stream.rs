@@ -11,10 +11,10 @@ use clearway_sys as sys;
 use crate::content::{Content, IntoContent};
 use crate::error::{Error, Result, Status};
 
-/// One listener of an event source. Events may be emitted on any thread, one at a time or several at once.
+/// One listener of an event source. Any thread may emit events, and several threads may emit at once.
 ///
-/// Dropping the stream ends it. Dropped by the source's own function, it ends when that returns: with the error, if it returns
-/// one or panics.
+/// Dropping the stream ends it. If the source's own function drops it, the stream ends when that function returns. If the function panics
+/// or returns an error, the stream ends with that error.
 #[must_use = "a stream that is dropped ends"]
 pub struct Stream {
     host: &'static sys::Host,
@@ -24,7 +24,7 @@ pub struct Stream {
     over: bool,
 }
 
-/// What the host has said about a stream.
+/// The host's notifications about a stream.
 #[derive(Default)]
 struct Heard {
     state: Mutex<State>,
@@ -34,11 +34,11 @@ struct Heard {
 #[derive(Default)]
 struct State {
     cancelled: bool,
-    /// How many times there was room again.
+    /// The number of notifications of room.
     rooms: u64,
-    /// The source's function runs: its result decides how a stream ends that it drops.
+    /// The source's function still runs. Its result decides how a dropped stream ends.
     starting: bool,
-    /// The stream was dropped meanwhile.
+    /// The stream was dropped while the source's function ran.
     dropped: bool,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Starting {
 }
 
 impl Starting {
-    /// Called with the function's result. An error ends the stream.
+    /// Ends the call with the function's result. An error ends the stream.
     pub(crate) fn finish(self, result: Result<()>) {
         let dropped = {
             let mut state = lock(&self.heard.state);
             state.starting = false;
             state.dropped
         };
-        // SAFETY: the text is lent during the call. A stale handle: the listener has left, or the stream has ended.
+        // SAFETY: the text is lent during the call. The host checks the handle, which is stale if the stream has ended.
         unsafe {
             match result {
                 Err(error) => {
@@ -81,12 +81,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Streams {
-    /// Called when the listener has left.
+    /// Records that the listener has left.
     pub(crate) fn cancelled(&self, handle: sys::Stream) {
         self.tell(handle, |state| state.cancelled = true);
     }
 
-    /// Called when there is room again.
+    /// Records that there is room again.
     pub(crate) fn has_room(&self, handle: sys::Stream) {
         self.tell(handle, |state| state.rooms += 1);
     }
@@ -100,13 +100,13 @@ impl Streams {
     }
 }
 
-/// Why an event was not taken.
+/// The reason why an event was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The queue is full, and the listener must not lose events. [`Stream::send`] waits for room.
+    /// The queue is full, and the policy allows no loss of events. [`Stream::send`] waits for room.
     Full,
-    /// There is no listener any more: it has left, or the stream overflowed, or the plugin was closed.
+    /// The stream has no listener any more: the listener has left, the stream overflowed, or the plugin was closed.
     Ended,
     /// The content cannot be made, or the host refuses it.
     Refused(Error),
@@ -138,7 +138,7 @@ impl Stream {
         self.give(&event.into_content().map_err(EmitError::Refused)?)
     }
 
-    /// Emits an event, and waits for room if the queue is full. Not for a direct source's own call, whose caller is the one that
+    /// Emits an event, and waits for room if the queue is full. A direct source's function must not use this: it runs on the thread that
     /// makes room.
     pub fn send(&self, event: impl IntoContent) -> Result<(), EmitError> {
         let event = event.into_content().map_err(EmitError::Refused)?;
@@ -157,7 +157,7 @@ impl Stream {
     }
 
     fn give(&self, event: &Content) -> Result<(), EmitError> {
-        // SAFETY: the content is lent during the call; the host checks the handle.
+        // SAFETY: the content is lent during the call. The host checks the handle.
         match event.lend(|content| unsafe { (self.host.emit)(self.handle, content) }) {
             sys::CLEARWAY_OK => Ok(()),
             sys::CLEARWAY_FULL => Err(EmitError::Full),
@@ -166,12 +166,12 @@ impl Stream {
         }
     }
 
-    /// Whether the listener has left.
+    /// Returns whether the listener has left.
     pub fn is_cancelled(&self) -> bool {
         lock(&self.heard.state).cancelled
     }
 
-    /// Waits until the listener has left, at most that long: a pause between events. Returns whether it has left.
+    /// Waits until the listener has left, but at most `pause`. Use it as a pause between events. Returns whether the listener has left.
     pub fn is_cancelled_within(&self, pause: Duration) -> bool {
         let waits = |state: &mut State| !state.cancelled;
         let waited = self.heard.changed.wait_timeout_while(lock(&self.heard.state), pause, waits);
@@ -181,7 +181,7 @@ impl Stream {
     /// Ends the stream. Events that were emitted before still arrive.
     pub fn end(mut self) {
         self.over = true;
-        // SAFETY: the host checks the handle; stale when the listener has left.
+        // SAFETY: the host checks the handle, which is stale if the listener has left.
         unsafe { (self.host.end)(self.handle) };
     }
 
@@ -192,7 +192,7 @@ impl Stream {
 
     fn over_with(&mut self, error: &Error) {
         self.over = true;
-        // SAFETY: the text is lent during the call. A stale handle: the listener has left.
+        // SAFETY: the text is lent during the call. The host checks the handle, which is stale if the listener has left.
         unsafe { (self.host.end_error)(self.handle, error.status().number(), sys::Text::of(error.text())) };
     }
 }
@@ -213,7 +213,7 @@ impl Drop for Stream {
         if std::thread::panicking() {
             self.over_with(&Error::new(Status::Panicked, "the plugin panicked"));
         } else {
-            // SAFETY: the host checks the handle; stale when the listener has left.
+            // SAFETY: the host checks the handle, which is stale if the listener has left.
             unsafe { (self.host.end)(self.handle) };
         }
     }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Catches panics of a plugin in Rust. They must be caught inside of the plugin: each shared library has its own copy of the
-//! standard library, and Rust cannot catch the panics of another copy ("Rust cannot catch foreign exceptions", and the process
-//! ends).
+//! Catches panics of a plugin in Rust. The plugin must catch them itself. Each shared library has its own copy of the standard library,
+//! and Rust cannot catch panics of another copy ("Rust cannot catch foreign exceptions"); the process ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::{CLEARWAY_PANICKED, Status};
 
-/// Runs the body of a callback. A panic makes the callback return `CLEARWAY_PANICKED`, and the plugin goes on.
+/// Runs the body of a callback. If the body panics, returns `CLEARWAY_PANICKED`, and the plugin still works.
 pub fn guarded(body: impl FnOnce() -> Status) -> Status {
     guarded_or(CLEARWAY_PANICKED, body)
 }
 
-/// Runs the body of a callback with another return type. Returns `instead` if it panics.
+/// Runs the body of a callback with another return type. Returns `instead` if the body panics.
 pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         // The payload's drop may panic again, so the payload is leaked.
@@ -37,13 +36,13 @@ pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
 macro_rules! export {
     ($init:path) => {
         /// # Safety
-        /// A host calls this, with its table and a struct to fill in.
+        /// Only a host may call this, with its table and a struct to fill in.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn clearway_plugin_init(
             host: *const $crate::Host,
             plugin: *mut $crate::Plugin,
         ) -> $crate::Status {
-            // SAFETY: as the header says; null is checked.
+            // SAFETY: the pointers are null, or valid as the header requires. The code checks for null.
             let (Some(host), Some(plugin)) = (unsafe { (host.as_ref(), plugin.as_mut()) }) else {
                 return $crate::CLEARWAY_INVALID_ARGUMENT;
             };

@@ -22,7 +22,7 @@ fn panics(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
     panic!("a handler panics, as the test asks of it")
 }
 
-/// A status that is not defined.
+/// Returns an undefined status.
 fn garbage_status(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
     -559_038_737
 }
@@ -39,11 +39,11 @@ impl Bad {
     }
 }
 
-/// Impossible lengths: without bytes, beyond a memory, and around the end of the address space.
+/// Replies with impossible lengths: without bytes, beyond a memory, and past the end of the address space.
 fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let mut view = View::NONE;
     let byte = 0u8;
-    // SAFETY: every pointer that is not null is valid; the wrong lengths are the test.
+    // SAFETY: every pointer that is not null is valid. The test needs the wrong lengths.
     let said = unsafe {
         let allocated = (bad.host.allocate)(bad.id, 64, 0, &mut view);
         let memory = Content { memory: view.memory, ..Content::NULL };
@@ -60,11 +60,11 @@ fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     bad.tell(reply, &said)
 }
 
-/// Handles that never existed, and released ones.
+/// Uses handles that never existed, and released handles.
 fn garbage_memory(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let (mut view, mut looked) = (View::NONE, View::NONE);
     let mut another = 0;
-    // SAFETY: every pointer is writable; the wrong handles are the test.
+    // SAFETY: every pointer is writable. The test needs the wrong handles.
     let said = unsafe {
         [
             (bad.host.view)(0x1234_5678_1234_5678, &mut looked),
@@ -80,7 +80,7 @@ fn garbage_memory(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     bad.tell(reply, &said)
 }
 
-/// Null for required pointers.
+/// Passes null for required pointers.
 fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let without = Handler {
         size: size_of::<Handler>(),
@@ -92,7 +92,7 @@ fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
         on_message: None,
         on_drop: None,
     };
-    // SAFETY: the null pointers are the test.
+    // SAFETY: the host must check for null. The test needs the null pointers.
     let said = unsafe {
         [
             (bad.host.allocate)(bad.id, 64, 0, null_mut()),
@@ -106,7 +106,7 @@ fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     bad.tell(reply, &said)
 }
 
-/// The first answer counts; the second, and the status, come too late.
+/// Answers twice. The first answer counts; the host refuses the second answer.
 fn twice(bad: &Bad, message: *const Content, reply: Reply) -> Status {
     // SAFETY: the message is lent for this call.
     let again = unsafe {
@@ -116,10 +116,10 @@ fn twice(bad: &Bad, message: *const Content, reply: Reply) -> Status {
     if again == CLEARWAY_OK { CLEARWAY_OK } else { CLEARWAY_FAILED }
 }
 
-/// Sends three answers from a thread that the plugin does not wait for, while another thread returns a status.
+/// Answers three times from a detached thread, while the handler's thread returns a status.
 fn from_a_thread(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let host = bad.host;
-    // SAFETY: null content is a null message; the text has no bytes.
+    // SAFETY: null content is a null message. The text has no bytes.
     std::thread::spawn(move || unsafe {
         (host.reply)(reply, std::ptr::null());
         (host.reply)(reply, std::ptr::null());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A plugin that breaks the rules, for tests: the host must answer with an error and go on. A handler's reply, if it sends one,
-//! holds the host's result of each of its calls: i32 statuses, little-endian. The one in C does the same, without `panic`.
+//! A plugin that breaks the rules, for tests. The host must answer with an error and go on. Most handlers reply with the host's results
+//! of their calls: i32 statuses, little-endian. The plugin in C does the same, without `panic`.
 
 mod handlers;
 
@@ -12,7 +12,7 @@ use clearway_sys::{
     Host, Plugin, PluginId, Reply, Source, Status, Stream, Text,
 };
 
-/// One opening.
+/// One instance of the plugin.
 pub(crate) struct Bad {
     host: &'static Host,
     id: PluginId,
@@ -34,13 +34,13 @@ unsafe extern "C-unwind" fn on_message(context: *mut c_void, message: *const Con
 }
 
 unsafe extern "C-unwind" fn on_drop(context: *mut c_void) {
-    // SAFETY: called once, when no call is in the handler.
+    // SAFETY: called once, when no thread is in the handler.
     drop(unsafe { Box::from_raw(context.cast::<Bound>()) });
 }
 
-/// Emits to an unknown stream, and to a stream that has ended.
+/// Emits to an unknown stream, with an impossible length, and to an ended stream.
 unsafe extern "C-unwind" fn on_listen(context: *mut c_void, _arguments: *const Content, stream: Stream) -> Status {
-    // SAFETY: the context is the host's table, which lives as long as the process; the wrong handles and lengths are the test.
+    // SAFETY: the context is the host's table, which lives as long as the process. The test needs the wrong handles and lengths.
     unsafe {
         let host = &*context.cast::<Host>().cast_const();
         (host.emit)(stream ^ 0x5555, std::ptr::null());
@@ -76,18 +76,18 @@ fn register(host: &'static Host, id: PluginId, channel: &str, handle: Handle) ->
 
 /// # Safety
 ///
-/// `host` and `plugin` must be as `clearway.h` says.
+/// `host` and `plugin` must meet the requirements of `clearway.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
     // SAFETY: the host's table lives as long as the process, and `plugin` as long as this call.
     let (host, plugin) = unsafe { (&*host, &mut *plugin) };
-    // Silences the panics that the tests provoke, so that a log shows only real faults. The hook belongs to this library's copy
-    // of the standard library; panics of the host and of other plugins print as before.
+    // Silences the panics that the tests provoke, so that a log shows only real faults. The hook belongs to this library's copy of the
+    // standard library. Panics of the host and of other plugins still print.
     std::panic::set_hook(Box::new(|_| {}));
     (plugin.abi_major, plugin.abi_minor) = (CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR);
     for (channel, handle) in handlers::ALL {
         register(host, plugin.id, channel, *handle);
-        // The second handler for a channel is refused and changes nothing.
+        // The host refuses the second handler of a channel and changes nothing.
         register(host, plugin.id, channel, *handle);
     }
     let source = Source {

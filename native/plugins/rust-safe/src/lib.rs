@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An example plugin without unsafe code: typed messages, an image in shared memory, a source of events, a late answer, a
-//! message to the host, and failures.
+//! An example plugin without unsafe code. It has typed messages, an image in shared memory, a source of events, a late answer, a message
+//! to the host, and failures.
 
 #![forbid(unsafe_code)]
 
@@ -71,7 +71,7 @@ impl Safe {
         })
     }
 
-    /// Inverts the colours of the attached RGBA pixels in place.
+    /// Inverts the colours of the attached RGBA pixels. Copies the pixels out and back.
     #[handler("image/negative")]
     fn negative(&self, request: Request<'_>) -> Result<()> {
         let Image { width, height } = request.decode()?;
@@ -89,7 +89,7 @@ impl Safe {
         memory.copy_from(0, &pixels)
     }
 
-    /// Returns new memory, which is not copied.
+    /// Returns new memory, which the host does not copy.
     #[handler("image/white")]
     fn white(&self, Image { width, height }: Image) -> Result<Content> {
         let size = width.checked_mul(height).and_then(|pixels| pixels.checked_mul(4));
@@ -118,7 +118,7 @@ impl Safe {
         }
     }
 
-    /// Runs on a separate thread for each listener.
+    /// Emits numbered events. Each listener has its own thread.
     #[source("ticks")]
     fn ticks(&self, Ticks { count, pause_ms }: Ticks, stream: Stream) -> Result<()> {
         for number in 0..count {

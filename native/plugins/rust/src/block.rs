@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A handler that blocks, and therefore runs on its own queue.
+//! A handler that blocks, so it runs on its own queue.
 
 use std::thread::sleep;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Echoes every message (the lab's family "channel"): as it is, decoded and encoded again, as a method's success, and through a
-//! channel of the host.
+//! Echoes every message (the lab's family "channel"): unchanged, decoded and encoded again, as a method's success, and through a channel
+//! of the host.
 
 use std::ffi::c_void;
 
@@ -12,7 +12,7 @@ use clearway_sys::{
 use crate::example::{Example, OnMessage, Request, all};
 use crate::guard::guarded;
 
-/// Does not copy a message that is in a memory.
+/// Answers with the message. The host does not copy a message that is in a memory.
 struct Whole;
 
 impl OnMessage for Whole {
@@ -62,7 +62,7 @@ impl OnMessage for Json {
     }
 }
 
-/// A question to the host, and the reply that its answer goes to.
+/// A question to the host. The host's answer goes to `reply`.
 struct Asked {
     host: &'static Host,
     reply: Reply,
@@ -70,7 +70,7 @@ struct Asked {
 
 unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answer: *const Content) {
     guarded((), || {
-        // SAFETY: the context is the box that was given to `send`, taken back once.
+        // SAFETY: the context is the box that was given to `send`. The host returns it once.
         let Asked { host, reply } = *unsafe { Box::from_raw(context.cast::<Asked>()) };
         // SAFETY: the answer is lent during this call; the text is static.
         unsafe {
@@ -82,17 +82,17 @@ unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answ
     });
 }
 
-/// Sends the message to the host's channel `echo/host` and replies with its answer: a call from native code to the host.
+/// Sends the message to the host's channel `echo/host` and replies with the host's answer: a call from native code to the host.
 struct Back;
 
 impl OnMessage for Back {
     fn on_message(request: &Request<'_>) -> Status {
         let Example { host, id, .. } = *request.example;
         let asked = Box::into_raw(Box::new(Asked { host, reply: request.reply }));
-        // SAFETY: the message is lent during this call, and the host copies or retains it; `asked` comes back once.
+        // SAFETY: the message is lent during this call, and the host copies or retains it. The host returns `asked` once.
         let status = unsafe { (host.send)(id, Text::of("echo/host"), request.message, Some(on_answer), asked.cast()) };
         if status != CLEARWAY_OK {
-            // SAFETY: the context of a refused message does not come back.
+            // SAFETY: the host does not return the context of a refused message.
             drop(unsafe { Box::from_raw(asked) });
         }
         status

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One opening of the plugin, and functions that its parts share.
+//! One instance of the plugin, and functions that the plugin's parts share.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use clearway_sys::{
 use crate::guard::{guarded, lock};
 use crate::ticker::Tickers;
 
-/// The last pointer command, as sent to `frames/pointer`.
+/// The last pointer command that `frames/pointer` received.
 #[derive(Clone, Copy, Default)]
 pub struct Pointer {
     pub sequence: u32,
@@ -21,7 +21,7 @@ pub struct Pointer {
     pub buttons: u32,
 }
 
-/// One opening; the context of every handler and source.
+/// One instance of the plugin. It is the context of every handler and source.
 pub struct Example {
     pub host: &'static Host,
     pub id: PluginId,
@@ -31,31 +31,31 @@ pub struct Example {
     pub held: Mutex<Option<Owned>>,
 }
 
-/// A reference that the plugin owns; released when dropped.
+/// A reference that the plugin owns. Dropping it releases the reference.
 pub struct Owned {
     host: &'static Host,
     pub view: View,
 }
 
-// SAFETY: any thread may release a reference, and one thread at a time may write to its memory.
+// SAFETY: any thread may release a reference. Only one thread at a time writes to its memory.
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// Takes over a reference that a call to the host made.
+    /// Takes ownership of a reference that a call to the host made.
     pub fn new(host: &'static Host, view: View) -> Owned {
         Owned { host, view }
     }
 
-    /// Returns all of its bytes.
+    /// Returns all bytes of the memory.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the reference keeps the memory, and no other code has it yet.
+        // SAFETY: the reference keeps the memory alive, and no other code uses the memory yet.
         unsafe { std::slice::from_raw_parts_mut(self.view.data, self.view.size) }
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours, and is released once.
+        // SAFETY: the plugin owns the reference and releases it once.
         unsafe { (self.host.release)(self.view.memory) };
     }
 }
@@ -99,7 +99,7 @@ impl Request<'_> {
         unsafe { (self.example.host.reply)(self.reply, content) }
     }
 
-    /// Answers with bytes, which the host copies.
+    /// Answers with bytes. The host copies the bytes.
     pub fn answer_bytes(&self, bytes: &[u8]) -> Status {
         self.answer(&Content::of(bytes))
     }
@@ -109,8 +109,8 @@ impl Request<'_> {
         self.answer(&Content::NULL)
     }
 
-    /// Answers with an error: a status, and a text that the host shows. Returns the host's status, `CLEARWAY_OK` for an answer
-    /// that it took.
+    /// Answers with an error: a status, and a text that the host shows. Returns the host's status: `CLEARWAY_OK` if the host accepted the
+    /// answer.
     pub fn refuse(&self, status: Status, text: &str) -> Status {
         // SAFETY: the text is lent during the call.
         unsafe { (self.example.host.reply_error)(self.reply, status, Text::of(text)) }
@@ -133,7 +133,7 @@ unsafe extern "C-unwind" fn on_message<H: OnMessage>(
     reply: Reply,
 ) -> Status {
     guarded(CLEARWAY_PANICKED, || {
-        // SAFETY: the context is the opening, which lives until it is closed; the message is lent during this call.
+        // SAFETY: the context is the `Example`, which lives until the plugin is closed. The message is lent during this call.
         let (example, message) = unsafe { (&*context.cast::<Example>(), message.as_ref().unwrap_or(&Content::NULL)) };
         H::on_message(&Request { example, message, reply })
     })
@@ -150,7 +150,7 @@ impl Example {
         *lock(&self.held) = None;
     }
 
-    /// Registers a handler: the channel's name, and where it runs.
+    /// Registers a handler with a channel's name, and the thread or queue that runs the handler.
     pub fn handle<H: OnMessage>(&self, channel: &str, runs: u32, queue: &str) -> Status {
         let handler = Handler {
             size: size_of::<Handler>(),
@@ -162,7 +162,7 @@ impl Example {
             on_message: Some(on_message::<H>),
             on_drop: None,
         };
-        // SAFETY: the host copies the handler; its context lives until the plugin is closed.
+        // SAFETY: the host copies the handler. Its context lives until the plugin is closed.
         unsafe { (self.host.handle)(self.id, &handler) }
     }
 

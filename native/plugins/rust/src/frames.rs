@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A simulated screen. A frame's bytes are never copied: the slab with the drawing goes to the host and comes back.
+//! A simulated screen. A frame's bytes are never copied: the host gets the slab with the drawing, and later returns it.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,18 +22,18 @@ struct Screen {
     pointer: Arc<Mutex<Pointer>>,
     picture: Picture,
     slabs: Arc<Slabs>,
-    /// The slab that was drawn and not taken yet.
+    /// The drawn slab that the stream has not taken yet.
     waiting: Option<Owned>,
     /// The number of frames drawn.
     drawn: u32,
 }
 
 impl Screen {
-    /// Hands a slab to the host, which returns it after its last reference is released.
+    /// Hands a slab to the host. The host returns the slab after its last reference is released.
     fn adopt(&self, slab: Box<Slab>) -> Result<Owned, Status> {
         let slab = Box::into_raw(slab);
         let mut view = View::NONE;
-        // SAFETY: the slab's pixels live until it is released, and no other code has them.
+        // SAFETY: the slab's pixels live until the host releases the slab. No other code uses them meanwhile.
         let status = unsafe {
             let pixels = &mut (*slab).pixels;
             (self.host.adopt)(self.id, pixels.as_mut_ptr(), pixels.len(), 0, Some(released), slab.cast(), &mut view)
@@ -61,15 +61,15 @@ impl Tick for Screen {
         if !again {
             match self.draw() {
                 Ok(Some(frame)) => self.waiting = Some(frame),
-                // The host has all slabs: this frame is skipped, and the next tick tries again.
+                // The host has all slabs. This frame is skipped, and the next tick tries again.
                 Ok(None) => return CLEARWAY_OK,
                 Err(status) => return status,
             }
         }
         let Some(frame) = &self.waiting else { return CLEARWAY_OK };
-        // SAFETY: the host checks the handle, and takes its own reference.
+        // SAFETY: the host checks the handle and takes its own reference.
         let status = unsafe { (self.host.emit)(stream, &Content::of_memory(frame.view.memory)) };
-        // A frame that does not fit now is kept and tried again.
+        // If the stream is full, the frame is kept, and the ticker emits it again later.
         if status != CLEARWAY_FULL {
             self.waiting = None;
         }
@@ -101,7 +101,7 @@ impl OnListen for Screen {
     }
 }
 
-/// Drawn with the next frame, on every screen of this opening.
+/// Moves the pointer. Every screen of this plugin instance draws it with its next frame.
 struct Move;
 
 impl OnMessage for Move {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What keeps a panic from leaving the plugin, and a poisoned lock from mattering.
+//! Catches panics before they leave the plugin, and ignores poisoned locks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Runs code that may panic, and returns `instead` if it does: a panic must not leave the plugin.
+/// Runs code that may panic. Returns `instead` if it panics, because a panic must not leave the plugin.
 pub fn guarded<T>(instead: T, run: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         // The payload's drop may panic again, so the payload is leaked.
@@ -13,7 +13,7 @@ pub fn guarded<T>(instead: T, run: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Locks. A poisoned lock is used as it is, since every change under it is one step.
+/// Locks. Ignores poisoning, because every change under a lock is one step.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -28,7 +28,7 @@ impl OnMessage for Filter {
             Err(_) => return request.invalid("the message is a map"),
         };
         let sides = || Some((argument(&given, "width", 1..=1 << 15, 0)?, argument(&given, "height", 1..=1 << 15, 0)?));
-        // The default of 0 is out of range, so both are required.
+        // The default of 0 is out of range, so width and height are required.
         let Some((width, height)) = sides() else { return request.invalid("width and height are 1 to 32768") };
         let change = match given.get("filter") {
             Some(clearway_codec::Value::Text(name)) if name == "negative" => negative,
@@ -46,7 +46,7 @@ impl OnMessage for Filter {
         if view.size / 4 < count {
             return request.invalid("there are too few pixels");
         }
-        // SAFETY: the memory is kept during this call and is large enough, and the sender allows changes.
+        // SAFETY: the memory is kept during this call and is large enough. The sender allows changes.
         let pixels = unsafe { std::slice::from_raw_parts_mut(view.data.cast::<[u8; 4]>(), count) };
         pixels.iter_mut().for_each(change);
         request.answer_null()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The example plugin in Rust. `README.md` two folders up describes its channels, which are those of the plugin in C.
+//! The example plugin in Rust. `README.md` two folders up describes its channels. The plugin in C has the same channels.
 
 mod block;
 mod echo;
@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
 
 /// # Safety
 ///
-/// `host` and `plugin` must be as `clearway.h` says.
+/// `host` and `plugin` must meet the requirements of `clearway.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
     guarded(clearway_sys::CLEARWAY_PANICKED, || {

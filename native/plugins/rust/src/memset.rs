@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Fills a buffer by each way across the boundary (the lab's family "memory"), and once without crossing it.
+//! Fills a buffer by each way across the boundary (the lab's family "memory"), and once without crossing the boundary.
 
 use clearway_codec::{Limits, Reply, Value, standard};
 use clearway_sys::{
@@ -10,7 +10,7 @@ use clearway_sys::{
 use crate::example::{Example, OnMessage, Owned, Request, all, now_ns};
 use crate::guard::lock;
 
-/// For foreign function interfaces that call C directly: the whole work that the other ways wrap.
+/// Fills bytes. Foreign function interfaces that call C directly use this. The other ways wrap this same work.
 ///
 /// # Safety
 ///
@@ -18,12 +18,12 @@ use crate::guard::lock;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_example_fill(data: *mut u8, size: usize, value: i32) {
     if size > 0 {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         unsafe { data.write_bytes(value as u8, size) };
     }
 }
 
-/// By a method channel: `memset([bytes, value])` returns bytes.
+/// Fills by a method channel: `memset([bytes, value])` returns bytes.
 struct ByMethod;
 
 impl OnMessage for ByMethod {
@@ -49,7 +49,7 @@ impl OnMessage for ByMethod {
     }
 }
 
-/// Over memory that both sides see.
+/// Fills memory that both sides see.
 struct Shared;
 
 impl OnMessage for Shared {
@@ -67,23 +67,23 @@ impl OnMessage for Shared {
         }
         let (data, size) = match attachment {
             Some(_) => (view.data, view.size),
-            // The message is a part of the memory: bytes outside of it are not written.
+            // The message is a part of the memory. Bytes outside of the message are not written.
             None => {
                 let from = request.message.data as usize - view.data as usize;
-                // SAFETY: the message's bytes are in the memory, as the host has checked.
+                // SAFETY: the host has checked that the message's bytes are in the memory.
                 (unsafe { view.data.add(from) }, request.message.size)
             }
         };
-        // SAFETY: the memory is kept during this call, and the sender allows writes.
+        // SAFETY: the memory is kept during this call. The sender allows writes.
         unsafe { clearway_example_fill(data, size, value.into()) };
         request.answer_null()
     }
 }
 
-/// A tenth of a gigabyte. A larger request is the caller's mistake.
+/// A tenth of a gigabyte. A larger request is the caller's error.
 const HELD_MAX: u64 = 100 << 20;
 
-/// Memory that only native code sees. With repetitions it is also the reference.
+/// Fills memory that only native code sees. With repetitions it is also the reference.
 struct Held;
 
 impl Held {

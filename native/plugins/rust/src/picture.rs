@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A moving picture: a bar sweeps over a gradient, and a cross marks the pointer. RGBA; the first bytes hold a stamp:
+//! A moving picture: a bar sweeps over a gradient, and a cross marks the pointer. Pixels are RGBA. The first bytes contain a stamp:
 //!
 //! ```text
 //!    0       4       8          12   16   20        24           32            40
@@ -26,7 +26,7 @@ const WHITE: [u8; 4] = [240, 240, 240, 255];
 pub struct Picture {
     width: usize,
     height: usize,
-    /// The whole gradient, from which moved parts are restored.
+    /// The whole gradient. `draw` restores moved parts from it.
     background: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ pub struct Drawn {
     pointer: Pointer,
 }
 
-/// Left, top, right, bottom; clipped at the picture's edges.
+/// Left, top, right and bottom, clipped at the picture's edges.
 type Area = (usize, usize, usize, usize);
 
 impl Picture {
@@ -51,7 +51,7 @@ impl Picture {
         Picture { width, height, background }
     }
 
-    /// The bytes of a frame.
+    /// Returns the number of bytes of a frame.
     pub fn size(&self) -> usize {
         self.background.len()
     }
@@ -90,7 +90,8 @@ impl Picture {
         }
     }
 
-    /// Draws a frame, and changes only the pixels that differ from the slab's contents. Updates `before` for the next frame.
+    /// Draws a frame. After the first frame of a slab, changes only the bar, the cross and the stamp. Updates `before` for the next
+    /// frame.
     pub fn draw(&self, pixels: &mut [u8], before: &mut Option<Drawn>, frame: u32, at: &Pointer) {
         let start = now_ns();
         match before {
@@ -103,7 +104,7 @@ impl Picture {
         let bar = (frame % BAR_STEPS) as usize * self.width / BAR_STEPS as usize;
         *before = Some(Drawn { bar, pointer: *at });
         self.fill(pixels, self.bar(bar), WHITE);
-        // Before the first command there is no pointer to draw.
+        // Without a pointer command, no cross is drawn.
         if at.sequence != 0 {
             let colour = [255, if at.buttons == 0 { 210 } else { 0 }, 0, 255];
             self.fill(pixels, self.around(at, CROSS / 2, CROSS_THICK / 2), colour);

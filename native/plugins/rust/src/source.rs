@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Sources of events, as Rust functions, and their arguments.
+//! Sources of events as Rust types, and their arguments.
 
 use std::ffi::c_void;
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use crate::guard::guarded;
 
 /// A source of events in Rust.
 pub trait OnListen {
-    /// Starts a stream, or returns the status of a refusal.
+    /// Starts a stream. Returns a status other than `CLEARWAY_OK` to refuse the listener.
     fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status;
 }
 
@@ -24,7 +24,7 @@ unsafe extern "C-unwind" fn on_listen<L: OnListen>(
     stream: Stream,
 ) -> Status {
     guarded(CLEARWAY_PANICKED, || {
-        // SAFETY: the context is the opening, which lives until it is closed; the arguments are lent during this call.
+        // SAFETY: the context is the `Example`, which lives until the plugin is closed. The arguments are lent during this call.
         let (example, arguments) =
             unsafe { (&*context.cast::<Example>(), arguments.as_ref().unwrap_or(&Content::NULL)) };
         match read_arguments(arguments) {
@@ -35,12 +35,12 @@ unsafe extern "C-unwind" fn on_listen<L: OnListen>(
 }
 
 unsafe extern "C-unwind" fn on_cancel(context: *mut c_void, stream: Stream) {
-    // SAFETY: the context is the opening, which lives until it is closed.
+    // SAFETY: the context is the `Example`, which lives until the plugin is closed.
     guarded((), || unsafe { &*context.cast::<Example>() }.tickers.cancel(stream));
 }
 
 unsafe extern "C-unwind" fn on_room(context: *mut c_void, stream: Stream) {
-    // SAFETY: the context is the opening, which lives until it is closed.
+    // SAFETY: the context is the `Example`, which lives until the plugin is closed.
     guarded((), || unsafe { &*context.cast::<Example>() }.tickers.tell_of_room(stream));
 }
 
@@ -59,12 +59,12 @@ impl Example {
             on_room: Some(on_room),
             on_drop: None,
         };
-        // SAFETY: the host copies the source; its context lives until the plugin is closed.
+        // SAFETY: the host copies the source. Its context lives until the plugin is closed.
         unsafe { (self.host.source)(self.id, &source) }
     }
 }
 
-/// Reads arguments: a map or null, as a standard message.
+/// Reads arguments: a standard message with a map or null.
 pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
     let bytes = if content.data.is_null() {
         &[]
@@ -78,8 +78,8 @@ pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
     }
 }
 
-/// Reads an integer from the arguments, or returns `otherwise` if it is missing. Returns `None` if it is no integer or out of
-/// range.
+/// Reads an integer from the arguments, or returns `otherwise` if the integer is missing. Returns `None` if the value is no integer or
+/// out of range.
 pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, otherwise: i64) -> Option<i64> {
     let value = match arguments.get(key) {
         None | Some(Value::Null) => otherwise,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Streams that emit at a rate, each on its own thread.
+//! Streams that emit events at a rate, each on its own thread.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -14,18 +14,18 @@ use crate::guard::{guarded, lock};
 
 /// The events that a ticker emits.
 pub trait Tick: Send {
-    /// Makes and emits the event; `again` requests one that was refused as `CLEARWAY_FULL` before.
+    /// Makes and emits the event. `again` means that the previous attempt returned `CLEARWAY_FULL`.
     fn emit(&mut self, stream: Stream, number: u64, again: bool) -> Status;
 }
 
-/// When a ticker emits.
+/// The rate and the number of a ticker's events.
 #[derive(Clone, Copy)]
 pub struct Rate {
-    /// Events a second; 0 for as fast as there is room.
+    /// The number of events a second. 0 emits whenever there is room.
     pub a_second: u32,
-    /// The number of events; 0 for no end.
+    /// The number of events. 0 means no end.
     pub count: u64,
-    /// Whether missed events are emitted late; otherwise they are skipped.
+    /// Whether missed events are emitted late. Otherwise they are skipped.
     pub catches_up: bool,
 }
 
@@ -43,7 +43,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Waits for the time of the next event. Returns false when cancelled.
+    /// Waits for the time of the next event. Returns false if the stream was cancelled.
     fn wait_for(&self, due: Instant) -> bool {
         let mut state = lock(&self.state);
         while !state.cancelled {
@@ -56,9 +56,9 @@ impl Shared {
         false
     }
 
-    /// Waits until there is room. Returns false when cancelled.
+    /// Waits until there is room. Returns false if the stream was cancelled.
     fn wait_for_room(&self) -> bool {
-        // `on_room` may have come before this; `has_room` is then set, and there is no wait.
+        // `on_room` may have run before the lock was taken. `has_room` is then set, and `wait_while` returns at once.
         let waiting = self.wake.wait_while(lock(&self.state), |state| !state.cancelled && !state.has_room);
         !waiting.unwrap_or_else(PoisonError::into_inner).cancelled
     }
@@ -75,7 +75,7 @@ struct Ticker {
     thread: JoinHandle<()>,
 }
 
-/// The streams of one opening.
+/// The streams of one plugin instance.
 #[derive(Default)]
 pub struct Tickers(Mutex<Vec<Ticker>>);
 
@@ -117,7 +117,7 @@ fn run(tick: &mut dyn Tick, shared: &Shared, stream: Stream, rate: Rate) -> Stat
 }
 
 impl Tickers {
-    /// Starts a stream.
+    /// Starts a stream. Joins the threads of finished streams first.
     pub fn start(&self, host: &'static Host, stream: Stream, mut tick: Box<dyn Tick>, rate: Rate) -> Status {
         self.join(|ticker| lock(&ticker.shared.state).finished);
         let shared = Arc::new(Shared::default());
@@ -128,7 +128,7 @@ impl Tickers {
             unsafe {
                 match status {
                     CLEARWAY_OK => (host.end)(stream),
-                    // The listener has gone or knows of the end already.
+                    // The listener has left or has already received the end.
                     CLEARWAY_CANCELLED | CLEARWAY_STALE | CLEARWAY_CLOSED | CLEARWAY_OVERFLOW => CLEARWAY_OK,
                     status => (host.end_error)(stream, status, Text::of("an event could not be emitted")),
                 }
@@ -136,7 +136,7 @@ impl Tickers {
             guarded((), || drop(tick));
             its.tell(|state| state.finished = true);
         };
-        // Locked while the thread starts, so that `on_cancel` finds it.
+        // Locked while the thread starts. `on_cancel` then waits for the lock and finds the ticker.
         let mut list = lock(&self.0);
         match Builder::new().name("clearway-example".into()).spawn(work) {
             Ok(thread) => list.push(Ticker { stream, shared, thread }),
@@ -158,7 +158,7 @@ impl Tickers {
         }
     }
 
-    /// Stops all tickers, and waits for their threads.
+    /// Stops all tickers. Blocks until their threads have ended.
     pub fn stop(&self) {
         for ticker in &*lock(&self.0) {
             ticker.shared.tell(|state| state.cancelled = true);
@@ -171,7 +171,7 @@ impl Tickers {
         self.tell(stream, |state| state.cancelled = true);
     }
 
-    /// Tells a stream that has waited for room.
+    /// Notifies a ticker that its stream has room.
     pub fn tell_of_room(&self, stream: Stream) {
         self.tell(stream, |state| state.has_room = true);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Collects the findings of the rows as cells of results.json. Family "bench" has the measurements by mechanism. Family "promise" has the
-// table: a ratio or a figure, its target, and whether it is met.
+// Collects the findings of the rows as cells of results.json. The family "bench" has the measurements by mechanism. The family "promise"
+// has the table: each line has a ratio or a figure, its target, and the verdict.
 import type { HostName, Params } from "../protocol/message.js";
 import type { Floor } from "../run/floor.js";
 import type { Metric, ResultCell } from "../run/results.js";
@@ -13,11 +13,14 @@ import { type Promised, type PromiseScenario, verdict } from "./scenario.js";
 export interface Subject {
   name: string;
   role: Role;
-  /** How it is set up: what a reader needs to repeat the measurement or to object. */
+  /** The mechanism's settings: the facts that a reader needs to repeat the measurement or to object to it. */
   settings?: string;
 }
 
-/** What a figure compares: the mechanism, the one it is divided by, the state of the threads or the data, and both figures as text. */
+/**
+ * The parts of a comparison: the mechanism, the mechanism that it is divided by, the state of the threads or the data, and both figures
+ * as text.
+ */
 export interface About {
   of: string;
   over?: string;
@@ -25,7 +28,7 @@ export interface About {
   detail?: string;
 }
 
-/** All samples of a metric, or its one value. */
+/** All samples of a metric, or its single value. */
 export type Given = { unit: "us" | "ms"; samples: readonly number[] } | { unit: string; value: number };
 
 const NS_PER = { us: 1e3, ms: 1e6 };
@@ -47,7 +50,7 @@ export class Collector {
     this.#add("bench", scenario, host, name, role, all, { status: "ok", metrics: Object.fromEntries(given) });
   }
 
-  /** Adds a subject that cannot run here, or that failed. */
+  /** Adds a subject that cannot run on this host, or that failed. */
   absent(
     scenario: string,
     host: HostName,
@@ -59,7 +62,7 @@ export class Collector {
     this.#add("bench", scenario, host, name, role, params, { status, why, metrics: {} });
   }
 
-  /** Adds a line of the table: the figure with its middle half. */
+  /** Adds a line of the table: the figure with the middle half of its rounds. */
   promise(id: string, host: HostName, { of, ...about }: About, { median, p25, p75, rounds }: Spread): void {
     const promised = this.#find(id);
     const { unit } = promised;
@@ -80,7 +83,7 @@ export class Collector {
     this.#add("promise", id, host, of, "clearway", describe(this.#find(id), about), { status, why, metrics: {} });
   }
 
-  /** Records how far two measurements of the same thing lie apart, as a factor. */
+  /** Records the difference of two measurements of the same thing, as a factor. */
   noise(scenario: string, host: HostName, mechanism: string, params: Params, apart: number, rounds: number): void {
     const ratio = significant(apart);
     this.noiseFloor.push({

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cases of native plugins. Each case creates subjects `{ times, run(times) }`; `run` returns the average microseconds of one
+// The cases of native plugins. Each case creates subjects `{ times, run(times) }`. `run` returns the average microseconds of one
 // operation.
 import { createRequire } from "node:module";
 import { standardMethodCodec } from "clearway/channel";
@@ -7,7 +7,7 @@ import { standardMethodCodec } from "clearway/channel";
 const MB = 1 << 20;
 const require = createRequire(import.meta.url);
 
-/** A synchronous operation. */
+/** Makes a subject from a synchronous operation. */
 const timed = (times, call) => ({
   times,
   run() {
@@ -17,7 +17,7 @@ const timed = (times, call) => ({
   },
 });
 
-/** An asynchronous operation. */
+/** Makes a subject from an asynchronous operation. */
 const awaited = (times, call) => ({
   times,
   async run() {
@@ -27,10 +27,10 @@ const awaited = (times, call) => ({
   },
 });
 
-/** A subject with its own clock, in C. */
+/** Makes a subject that measures itself, in C. */
 const told = (run) => ({ times: 1, run });
 
-/** Returns the peers that use koffi, or why there are none. */
+/** Returns the peers that use koffi, or the reason why they cannot run. */
 function byKoffi(file, subjects) {
   try {
     const library = require("koffi").load(file);
@@ -46,7 +46,7 @@ function memset({ bareFile, plugin }) {
   const filled = plugin.allocate(8 * MB).bytes;
   const shared = new Uint8Array(new SharedArrayBuffer(8 * MB));
   const own = new Uint8Array(8 * MB).fill(1);
-  // A quarter of a megabyte at a time: koffi crashes the process with lists of two million elements.
+  // A quarter of a megabyte at a time, because koffi crashes the process with lists of two million elements.
   const list = Array.from({ length: MB / 4 }, () => 1);
   const { subjects, without } = byKoffi(bareFile, (func) => {
     const lend = func("void bare_fill(uint8_t *data, uint32_t size)");
@@ -117,7 +117,7 @@ function megabyte({ plugin }) {
     subjects: {
       "direct, null": timed(20_000, () => nothing.call()),
       "direct, 1 MB lent": timed(20_000, () => echo.call(lent).release()),
-      // For comparison: memory that is lent only for the duration of a call must be copied to be returned.
+      // For comparison: memory that is lent only during a call must be copied to be returned.
       "direct, 1 MB of an ArrayBuffer": timed(20, () => echo.call(plain).release()),
       "pool, null": awaited(200, () => poolNothing.send()),
       "pool, 1 MB lent": awaited(200, async () => (await poolEcho.send(lent)).release()),
@@ -126,7 +126,7 @@ function megabyte({ plugin }) {
   };
 }
 
-/** The cases, with the plugin's options. */
+/** The cases, each with the plugin's options. */
 export const cases = {
   memset: { make: memset, options: { views: "shared" } },
   method: { make: method },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds the results of a run of the profile `promises`, in the format of results.json, with what a reader should doubt.
+// Builds the results of a run of the profile `promises`, in the format of results.json, with warnings for the reader.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import type { HostName } from "../protocol/message.js";
 import { machineWarnings } from "../run/machine-warnings.js";
@@ -8,7 +8,7 @@ import type { Warning } from "../run/warning.js";
 import type { Collector } from "./collect.js";
 import type { PromiseProfile } from "./scenario.js";
 
-/** The libraries whose versions the results name. */
+/** The libraries whose versions are in the results. */
 export const PROMISE_PEERS = [
   "piscina",
   "tinypool",
@@ -27,7 +27,7 @@ export interface PromiseRun {
   seed: number;
   startedAt: string;
   durationMs: number;
-  /** Scenarios on hosts. */
+  /** The number of pairs of a scenario and a host. */
   planned: number;
   done: number;
   interrupted: boolean;
@@ -58,7 +58,7 @@ export function promiseResults(run: PromiseRun, { cells, noiseFloor }: Collector
   };
 }
 
-/** If two measurements of the same thing differ by more than this factor, the targets 1.1 and 1.15 mean nothing. */
+/** The limit for the factor between two measurements of the same thing. Above it, the targets 1.1 and 1.15 are meaningless. */
 const NOISE_HIGH = 1.1;
 
 function doubts(

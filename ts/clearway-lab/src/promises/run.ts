@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures the scenarios of the profile `promises`, host by host, and names what was not measured, with the reason.
+// Measures the scenarios of the profile `promises`, host by host. Lists the scenarios that were not measured, with the reason.
 import type { NativeFiles } from "../native/promise-files.js";
 import type { HostName, Json } from "../protocol/message.js";
 import type { Collector } from "./collect.js";
 import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } from "./scenario.js";
 
 /**
- * Runs a probe in a new process or page of its host; `T` is what that probe returns. Rejects with the probe's error, after `timeoutMs`,
- * and at once after an interruption.
+ * Runs a probe in a new process or page of its host. `T` is the probe's result. Rejects with the probe's error, after `timeoutMs`, and at
+ * once after an interruption.
  */
 export type Probe = <T = Json>(name: string, params: object, timeoutMs?: number) => Promise<T>;
 
@@ -17,11 +17,11 @@ export interface RowContext {
   settings: Amounts;
   seed: number;
   nativeFiles(): NativeFiles;
-  /** Aborted by an interruption. A row that survives a failed probe must end then. */
+  /** An interruption aborts this signal. A row that continues after a failed probe must then end. */
   signal: AbortSignal;
 }
 
-/** Measures one scenario on one host and enters its figures. */
+/** Measures one scenario on one host and records the figures. */
 export type Row = (context: RowContext) => Promise<void>;
 
 export interface PromisePlan {
@@ -35,19 +35,19 @@ export interface PromisePlan {
 
 export interface PromiseHosts {
   probe(host: HostName, name: string, params: object, timeoutMs?: number): Promise<Json>;
-  /** Why a host cannot measure at all. */
+  /** The reasons why hosts cannot measure at all. */
   problems: Partial<Record<HostName, string>>;
   nativeFiles(): NativeFiles;
 }
 
-/** Returns the pairs of host and scenario, in the order in which they are measured. */
+/** Returns the pairs of host and scenario, in measuring order. */
 export function plannedRows({ scenarios, hosts }: PromisePlan): { host: HostName; scenario: PromiseScenario }[] {
   return hosts.flatMap((host) =>
     scenarios.filter((scenario) => scenario.hosts.includes(host)).map((scenario) => ({ host, scenario })),
   );
 }
 
-/** Measures the plan. Returns the number of rows that were measured; a row that fails does not end the run. */
+/** Measures the plan. Returns the number of measured rows. A failing row does not end the run. */
 export async function measurePromises(
   plan: PromisePlan,
   rows: Readonly<Record<string, Row>>,
@@ -92,7 +92,7 @@ export async function measurePromises(
   return done;
 }
 
-/** Adds the promises of a scenario that have no figure yet to the table, with the reason. */
+/** Adds the promises of a scenario without a figure so far to the table, with the reason. */
 function leaveOut(
   collect: Collector,
   host: HostName,

@@ -6,11 +6,11 @@ import path from "node:path";
 import type { HostName } from "../protocol/message.js";
 import { scenarioFolder } from "../scenario/load.js";
 
-/** `promises` takes about five minutes. `promises-full` has the rounds that a figure to quote needs. */
+/** The profile `promises` takes about five minutes. `promises-full` has enough rounds for quotable figures. */
 export const PROMISE_PROFILES = ["promises", "promises-full"] as const;
 export type PromiseProfile = (typeof PROMISE_PROFILES)[number];
 
-/** A figure with its target. `sense` says on which side of `value` the figure must be; "told" has no target. */
+/** A figure with its target. `sense` says on which side of `value` the figure must be. The sense "told" has no target. */
 export interface Promised {
   id: string;
   what: string;
@@ -19,7 +19,7 @@ export interface Promised {
   unit: string;
 }
 
-/** How much a scenario measures: numbers of rounds, and seconds. */
+/** The amounts of a scenario's measurement: numbers of rounds, and seconds. */
 export type Amounts = Readonly<Record<string, number>>;
 
 export interface PromiseScenario {
@@ -31,7 +31,7 @@ export interface PromiseScenario {
   profiles: Record<PromiseProfile, Amounts>;
 }
 
-/** The order of the table. Scenarios that are not named here follow by name. */
+/** The order of the table. Scenarios that are not in this list follow by name. */
 const ORDER = [
   "call",
   "flight",
@@ -82,7 +82,7 @@ export function amountsOf(scenario: PromiseScenario, profile: PromiseProfile, ro
   return Object.fromEntries(Object.entries(own).map(asked)) as Amounts;
 }
 
-/** Whether a figure is on the right side of its target. */
+/** Returns whether a figure is on the right side of its target. */
 export function verdict(
   { sense, value }: Pick<Promised, "sense" | "value">,
   figure: number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table that the profile `promises` prints. It comes only from the cells, so promises.json has everything.
+// The table that the profile `promises` prints. It uses only the cells, so promises.json contains everything.
 import type { Value } from "../protocol/message.js";
 import type { ResultCell, Results } from "../run/results.js";
 

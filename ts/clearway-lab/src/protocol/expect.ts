@@ -4,7 +4,7 @@
 // replaced by its text.
 import type { Json, Params } from "./message.js";
 
-/** Returns undefined on a match, else a sentence that names the first difference. */
+/** Returns undefined on a match. Otherwise returns a sentence that names the first difference. */
 export function mismatch(expected: Json, actual: Json, params: Params, path = "result"): string | undefined {
   if (typeof expected === "string" && expected.includes("$")) {
     const missing = [...expected.matchAll(/\$(\w+)/g)]

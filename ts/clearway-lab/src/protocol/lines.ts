@@ -5,14 +5,14 @@ import type { Readable } from "node:stream";
 export class LineSplitter {
   #rest = "";
 
-  /** Returns the whole lines that `text` completes; keeps the rest after the last newline. */
+  /** Returns the lines that `text` completes. Keeps the rest after the last newline. */
   push(text: string): string[] {
     const parts = (this.#rest + text).split("\n");
     this.#rest = parts.pop() ?? "";
     return parts.filter((line) => line.trim() !== "");
   }
 
-  /** Returns the text without a newline that was left when the stream ended. */
+  /** Returns the remaining text without a newline, after the stream has ended. */
   end(): string[] {
     const rest = this.#rest;
     this.#rest = "";
@@ -28,7 +28,7 @@ export function parseLine(line: string): unknown {
   }
 }
 
-/** Yields the parsed lines of a stream, in order, and ends with it. Throws SyntaxError for a line that is not JSON. */
+/** Yields the parsed lines of a stream in order, until the stream ends. Throws SyntaxError for a line that is not JSON. */
 export async function* readLines(stream: Readable): AsyncGenerator<unknown> {
   const splitter = new LineSplitter();
   stream.setEncoding("utf8");

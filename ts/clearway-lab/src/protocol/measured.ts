@@ -10,7 +10,7 @@ export interface Measured {
   notes?: string[];
 }
 
-/** The value by which a mechanism reports that its warm-up was cut short, and after how many milliseconds. */
+/** The name of the value that reports a shortened warm-up. The value is the warm-up's length in milliseconds. */
 export const WARM_UP_CUT = "warmUpCut";
 
 /** The fixtures: the HTTP server's origin, the TCP echo's port, the file to upload (Node only). */
@@ -25,7 +25,7 @@ export interface Work {
   fixture: Fixture;
 }
 
-/** One mechanism of one scenario. Runs the whole measurement once, in a process that has measured nothing before. */
+/** One mechanism of one scenario. Runs the whole measurement once, in a process without earlier measurements. */
 export type Mechanism = (work: Work) => Promise<Measured>;
 
 export function numberParam(params: Params, name: string): number {

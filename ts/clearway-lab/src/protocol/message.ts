@@ -7,17 +7,17 @@ export type HostName = "node" | "chromium" | "jvm";
 export type Params = Record<string, string | number>;
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** One thing to measure, as sent to a runner. */
+/** One thing to measure, in the form for a runner. */
 export interface CellRequest {
   family: string;
   scenario: string;
   mechanism: string;
   params: Params;
-  /** The expected result of the work, from the scenario file. The runner compares and refuses to report a wrong result. */
+  /** The expected result of the work, from the scenario file. The runner compares the results, and refuses to report a wrong result. */
   expected: Json;
 }
 
-/** One measurement of several mechanisms in interleaved rounds, in a new process or page. Its answer is the probe's own. */
+/** One measurement of several mechanisms in interleaved rounds, in a new process or page. The probe defines the answer's form. */
 export interface ProbeRequest {
   name: string;
   params: Json;
@@ -31,14 +31,17 @@ export type Request =
 
 export type Unit = "us" | "ms" | "ms/s" | "frames" | "count" | "events" | "events/s" | "MB/s" | "ms/MB" | "bytes" | "%";
 
-/** Samples of one round: an HdrHistogram V2 (compressed, base64) of nanoseconds, to be shown in `unit`. */
+/** The samples of one round: an HdrHistogram V2 (compressed, base64) of nanoseconds. Reports show them in `unit`. */
 export interface SampleSet {
   unit: "us" | "ms";
   n: number;
   hdr: string;
-  /** The number of calls that each sample is the mean of, timed as one; absent for 1. It divides the effect of a clock step. */
+  /**
+   * The number of calls per sample: the calls are timed together, and the sample is their mean. Absent for 1. It divides the effect of a
+   * clock step.
+   */
   batch?: number;
-  /** Every value in nanoseconds if there are few (at most 64), so that a reader can see them. */
+  /** Every value in nanoseconds, if there are at most 64. A reader can then see each of them. */
   raw?: number[];
 }
 
@@ -47,7 +50,7 @@ export interface Value {
   value: number;
 }
 
-/** The stalls of one measured call: when each began and how long it lasted, in ms from the start. */
+/** The stalls of one measured call: the start and the length of each stall, in ms. Starts count from the start of the call. */
 export interface Timeline {
   totalMs: number;
   stalls: { at: number; ms: number }[];
@@ -59,7 +62,7 @@ export interface Measurement {
   timeline?: Timeline;
   /** The work's result, already compared with the cell's `expected`. */
   result: Json;
-  /** Remarks for the reader, e.g. "never settled after a crash". */
+  /** Remarks for the reader, for example "never settled after a crash". */
   notes: string[];
 }
 
@@ -71,14 +74,14 @@ export interface Verification {
 export interface Description {
   protocol: number;
   host: HostName;
-  /** E.g. "Node v20.20.0" or "Chromium 156.0". */
+  /** For example "Node v20.20.0" or "Chromium 156.0". */
   runtime: string;
-  /** What is new for each measurement: the whole process or the page's renderer process. A JVM is kept for each work. */
+  /** The part that is new for each measurement: the whole process, or the page's renderer process. A JVM is kept for each work. */
   fresh: "process" | "renderer process" | "JVM for each work";
   crossOriginIsolated: boolean;
   /** The smallest observed step between two readings of the samples' clock, in microseconds. */
   clockStepUs: number;
-  /** `unavailable`: why a mechanism cannot run here, and how to make it run. */
+  /** `unavailable` is the reason why a mechanism cannot run here, and the remedy. */
   mechanisms: { scenario: string; mechanism: string; unavailable?: string }[];
 }
 

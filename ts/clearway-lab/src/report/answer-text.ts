@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The answer to a question as one sentence: figures, ratio, interval, rounds, and whether it is decided.
+// Formats the answer to a question as one sentence: figures, ratio, interval, rounds, and verdict.
 import type { Answer, ComparedAnswer } from "../run/answer.js";
 import type { Decision } from "../statistics/decide.js";
 import { shown, times } from "./number.js";
 
-/** Counts the answers by what they decide. */
+/** Counts the answers by their verdict. */
 export function answersHeadline(answers: readonly Answer[]): string {
   const count = (wanted: Answer["verdict"]) => answers.filter(({ verdict }) => verdict === wanted).length;
   const questions = answers.length === 1 ? "1 question" : `${answers.length} questions`;
@@ -17,7 +17,7 @@ export function answerText({ question, parts }: Answer): string {
   return `${question.sentence}: ${parts.map((part) => `${part.compared.label} ${partText(part)}`).join("; ")}.`;
 }
 
-/** Puts both figures into the sentence, or the names of the mechanisms where there are none. */
+/** Inserts both figures into the sentence. Without a comparison it inserts the names of the mechanisms. */
 function filled(sentence: string, { subject, reference, unit }: ComparedAnswer): string {
   const figure = (value: number | undefined) => (value === undefined ? "an unknown time" : `${shown(value)} ${unit}`);
   return sentence.replace("{subject}", figure(subject)).replace("{reference}", figure(reference));

@@ -7,7 +7,7 @@ import type { Results } from "../run/results.js";
 import type { Column } from "./columns.js";
 import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./table.js";
 
-/** The figures of each round trip. The first table is open; the others are folded, and absent on a terminal. */
+/** The figures of each round trip. The first table is open. The others are folded in the report, and absent on a terminal. */
 const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
   { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
   { what: "three in flight, time per message", unit: "us", metric: "perMessageOfThree" },
@@ -32,7 +32,7 @@ export function channelTables(
     return FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
       const known = going.filter((cell) => figure.metric in metricsFor(results, record, cell));
       if (known.length === 0) return [];
-      // The scenario's order of mechanisms, taken from all recorded cells, measured or not.
+      // The scenario's order of mechanisms, from all recorded cells, measured or not.
       const order = [
         ...new Set(record.cells.filter((cell) => cell.scenario === scenario.name).map(({ mechanism }) => mechanism)),
       ];
@@ -57,7 +57,7 @@ export function channelTables(
   });
 }
 
-/** Returns a row's name, short enough for a terminal: the usual channel kind is left out. */
+/** Returns a row's name, short enough for a terminal. It leaves out the usual channel kind. */
 function rowName({ params }: RecordedCell): string {
   const { channel, codec, payload } = params;
   return `${channel === "method" ? "method, " : ""}${codec} ${payload}`;

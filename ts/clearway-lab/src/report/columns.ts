@@ -21,7 +21,7 @@ const STALLS: Column[] = [
 ];
 
 /**
- * Returns the scenario with the same figures. The JVM's streams are separate scenarios, with other mechanisms and the same
+ * Returns the scenario whose figures this scenario shares. The JVM's streams are separate scenarios, with other mechanisms but the same
  * figures.
  */
 export function figuresOf(scenario: string): string {
@@ -91,7 +91,7 @@ export const COLUMNS: Record<string, Column[]> = {
   ],
 };
 
-/** Returns a short name of the figure by which a scenario's cells are compared. */
+/** Returns a short name of the figure that compares a scenario's cells. */
 export function comparedLabel({ compare }: RecordedScenario): string {
   const names: Record<string, string> = {
     longestStall: "longest stall",

@@ -7,7 +7,7 @@ import { HOST_TITLES } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
 
-/** Describes what is new for each measurement. */
+/** Describes the part that is new for each measurement. */
 export function freshness(fresh: Description["fresh"]): string {
   return fresh === "JVM for each work"
     ? "a JVM for each work, kept for the run"
@@ -56,7 +56,7 @@ function floors({ noiseFloor }: Results): Html {
 }
 
 function settings(record: RunRecord): Html {
-  // The same mechanism in two scenarios with the same settings is one row.
+  // A mechanism with the same settings in two scenarios gets one row.
   const rows = new Map<string, { cell: RunRecord["cells"][number]; scenarios: Set<string> }>();
   for (const cell of record.cells) {
     const key = `${cell.mechanism}: ${cell.settings}`;

@@ -7,7 +7,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Part[];
 
-/** A template whose values are escaped; arrays are joined without a separator. */
+/** Makes HTML from a template. Escapes the template's values. Joins arrays without a separator. */
 export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   return new Html(strings.reduce((text, string, i) => text + (i === 0 ? "" : rendered(values[i - 1]!)) + string, ""));
 }

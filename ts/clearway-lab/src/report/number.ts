@@ -13,7 +13,7 @@ function group(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
-/** Returns a unit for a page; results.json and terminals keep to ASCII. */
+/** Returns a unit in the form for a page. results.json and terminals use ASCII only. */
 export function unitText(unit: string): string {
   return unit === "us" ? "µs" : unit;
 }
@@ -23,7 +23,7 @@ export function shownTime(us: number, clockStepUs: number): string {
   return us < clockStepUs ? `<${shown(clockStepUs)}` : shown(us);
 }
 
-/** Returns ticks for a logarithmic axis, within the data and few enough for their labels. */
+/** Returns ticks for a logarithmic axis: within the data, and few enough for their labels. */
 export function logTicks(least: number, most: number): number[] {
   const decades = Math.log10(most / least);
   const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 3] : [1, 2, 5];

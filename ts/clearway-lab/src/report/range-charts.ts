@@ -34,7 +34,7 @@ export function poolChart(results: Results, record: RunRecord, title: string, ce
   return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}`;
 }
 
-/** Draws a chart for a single size, for which a line against sizes would have no length. */
+/** Draws a chart for a single size. A line chart against sizes would have no length. */
 export function fillChart(results: Results, record: RunRecord, caption: string, cells: RecordedCell[]): Html {
   const ranges = cells.flatMap((cell) => {
     const found = metricsFor(results, record, cell)["fill"];
@@ -57,7 +57,9 @@ export function codecChart(results: Results, record: RunRecord, title: string, c
   return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic", ranges, "µs")}`;
 }
 
-/** Draws the row of 2 KB, which every way can carry and which is neither empty nor only bytes; without it, the first row. */
+/**
+ * Draws the row of 2 KB. Every way can carry that payload, and it is neither empty nor only bytes. Without that row, draws the first row.
+ */
 export function channelChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
   const row = sameRow(cells).find(([first]) => first!.params["payload"] === "2 KB") ?? sameRow(cells)[0]!;
   const group = byLoad(row)[0]!;

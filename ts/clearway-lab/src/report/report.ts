@@ -48,7 +48,8 @@ ${factsSection(results, record)}
 }
 
 /**
- * Lists the warnings. The most important come first, by the order of the list of codes; those about single samples are folded.
+ * Lists the warnings. The most important warnings come first, in the order of the list of codes. Warnings about single samples are
+ * folded.
  */
 function doubts({ warnings }: Results): Html {
   if (warnings.length === 0) return html``;

@@ -18,7 +18,7 @@ import { tableHtml } from "./table-html.js";
 import { ordered, sortQuantile } from "./tables.js";
 import { zoomable } from "./zoom.js";
 
-/** The best-known loads of the scenarios. */
+/** The best-known loads of the scenarios. Their tables are open. */
 const PRIMARY_LOADS = ["1\u202f000 events/s", "8 MB, warm memory"];
 
 export function scenarioSection(
@@ -40,7 +40,7 @@ ${hosts.map((host) => {
 /** Shows a scenario's tables on one host. The first load is open; the others are folded. */
 function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   const own = tables.filter((table) => table.scenario === scenario && table.host === host);
-  // A channel has an open table for each direction, and folded ones.
+  // A channel has one open table for each direction, and several folded tables.
   const open = own.filter(({ lead, folded }) => lead !== undefined && !folded);
   const primary = own.find(({ load }) => PRIMARY_LOADS.includes(load)) ?? own[0];
   if (primary === undefined) return html``;
@@ -52,7 +52,7 @@ function hostTables(tables: Table[], scenario: string, host: HostName): Html {
       html`${table.lead === undefined ? html`` : html`<h4>${HOST_TITLES[host]}, ${table.load}</h4>`}${tableHtml(table)}`,
   );
   const kind = open.length > 0 ? "table" : "load";
-  // Figures that occur in each direction are named once.
+  // Figures that occur in each direction are named only once.
   const names = [...new Set(rest.map(({ load }) => (open.length > 0 ? load.replace(/^[^:]*: /, "") : load)))];
   const listed = names.join("") === "" ? "" : ` (${names.join("; ")})`;
   const much = first.length === 0 ? "all figures" : `${rest.length} more ${kind}${rest.length === 1 ? "" : "s"}`;
@@ -106,7 +106,7 @@ function streamChart(
   return html`<h4>${caption}</h4>${histogramChart(caption, rows, clockStepUs, tail)}${roleLegend(`Line: median.${tail === "p50" ? "" : ` Dashed: ${tail}; the rows are sorted by it.`}`)}`;
 }
 
-/** Lists the cells that could not run, each reason once. */
+/** Lists the cells that could not run. Each reason appears once. */
 function missing(record: RunRecord, scenario: string): Html {
   const lines = new Set<string>();
   for (const cell of record.cells) {

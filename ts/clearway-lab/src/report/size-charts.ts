@@ -11,7 +11,7 @@ import { metricsFor } from "./table.js";
 /** One frame at 60 Hz. */
 const FRAME_MS = 1000 / 60;
 
-/** Returns a value, or a sample's median, of each cell whose parameter `size` is a number. */
+/** Returns one point for each cell whose parameter `size` is a number: a value, or a sample's median. */
 function pointsOf(results: Results, record: RunRecord, cells: RecordedCell[], metric: string, size: string): Point[] {
   return cells.flatMap((cell) => {
     const found = metricsFor(results, record, cell)[metric];

@@ -14,7 +14,7 @@ export function tableHtml(table: Table): Html {
   )}</tr></thead><tbody>${table.rows.map(
     (row) =>
       html`<tr class="${row.role}">${rowHead(row)}${row.cells.map((cell, at) => {
-        // A column of Clearway's is marked like a row of Clearway's.
+        // A column of Clearway is marked like a row of Clearway.
         const own = table.columns[at]?.role === "clearway" ? " clearway" : "";
         return cell.doubtful
           ? html`<td class="doubtful${own}" title="fewer than 20 samples are expected beyond this quantile">${cell.text}</td>`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One table of a report: its shape, how cells are grouped into rows, and how a metric is shown.
+// One table of a report: its shape, the grouping of cells into rows, and the form of a metric.
 import type { HostName } from "../protocol/message.js";
 import { sameParams } from "../run/floor.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
@@ -10,7 +10,7 @@ import { shown, shownTime } from "./number.js";
 
 export interface TableCell {
   text: string;
-  /** Too few samples: the report greys it, the terminal puts it in brackets. */
+  /** Whether there are too few samples. The report greys the cell, and the terminal puts it in brackets. */
   doubtful?: boolean;
 }
 
@@ -26,16 +26,16 @@ export interface TableRow {
 export interface Table {
   scenario: string;
   host: HostName;
-  /** The load or size in words; empty if the scenario has only one. */
+  /** The load or the size in words, or an empty text if the scenario has only one load. */
   load: string;
-  /** Headings of the texts that begin each row. Without them a row begins with its mechanism. */
+  /** The headings of the texts that begin each row. Without headings, a row begins with its mechanism. */
   lead?: string[];
   /** `title` and `role` are set if the column is a mechanism. */
   columns: { label: string; unit: string; title?: string; role?: Role }[];
   rows: TableRow[];
-  /** Repeats figures of another table in another form: folded in the report, absent on a terminal. */
+  /** The table repeats another table's figures in another form. It is folded in the report, and absent on a terminal. */
   folded?: boolean;
-  /** Absent on a terminal, which says the same in sentences. */
+  /** The table is absent on a terminal, because sentences give the same information there. */
   quiet?: boolean;
 }
 
@@ -64,17 +64,17 @@ function grouped(cells: RecordedCell[], alike: (a: RecordedCell, b: RecordedCell
 
 /** The summarised metrics of a recorded cell. */
 export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
-  // results.cells is made from record.cells, one for one and in the same order.
+  // `results.cells` has one entry for each of `record.cells`, in the same order.
   return results.cells[record.cells.indexOf(cell)]!.metrics;
 }
 
-/** The step of the clock in microseconds, divided by the samples of a batch. */
+/** Returns the clock's step in microseconds, divided by the number of calls in a batch. */
 export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
   const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
   return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;
 }
 
-/** The text of a metric. A time below the step of the clock is shown as "<step". */
+/** Formats a metric. A time below the clock's step is shown as "<step". */
 export function tableCell(metric: Metric | undefined, quantile: Column["quantile"], clockStepUs = 0): TableCell {
   if (metric === undefined) return { text: "–" };
   if ("value" in metric) return { text: shown(metric.value) };

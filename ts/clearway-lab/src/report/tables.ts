@@ -32,8 +32,8 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
 }
 
 /**
- * Makes the offload tables: absent on a terminal, and folded in the report except for changing-site, because sentences and heat
- * maps show the same.
+ * Makes the offload tables. They are absent on a terminal. In the report they are folded, except the table of changing-site, because
+ * sentences and heat maps show the same.
  */
 function offloadTables(
   results: Results,
@@ -74,7 +74,7 @@ function loadTable(
   return { scenario: scenario.name, host, load: loadText(group[0]!.params), columns: [...columns, ...compared], rows };
 }
 
-/** Returns the columns of a scenario that is not the lab's own: its metrics by their own names, at most six columns. */
+/** Returns the columns of a scenario that is not the lab's own: its metrics with their own names, at most six columns. */
 function unknownColumns(results: Results, record: RunRecord, group: RecordedCell[]): Column[] {
   const columns = new Map<string, Column>();
   for (const cell of group) {
@@ -88,7 +88,7 @@ function unknownColumns(results: Results, record: RunRecord, group: RecordedCell
   return [...columns.values()].slice(0, 6);
 }
 
-/** Orders a stream's ways by p99, or by the largest quantile that the samples support; a firehose's by throughput. */
+/** Orders a stream's ways by p99, or by the largest quantile that the samples support. Orders a firehose's ways by throughput. */
 export function ordered(
   results: Results,
   record: RunRecord,
@@ -138,7 +138,7 @@ function uploadTable(
 ): Table {
   const plain = cells.filter(({ control }) => !control);
   const chunks = [...new Set(plain.map(({ params }) => params["chunkBytes"] as number))].sort((a, b) => a - b);
-  // A dozen chunk sizes do not fit in a table: the chart has them all.
+  // A dozen chunk sizes do not fit into a table. The chart shows all of them.
   const some = chunks.length <= 5 ? chunks : chunks.filter((_, index) => index % Math.ceil(chunks.length / 5) === 0);
   const columns = [
     ...some.map((chunk) => ({ label: bytes(chunk), unit: "ms/MB" })),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Summarises the run in a few sentences. Every sentence uses a comparison that the noise supports, or says that it does not.
+// Summarises the run in a few sentences. Every sentence uses a comparison that the noise supports, or states that the noise does not
+// support it.
 import type { HostName } from "../protocol/message.js";
 import { answersOf } from "../run/answer.js";
 import { compareCells, sameParams } from "../run/floor.js";
@@ -29,7 +30,7 @@ export function verdictOf(results: Results, record: RunRecord): string[] {
   return [measured ? "This run measured too few mechanisms for a comparison." : "Nothing was measured."];
 }
 
-/** Returns the two cells of one scenario and host with the same parameters, for the first parameters that both have. */
+/** Returns two cells of one scenario and host with the same parameters. Uses the first parameters that both mechanisms have. */
 function pair(
   record: RunRecord,
   host: HostName,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads the scenario files. Refuses invalid ones with the file's name.
+// Reads the scenario files. The error for an invalid file has the file's name.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
@@ -13,7 +13,7 @@ export function scenarioFolder(): string {
 
 type ScenarioFile = Omit<Scenario, "mechanisms"> & { mechanisms?: MechanismInfo[]; mechanismsFrom?: string };
 
-/** Returns every scenario, in the order of the families and, in a family, of the list below. */
+/** Returns every scenario, in the order of the families. Within a family, the list below gives the order. */
 export function loadScenarios(folder = scenarioFolder()): Scenario[] {
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const read = files.map(

@@ -11,9 +11,9 @@ export interface PlannedCell {
   params: Params;
   rounds: number;
   estimateMs: number;
-  /** The second half of an A/A pair: the same mechanism, measured again as a separate cell. */
+  /** Whether this is the second half of an A/A pair: the same mechanism, measured again as a separate cell. */
   control: boolean;
-  /** Why it cannot run here. Such a cell is reported and never measured. */
+  /** The reason why the cell cannot run here. Such a cell is reported but never measured. */
   unavailable?: string;
 }
 
@@ -29,9 +29,9 @@ export function planCells(
   scenarios: readonly Scenario[],
   profile: ProfileName,
   hosts: readonly HostName[],
-  /** Why a whole host cannot run, e.g. no browser. */
+  /** The reasons why whole hosts cannot run, for example no browser. */
   hostProblems: Partial<Record<HostName, string>> = {},
-  /** The rounds of every cell, instead of the profile's. */
+  /** The number of rounds of every cell, instead of the profile's number. */
   askedRounds?: number,
 ): PlannedCell[] {
   const cells: PlannedCell[] = [];
@@ -66,9 +66,8 @@ export function planCells(
 }
 
 /**
- * Orders the measurements: round by round, and inside a round every cell once, in an order drawn from `seed`. A slow minute of
- * the machine then affects all cells alike, and a run that ends early has the same number of rounds for all cells, plus or
- * minus one.
+ * Orders the measurements round by round. Each round has every cell once, in an order drawn from `seed`. A slow minute of the machine
+ * then affects all cells alike. If a run ends early, the cells' numbers of rounds differ by at most one.
  */
 export function planOrder(cells: readonly PlannedCell[], seed: number): PlannedMeasurement[] {
   const random = randomFrom(seed);

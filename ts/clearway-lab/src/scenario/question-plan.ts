@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans the cells that decide the questions: each once, with five rounds or more, and a second run of a reference for the noise floor.
+// Plans the cells that decide the questions: each cell once, with five rounds or more, and a second run of a reference for the noise
+// floor.
 import type { HostName } from "../protocol/message.js";
 import { CONTROL_PARAM, type PlannedCell } from "./plan.js";
 import { type Compared, type Question, setOf } from "./question.js";
 import type { MechanismInfo, Scenario } from "./scenario.js";
 
-/** A question that is not decided by then stays undecided. */
+/** The maximum number of rounds. A question without a decision after these rounds stays undecided. */
 export const ROUNDS_MAX = 9;
 
 export function planQuestions(
   questions: readonly Question[],
   scenarios: readonly Scenario[],
   hosts: readonly HostName[],
-  /** Why a whole host cannot run, e.g. no browser. */
+  /** The reasons why whole hosts cannot run, for example no browser. */
   hostProblems: Partial<Record<HostName, string>> = {},
   rounds = ROUNDS_MAX,
 ): PlannedCell[] {
@@ -22,7 +23,7 @@ export function planQuestions(
     const { reference, subject, others } = compared;
     for (const name of [reference, subject, ...others])
       add(cells, cellOf(compared, name, scenarios, hostProblems, rounds));
-    // One twin is enough for the parts of a question: it would cost as much time as a mechanism.
+    // One twin is enough for all parts of a question, because a twin takes as much time as a mechanism.
     if (isPartOfEarlier(compared, questions)) continue;
     const twin = cellOf(compared, reference, scenarios, hostProblems, rounds);
     add(cells, { ...twin, control: true, params: { ...twin.params, [CONTROL_PARAM]: "A/A" } });
@@ -30,7 +31,7 @@ export function planQuestions(
   return [...cells.values()];
 }
 
-/** Whether an earlier comparison of the same question has the same scenario and host. */
+/** Returns whether an earlier comparison of the same question has the same scenario and host. */
 function isPartOfEarlier(compared: Compared, questions: readonly Question[]): boolean {
   const own = questions.find(({ comparisons }) => comparisons.includes(compared))?.comparisons ?? [];
   const first = own.find(({ scenario, host }) => scenario === compared.scenario && host === compared.host);

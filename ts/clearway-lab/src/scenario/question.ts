@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The questions that a run answers first, as data: scenarios/questions/NAME.json. Each names the cells that decide it.
+// The questions that a run answers first, as data: scenarios/questions/NAME.json. Each question names the cells that decide it.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { HostName, Params } from "../protocol/message.js";
 import { scenarioFolder } from "./load.js";
 import { belongsOn, type ParamSet, type Scenario } from "./scenario.js";
 
-/** Two mechanisms under one load. Their ratio decides the question, or the part of it that `label` names. */
+/** Two mechanisms under one load. Their ratio decides the question, or the part of the question that `label` names. */
 export interface Compared {
   label?: string;
   host: HostName;
   scenario: string;
-  /** The parameters that select one set of the scenario's quick profile; the set may have more. */
+  /** The parameters that select one set of the scenario's quick profile. The set may have further parameters. */
   params: Params;
   /** A value's name, or SAMPLE.QUANTILE. */
   metric: string;
   subject: string;
   reference: string;
-  /** Mechanisms that are measured beside the two, for the tables. */
+  /** Further mechanisms that are measured for the tables. */
   others: string[];
 }
 
 export interface Question {
   name: string;
   question: string;
-  /** The answer up to its ratio. `{subject}` and `{reference}` stand for both figures, where there is one comparison. */
+  /** The answer up to its ratio. If there is one comparison, `{subject}` and `{reference}` are placeholders for the two figures. */
   sentence: string;
   comparisons: Compared[];
 }
@@ -65,14 +65,14 @@ function problemOf({ sentence, comparisons }: Question, scenarios: readonly Scen
   return undefined;
 }
 
-/** Returns the one set of the scenario's quick profile that a comparison selects, or how many there are. */
+/** Returns the one set of the scenario's quick profile that a comparison selects. If it selects none or several, returns their number. */
 export function setOf(scenario: Scenario, { host, params }: Compared): ParamSet | number {
   const hosts = (set: ParamSet) => set.hosts === undefined || set.hosts.includes(host);
   const found = scenario.profiles.quick.sets.filter((set) => hosts(set) && includes(set.params, params));
   return found.length === 1 ? (found[0] as ParamSet) : found.length;
 }
 
-/** Whether `params` has every entry of `wanted`. */
+/** Returns whether `params` has every entry of `wanted`. */
 export function includes(params: Params, wanted: Params): boolean {
   return Object.entries(wanted).every(([name, value]) => params[name] === value);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The shape of a scenario, which is data: ts/clearway-lab/scenarios/NAME.json.
+// The form of a scenario. Scenarios are data: ts/clearway-lab/scenarios/NAME.json.
 import type { HostName, Json, Params } from "../protocol/message.js";
 
 export type Role = "clearway" | "peer" | "reference";
 export type ProfileName = "quick" | "full";
 export const PROFILE_NAMES: readonly ProfileName[] = ["quick", "full"];
 export const HOST_NAMES: readonly HostName[] = ["node", "chromium", "jvm"];
-/** The hosts of a scenario that names none. */
+/** The hosts of a scenario that does not list its hosts. */
 export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
 export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;
 
 /**
- * Where a strategy of *offload* runs its actions: on the calling thread, on one other thread, on about as many as there are
- * cores, on more, or where its own measurements suggest.
+ * The place where a strategy of *offload* runs its actions: the calling thread, one other thread, about as many threads as there are
+ * cores, more threads, or the place that its own measurements suggest.
  */
 export type Place = "caller" | "one" | "cpu" | "many" | "adaptive";
 
@@ -20,28 +20,28 @@ export interface MechanismInfo {
   name: string;
   title: string;
   role: Role;
-  /** How it is set up here: the facts that a reader needs to repeat the measurement or to object. */
+  /** The mechanism's settings: the facts that a reader needs to repeat the measurement or to object to it. */
   settings: string;
-  /** Default: every host of the scenario. On other hosts it is not a cell, like a Java library in Node. */
+  /** Default: every host of the scenario. On other hosts the mechanism has no cell, for example a Java library in Node. */
   hosts?: HostName[];
   place?: Place;
-  /** Why it cannot run on a host, and what to do about it. */
+  /** The reasons why the mechanism cannot run on hosts, and the remedies. */
   unavailable?: Partial<Record<HostName, string>>;
 }
 
 export interface ParamSet {
   params: Params;
-  /** Default: every host. */
+  /** Default: every host of the scenario. */
   hosts?: HostName[];
   /** Default: every mechanism of the scenario. */
   mechanisms?: string[];
-  /** Why a mechanism cannot run with these parameters. */
+  /** The reasons why mechanisms cannot run with these parameters. */
   unavailable?: Record<string, string>;
-  /** Run the scenario's control mechanism twice, as two cells, for the noise floor. */
+  /** Whether to run the scenario's control mechanism twice, as two cells, for the noise floor. */
   control?: boolean;
   /** Default: the profile's. */
   rounds?: number;
-  /** The duration of one measurement on two cores, for estimating the time left. */
+  /** The duration of one measurement on two cores. The lab uses it to estimate the time left. */
   estimateMs: number;
 }
 
@@ -54,9 +54,9 @@ export interface Scenario {
   shows: string;
   topology: string;
   expected: Json;
-  /** The mechanism that is run twice. */
+  /** The mechanism that runs twice. */
   control: string;
-  /** The mechanism against which ratios are calculated. */
+  /** The mechanism that ratios are relative to. */
   reference: string;
   /** The compared figure: a value's name, or SAMPLE.QUANTILE. */
   compare: string;

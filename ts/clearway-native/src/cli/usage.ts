@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A mistake in the arguments: printed without a stack, exit status 2. */
+/** An error in the arguments: printed without a stack, exit status 2. */
 export class UsageError extends Error {}

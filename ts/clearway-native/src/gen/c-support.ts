@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The code that every schema's header needs, as text. Guarded, because one file may include several headers. */
+/** The support code of every schema's header, as text. It has an include guard, because one file may include several headers. */
 export const cSupport = `#ifndef CLEARWAY_GEN_SUPPORT
 #define CLEARWAY_GEN_SUPPORT
 

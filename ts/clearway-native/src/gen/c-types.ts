@@ -228,7 +228,7 @@ export function cText(text: string): string {
   return `"${shown.join("")}"`;
 }
 
-/** Makes a text safe inside a comment, so that it does not end the comment. */
+/** Makes a text safe inside a comment: the text then cannot end the comment. */
 export function comment(text: string): string {
   return text
     .replaceAll("*/", "* /")

@@ -72,7 +72,7 @@ function methodTable(types: CTypes, prefix: string, methods: readonly MethodShap
   ].join("\n");
 }
 
-/** Returns a function that adds a value of any type to a message; "NULL" if there is no value. */
+/** Returns the name and the code of a function that adds a value to a message. The name is "NULL" for the type null. */
 function adderOf(types: CTypes, name: string, shape: TypeShape): { adder: string; code: string } {
   if (shape.kind === "null") return { adder: "NULL", code: "" };
   const star = types.pointer(shape, "").trimEnd();

@@ -9,11 +9,11 @@ type Compound = Exclude<TypeShape, { kind: "null" | "bool" | "i32" | "int" | "i6
 /** A type that has a name in generated code. */
 export interface Declared {
   readonly shape: Compound;
-  /** Words for the type's place, such as `level args unit`, or the schema's name for it. */
+  /** Words for the type's position, such as `level args unit`, or the schema's name for the type. */
   readonly name: string;
 }
 
-/** The input of a generator: the schema, and its compound types, each after the types that it contains. */
+/** The input of a generator: the schema and its compound types. Each type follows the types that it contains. */
 export interface Model {
   readonly schema: SchemaShape;
   readonly types: readonly Declared[];
@@ -39,7 +39,7 @@ export function modelOf(schema: SchemaShape): Model {
     } else if (shape.kind === "list" || shape.kind === "map" || shape.kind === "nullable") {
       notNull(shape.of, place);
       visit(shape.of, shape.kind === "nullable" ? place : `${place} ${shape.kind === "list" ? "item" : "value"}`);
-      // Containers of the same type are one type, wherever they occur.
+      // Containers of the same type share one declared type.
       name = `${nameOf(shape.of)} ${containers[shape.kind]}`;
     } else if (shape.kind === "one-of") name = shape.name ?? place;
     else return;

@@ -19,7 +19,7 @@ export interface GenOptions {
   readonly check?: boolean;
 }
 
-/** Writes what `options` ask for. Returns the exit status: 1 if `check` found a stale file. Throws {@link UsageError}. */
+/** Writes the files that `options` names. Returns the exit status: 1 if `check` found a stale file. Throws {@link UsageError}. */
 export async function gen(file: string, options: GenOptions): Promise<number> {
   const outs = [
     { to: options.c, make: cOf },
@@ -54,7 +54,7 @@ function put(to: string, text: string, check: boolean): boolean {
   return same || !check;
 }
 
-/** Returns the schema in a file: JSON data, or a module's export, whose `shape` the library has checked. */
+/** Returns the schema in a file. The file is JSON, or a module whose exported schema the library has checked. */
 async function schemaOf(file: string, name: string | undefined): Promise<SchemaShape> {
   if (!existsSync(file)) throw new UsageError(`${file} does not exist`);
   const asked = file.endsWith(".json") ? { default: json(file) } : await import(pathToFileURL(path.resolve(file)).href);
@@ -77,7 +77,7 @@ async function schemaOf(file: string, name: string | undefined): Promise<SchemaS
   }
 }
 
-/** Loads what reads schemas. The package `clearway` is an optional peer, so that a plugin loads without it. */
+/** Loads the module that reads schemas. The package `clearway` is an optional peer dependency, so a plugin loads without it. */
 async function library(): Promise<typeof import("clearway/channel")> {
   try {
     return await import("clearway/channel");
@@ -95,7 +95,7 @@ function json(file: string): unknown {
   }
 }
 
-/** Returns whether a value is the result of `schema({...})`, whose shape the library made and checked. */
+/** Returns whether a value is a result of `schema({...})`. The library has then made and checked its shape. */
 function isChecked(value: unknown): value is { shape: SchemaShape } {
   const shape = (value as { shape?: Partial<SchemaShape> } | null | undefined)?.shape;
   return typeof shape?.channel === "string" && Array.isArray(shape.methods) && Array.isArray(shape.events);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Returns the words of a name, in lower case: `batteryLevel`, `battery-level` and `battery/level` all have the same two. */
+/** Returns the words of a name, in lower case. `batteryLevel`, `battery-level` and `battery/level` have the same two words. */
 export function words(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
@@ -10,7 +10,7 @@ export function words(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-// The reserved words of both languages, so that a schema has the same names in both.
+// The reserved words of C and Rust together, so that a schema gets the same names in both languages.
 const reserved = new Set(
   (
     "abstract alignas alignof as async await auto become bool box break case char const constexpr continue crate default do double dyn " +
@@ -40,11 +40,11 @@ export function screaming(name: string): string {
   return words(name).join("_").toUpperCase() || "VALUE";
 }
 
-/** Gives each name once. Throws if two things would have the same name. */
+/** Hands out each name once. Throws if two uses need the same name. */
 export class Names {
   readonly #taken = new Map<string, string>();
 
-  /** Takes a name. `what` describes its use, such as `methods.level`, for the error. */
+  /** Reserves a name. `what` describes the name's use, such as `methods.level`, for the error. */
   take(name: string, what: string): string {
     const other = this.#taken.get(name);
     if (other !== undefined)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The code that every schema's module needs, as text: it converts values of the wire to values of Rust. */
+/** The support code of every schema's module, as text. It converts values of the wire to values of Rust. */
 export const rustSupport = `/// A value that is not of its type: where it stands, and what must stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {

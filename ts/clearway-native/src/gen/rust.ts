@@ -20,7 +20,7 @@ const scalars: Record<string, string> = {
   f64s: "Vec<f64>",
 };
 
-/** How to write each scalar, given `value`, a reference to it. */
+/** Code that writes each scalar. `value` is a reference to the scalar. */
 const written: Record<string, (value: string) => string> = {
   any: (value) => `${value}.clone()`,
   null: () => "Value::Null",

@@ -2,8 +2,8 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * Formats code with `rustfmt`, by the `rustfmt.toml` of a folder, so that a project's own check finds nothing to change.
- * Without rustfmt the code stays unformatted, which is valid Rust. Blocks while rustfmt runs, some 20 ms.
+ * Formats code with `rustfmt`, by the `rustfmt.toml` of a folder. A project's own format check then finds nothing to change. Without
+ * rustfmt the code stays unformatted, but is valid Rust. Blocks while rustfmt runs, for about 20 ms.
  */
 export function rustfmt(code: string, folder: string): string {
   const { status, stdout } = spawnSync("rustfmt", ["--edition", "2024"], {

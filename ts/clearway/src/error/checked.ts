@@ -2,15 +2,15 @@
 import { invalid } from "./clearway-error.js";
 
 /**
- * The requirement for an option: a least number, the name of a type (or several), a list of words, a group with its own rules, or a
- * test.
+ * The requirement for an option. It is a minimum number, the name of a type (or of several), a list of allowed values, a group with its
+ * own rules, or a test.
  */
 export type Rule = number | string | readonly unknown[] | Rules | Test;
-/** Returns true for a valid value, else the requirement in words. */
+/** Returns true for a valid value, otherwise the requirement as a text. */
 export type Test = (value: unknown) => true | string;
 export type Rules = { readonly [option: string]: Rule };
 
-/** Makes a test for a finite number without a fraction, at least `least`. */
+/** Makes a test for a finite number without a fraction that is at least `least`. */
 export const whole =
   (least: number): Test =>
   (value) =>
@@ -23,9 +23,10 @@ export function object<Value>(name: string, value: Value): Value & object {
 }
 
 /**
- * Reads each given option once, checks it and fills in the defaults. An option with the value `undefined` counts as not given.
+ * Reads each option once, checks it and fills in the defaults. An option with the value `undefined` counts as missing.
  *
- * Throws `invalid-argument`, which names an invalid option with its value, and for an unknown option the most similar known name.
+ * Throws `invalid-argument`. For an invalid option, the error names the option and its value. For an unknown option, it names the most
+ * similar known option.
  */
 export function checked<Options extends object>(options: Options, rules: Rules, defaults?: object, path = ""): Options {
   const complete: Record<string, unknown> = { ...defaults };

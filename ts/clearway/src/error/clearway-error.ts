@@ -19,7 +19,8 @@ export class ClearwayError extends Error {
   }
 
   /**
-   * Recognizes the errors of every copy of this class by their brand: each entry of the package is bundled with its own copy.
+   * Recognizes the errors of every copy of this class by their brand. Each entry of the package is bundled with its own copy of the
+   * class.
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
     try {
@@ -31,20 +32,20 @@ export class ClearwayError extends Error {
   }
 }
 
-// Not in a static block: bundlers rename a class that uses its own name inside, and its errors would print as "_ClearwayError".
+// Not in a static block: bundlers rename a class that uses its own name in its body. Its errors would then print as "_ClearwayError".
 Object.defineProperty(ClearwayError.prototype, brand, { value: true });
 
-/** Returns the error with its cause, if that is known. */
+/** Returns an error with a cause, unless the cause is undefined. */
 export function caused(code: ErrorCode, message: string, cause: unknown): ClearwayError {
   return new ClearwayError(code, message, cause === undefined ? cause : { cause });
 }
 
-/** Returns the `invalid-argument` error for a bad value, as `name must be …: name=value`. Never reads inside the value. */
+/** Returns the `invalid-argument` error for a bad value, as `name must be …: name=value`. Does not read the value's properties. */
 export function invalid(name: string, must: string, value: unknown): ClearwayError {
   return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown(value)}`);
 }
 
-/** Formats a value for a message. It does not read inside an object, because that would run code of the object's author. */
+/** Formats a value for a message. Does not read an object's properties, because that could run the app's code. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   return Object(value) === value ? `[${typeof value}]` : String(value);

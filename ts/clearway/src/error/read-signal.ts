@@ -2,9 +2,9 @@
 
 import { invalid } from "./clearway-error.js";
 
-// A caller's signal may be any object: its getters and methods may throw, call back into the library, or lie.
+// A caller's signal may be any object. Its getters and methods may throw, call back into the library, or return wrong values.
 
-/** Returns an aborted signal's reason. Never throws: if the getter throws, the thrown value is the reason. */
+/** Returns an aborted signal's reason. Never throws: if the getter throws, returns the thrown value. */
 export function reasonOf(signal: AbortSignal): unknown {
   try {
     return signal.reason;
@@ -13,7 +13,7 @@ export function reasonOf(signal: AbortSignal): unknown {
   }
 }
 
-/** Returns the reason of a signal that has aborted, else undefined. A signal that cannot be read counts as aborted. Never throws. */
+/** Returns the reason of an aborted signal, otherwise undefined. An unreadable signal counts as aborted. Never throws. */
 export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | undefined {
   try {
     return signal?.aborted ? { reason: reasonOf(signal) } : undefined;
@@ -22,7 +22,7 @@ export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | 
   }
 }
 
-/** Throws `invalid-argument` for anything but an AbortSignal, of any realm, and undefined. */
+/** Throws `invalid-argument` for any value other than undefined and an AbortSignal of any realm. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function")
     throw invalid("signal", "an AbortSignal", signal);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Formats the caller's stack to be appended to the worker's. */
+/** Formats the caller's stack, for appending to the worker's stack. */
 export function underSeam(callerStack: string): string {
   return callerStack && `\n    --- called from ---\n${callerStack}`;
 }
 
-/** Sets a property that the caller may change. A property named `__proto__` stays a property. */
+/** Sets a property that the caller may change later. A property named `__proto__` stays an ordinary property. */
 export function define(target: object, key: string, value: unknown, enumerable = false): void {
   try {
     Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });

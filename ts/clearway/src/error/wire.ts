@@ -3,10 +3,10 @@ import { ClearwayError } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
 import { define, underSeam } from "./stack.js";
 
-// An error crosses as a plain object. Structured clone keeps neither a subclass's class name, nor its own properties, nor the errors of
-// an AggregateError, and it throws on the first property that cannot be cloned.
+// An error crosses as a plain object. Structured clone loses a subclass's class name, the error's own properties, and the errors of an
+// AggregateError. It throws on the first property that cannot be cloned.
 
-/** A thrown value in a form that can be posted: an encoded error, or any other value unchanged. */
+/** A thrown value in a form that can be posted: an encoded error, or any other value, unchanged if it can be cloned. */
 export type WireError = WireValue | WireObject;
 
 interface WireValue {
@@ -14,7 +14,7 @@ interface WireValue {
 }
 
 interface WireObject {
-  /** The class from which the error is rebuilt: the nearest class that every host has, or ClearwayError. */
+  /** The class for rebuilding the error: the nearest class that every host has, or ClearwayError. */
   base: string;
   name: string;
   message: string;
@@ -24,7 +24,7 @@ interface WireObject {
   errors?: WireError[];
 }
 
-// Limits for a cause chain, so that a cyclic chain ends, and a chain that was built in a loop does not flood the port.
+// Limits for a cause chain. A cyclic chain then ends, and a chain that was built in a loop does not flood the port.
 const maxDepth = 16;
 const maxErrors = 256;
 const maxProps = 64;
@@ -36,17 +36,17 @@ const bases = new Map<unknown, AnyError>(
   [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError].map((type) => [type.name, type]),
 );
 
-/** Encodes any thrown value so that it can be posted. Never throws. Copies all values. */
+/** Encodes any thrown value for posting. Never throws. Copies all values. */
 export function encodeError(thrown: unknown): WireError {
   try {
     return encode(thrown, 0, { errors: maxErrors });
   } catch {
-    // A proxy, or an error whose every property throws.
+    // A proxy threw, or an error's properties did.
     return { value: describe(thrown) };
   }
 }
 
-// The whole tree shares `left`: an AggregateError that contains itself twice would double at every depth.
+// The whole tree shares `left`. Otherwise, an AggregateError that contains itself twice would double at every depth.
 function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
   if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
   left.errors--;
@@ -71,8 +71,7 @@ function encode(thrown: unknown, depth: number, left: { errors: number }): WireE
 /**
  * Rebuilds the thrown value.
  *
- * `callerStack` is the caller's stack without its first line. It is appended to the worker's stack, so that the stack covers both
- * threads.
+ * `callerStack` is the caller's stack without its first line. It is appended to the worker's stack, so the result shows both threads.
  */
 export function decodeError(wire: WireError, callerStack = ""): unknown {
   if (!("base" in wire)) return wire.value;
@@ -94,14 +93,14 @@ function create({ base, name, message, errors = [] }: WireObject): Error {
     case "DOMException":
       return new DOMException(message, name);
     case "ClearwayError":
-      // The code is one of its properties.
+      // The error's code is among its properties.
       return new ClearwayError("protocol", message);
     default:
       return new (bases.get(base) ?? Error)(message);
   }
 }
 
-/** Returns whether this is an error of any realm. An error of a `vm` context is not an instance of this realm's class. */
+/** Returns whether the value is an error of any realm. An error of a `vm` context is not an instance of this realm's class. */
 function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]";
 }
@@ -122,7 +121,7 @@ function baseOf(error: Error): string {
   return "Error";
 }
 
-// A subclass that does not set `name` inherits "Error"; its class name is more specific.
+// A subclass that does not set `name` inherits "Error". Its class name is more specific.
 function nameOf(error: Error): string {
   const name = text(error, "name");
   const className = (read(error, "constructor") as { name?: unknown } | null | undefined)?.name;
@@ -150,7 +149,7 @@ function cloneable(value: unknown, instead: (value: unknown) => unknown = descri
   }
 }
 
-// A thrown object usually describes the problem, even if it also holds a value that cannot cross. Keeps the parts that can.
+// A thrown object usually describes the problem, even if a part of it cannot cross. Keeps the parts that can cross.
 function detailsOf(value: unknown): unknown {
   if (value === null || typeof value !== "object") return describe(value);
   const keys = new Set(["name", "message", "code", ...Object.keys(value)]);

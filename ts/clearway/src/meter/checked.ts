@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** An option's requirement in words, and its test. The meter is independent of the other parts, so it has its own rules. */
+/** An option's requirement as a text, and its test. The meter has its own rules, because it is independent of the other parts. */
 export type Rule = readonly [must: string, test: (value: never) => boolean];
 export type Rules = { readonly [option: string]: Rule };
 

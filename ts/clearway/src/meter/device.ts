@@ -3,18 +3,18 @@ import { now } from "#meter-host";
 import { check, whole } from "./checked.js";
 
 /**
- * Duration of the calibration task on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20 (medians of 21
- * runs: 3.06 to 3.33 ms over four processes). It only fixes the unit and cancels out between two devices.
+ * The duration of the calibration task on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20 (medians of 21
+ * runs: 3.06 to 3.33 ms over four processes). The value only fixes the unit, and cancels out between two devices.
  */
 export const referenceMs = 3.3;
 
 /** Options of {@link deviceFactor}. */
 export interface DeviceFactorOptions {
-  /** Counted runs of the task; default 21. Each takes about `referenceMs` times the factor. */
+  /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the factor. */
   readonly runs?: number;
 }
 
-/** The speed of this device, measured with a task that is the same everywhere. Plain data: keep it to compare devices. */
+/** The speed of this device, measured with the same task on every device. Plain data: store it to compare devices. */
 export interface DeviceFactor {
   readonly kind: "clearway-device-factor";
   readonly version: 1;
@@ -31,14 +31,14 @@ export interface DeviceFactor {
 /**
  * Measures this device's speed.
  *
- * The measurement blocks the thread for one run (some ms) at a time and lets it answer in between. The factor covers this kind of work,
- * integer and memory operations on one core. It says nothing about a display, disk or network.
+ * The measurement blocks the thread for one run (some ms) at a time, and lets it answer in between. The factor covers only this kind of
+ * work: integer and memory operations on one core. It does not cover a display, a disk or a network.
  */
 export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<DeviceFactor> {
   check(options, { runs: whole(3) });
   const { runs = 21 } = options;
   const times: number[] = [];
-  // The same number of uncounted runs comes first, so that the compiler has optimised the task.
+  // Uncounted runs come first, as many as counted ones, so that the compiler has optimised the task.
   for (let run = -runs; run < runs; run++) {
     const startMs = now();
     const sum = calibrationTask();
@@ -65,7 +65,7 @@ export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<D
 /** A duration on another device, estimated by {@link scaleMs}. */
 export interface ScaledMs {
   readonly ms: number;
-  /** Bounds from the quartiles of both devices, because the factor itself is a measurement. */
+  /** The bounds come from the quartiles of both devices, because the factor itself is a measurement. */
   readonly lowMs: number;
   readonly highMs: number;
 }

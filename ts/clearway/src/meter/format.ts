@@ -7,7 +7,7 @@ import type { Stall } from "./stall.js";
 const ms = (value: number): string => `${value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2)} ms`;
 const percent = (share: number): string => `${(share * 100).toFixed(share >= 0.1 ? 0 : 2)} %`;
 
-/** Formats the report for a terminal: a sentence, the figures, the longest stalls with their causes. No trailing newline. */
+/** Formats the report for a terminal: a sentence, the figures, and the longest stalls with their causes. No trailing newline. */
 export function formatReport(report: StallReport, options: { readonly stallsMax?: number } = {}): string {
   check(options, { stallsMax: whole(0) });
   const { frames, hitch } = report;

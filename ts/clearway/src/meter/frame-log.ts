@@ -2,11 +2,11 @@
 import { type CountedFrames, countDroppedFrames } from "./model/frames.js";
 import { SpanRing } from "./spans.js";
 
-/** Gaps counted together. 1800 are half a minute at 60 Hz, long enough for the median to be the display's rate. */
+/** The number of gaps counted together. 1800 gaps are half a minute at 60 Hz, long enough for the median to be the display's rate. */
 const gapsMax = 1800;
-/** Gaps kept with their times, for stalls that still lack an explanation: 2 s of frames at 60 Hz, a dozen `settleMs`. */
+/** The number of gaps kept with their times, for stalls without an explanation so far: 2 s of frames at 60 Hz, a dozen `settleMs`. */
 const placedMax = 128;
-/** Frames between two computations of the display's rate. Sorting the gaps at each stall would cost too much. */
+/** The number of frames between two computations of the display's rate. Sorting the gaps at each stall would cost too much. */
 const rateFrames = 60;
 
 /** Counts the display's frames and the dropped ones, with bounded memory. */
@@ -49,10 +49,10 @@ export class FrameLog {
   }
 
   /**
-   * Returns since when a frame was missing in the span from `startMs` to `endMs`.
+   * Returns the time since which a frame was missing in the span from `startMs` to `endMs`.
    *
-   * That frame came only within the span or after it. The thread, or the compositor that shows its frames, was held from the returned
-   * time on. Returns `undefined` if no frame was missed.
+   * That frame came only in the span or after it. The thread, or the compositor that shows its frames, was held from the returned time
+   * on. Returns `undefined` if no frame was missed.
    */
   missedSince(startMs: number, endMs: number): number | undefined {
     if (this.#rateIn <= 0) {
@@ -63,7 +63,7 @@ export class FrameLog {
     }
     let sinceMs: number | undefined;
     for (const { startMs: gapStartMs, value: gapEndMs } of this.#placed.during(startMs, endMs)) {
-      // As in the count, a frame that is late by less than half a frame time is late but not missed.
+      // As in the count, a frame that is late by less than half a frame time is not missed.
       if (gapEndMs - gapStartMs < this.#frameMs * 1.5) continue;
       const dueMs = gapStartMs + this.#frameMs;
       if (dueMs < endMs) sinceMs = Math.min(sinceMs ?? dueMs, dueMs);

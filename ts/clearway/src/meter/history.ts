@@ -41,7 +41,7 @@ export class StallHistory {
   add(stall: PlacedStall): void {
     this.#stalls.push(stall);
     if (this.#stalls.length <= this.stallsMax) return;
-    // Drops a quarter at a time: dropping one by one would move the whole list for each new stall.
+    // Drops a quarter of the stalls at once. Dropping single stalls would move the whole list for each new stall.
     const gone = this.#stalls.splice(0, Math.max(1, this.stallsMax >> 2));
     this.#dropped += gone.length;
     this.#coveredFromMs = gone.at(-1)!.endMs;

@@ -2,7 +2,7 @@
 import { now } from "#meter-host";
 import type { MarkShare } from "./stall.js";
 
-/** Closed marks kept for stalls that still lack an explanation. 512 cover any such delay at 1 mark per ms. */
+/** The number of closed marks kept for stalls without an explanation so far. 512 marks cover any such delay at 1 mark per ms. */
 const closedMarksMax = 512;
 
 interface Entry {
@@ -26,8 +26,8 @@ export interface Mark {
 /**
  * Labels the work that runs from now on. Stalls in this time name the label.
  *
- * With a function, labels its run, until its promise settles if it returns one, and returns the function's result. An async label
- * covers everything that runs until it ends, even unrelated work: such a label says "while", not "because".
+ * With a function, labels its run and returns its result. If the function returns a promise, the label ends when the promise settles. An
+ * async label covers all work until it ends, even unrelated work. Reports therefore say "while" such a label, not "because".
  */
 export function mark(label: string): Mark;
 export function mark<R>(label: string, run: () => R): R;

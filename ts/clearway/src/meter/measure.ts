@@ -12,7 +12,7 @@ export interface MeasureOptions extends MeterOptions {}
 export interface Measurement<Value> {
   /** The function's return value, or the value of its promise. */
   readonly value: Value;
-  /** Milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
+  /** The milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
   readonly runtimeMs: number;
   readonly report: StallReport;
   /** Returns the report as text, as {@link formatReport} does. */
@@ -25,9 +25,9 @@ export interface Measurement<Value> {
  * A function that blocks for 100 ms is one stall of 100 ms. For an async function, the meter finds stalls until its promise settles.
  * The report covers everything on this thread, including work that runs at the same time.
  *
- * The call waits for the meter to start (a thread or worker: some 20 ms the first time) before the run, and for late evidence (some
- * tens of ms) after it. Neither wait is counted. Rejects with the function's own error if it throws, and with `RangeError` or
- * `TypeError` for an invalid option.
+ * Before the run, the call waits for the meter to start (a thread or worker: some 20 ms the first time). After the run, it waits for late
+ * evidence (some tens of ms). Neither wait is counted. If the function throws, rejects with the function's own error. Rejects with
+ * `RangeError` or `TypeError` for an invalid option.
  */
 export async function measure<Value>(
   fn: () => Value | PromiseLike<Value>,
@@ -41,7 +41,7 @@ export async function measure<Value>(
     const beginMs = observer.begin();
     recorder.begin(beginMs, Date.now());
     const returned = fn();
-    // A plain value ends the run immediately: an `await` would count the rest of the tick.
+    // A plain value ends the run immediately, because an `await` would count the rest of the tick.
     const held = !isPromiseLike(returned);
     const heldMs = held ? undefined : observer.held();
     const value = held ? returned : await returned;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { flag, type Rules, text } from "./checked.js";
 
-/** A quarter of a frame at 60 Hz: a shorter stall costs no frame even at 240 Hz, and hitches up to 250 Hz stay exact. */
+/** A quarter of a frame at 60 Hz. A shorter stall costs no frame even at 240 Hz, and hitches up to 250 Hz stay exact. */
 export const floorMsDefault = 4;
 export const hzDefault = 60;
-/** At most some 3 MB of explained stalls. They last almost three hours at one stall per second. */
+/** At most some 3 MB of explained stalls. At one stall per second, they last almost three hours. */
 export const stallsMaxDefault = 10_000;
 
 /** Options of both `measure` and `watch`. */

@@ -4,7 +4,10 @@ import { check, listener, type Rules, whole } from "./checked.js";
 import { bestOffset, type ClockOffset } from "./model/offset.js";
 import { quantile } from "./model/tail.js";
 
-/** The remote side's answer. `remoteTimeMs` is its own clock, read once while it handled the ping, with any zero. */
+/**
+ * The remote side's answer. `remoteTimeMs` is the time of the remote clock, read once while the remote side handled the ping. The clock
+ * may have any zero.
+ */
 export interface PingAnswer {
   readonly remoteTimeMs?: number;
 }
@@ -19,9 +22,9 @@ export type PingTarget =
 
 /** Options of {@link ping}. */
 export interface PingOptions {
-  /** Pings sent, one after another; default 20. */
+  /** The number of pings, sent one after another. Default: 20. */
   readonly count?: number;
-  /** Time between the starts of two pings; default 0, back to back. A ping that takes longer delays the next. */
+  /** The time between the starts of two pings. Default: 0, back to back. A ping that takes longer delays the next ping. */
   readonly intervalMs?: number;
   /** Ends the series early. The report covers the pings that returned. */
   readonly signal?: AbortSignal;
@@ -31,7 +34,7 @@ export interface PingOptions {
 
 /** One round trip. */
 export interface PingSample {
-  /** Since the first ping was sent. */
+  /** The time since the first ping was sent. */
   readonly atMs: number;
   readonly roundTripMs: number;
   readonly remoteTimeMs?: number;
@@ -60,7 +63,7 @@ export interface PingReport {
 export interface OneWayReport {
   /** The remote clock minus the local one. */
   readonly clockOffsetMs: number;
-  /** Error of the offset and of each one-way time, plus or minus. It holds as long as neither clock drifts. */
+  /** The error of the offset and of each one-way time, plus or minus. It holds if neither clock drifts. */
   readonly errorMs: number;
   readonly thereMsMean: number;
   readonly backMsMean: number;
@@ -171,13 +174,13 @@ function whenAborted(signal: AbortSignal | undefined): { promise: Promise<typeof
     if (signal.aborted) listener();
     else signal.addEventListener("abort", listener, { once: true });
   });
-  // A signal that cannot be read rejects the race, which may not have begun.
+  // An unreadable signal rejects this promise, possibly before anything awaits it.
   promise.catch(() => {});
   const dispose = (): void => {
     try {
       signal.removeEventListener("abort", listener);
     } catch {
-      // The report is complete; an event that still arrives changes nothing.
+      // The report is complete, so a later event changes nothing.
     }
   };
   return { promise, dispose };

@@ -19,11 +19,11 @@ export interface RecorderOptions {
   readonly stallsMax: number;
   readonly sources: () => SourceState[];
   readonly onStall?: ((stall: Stall) => void) | undefined;
-  /** Called when a stall was found, before it is explained. */
+  /** Called when a stall was found, before its explanation. */
   readonly onFound?: (() => void) | undefined;
 }
 
-/** Entries kept per kind of evidence: the last few seconds. Older stalls have been explained by then. */
+/** The number of entries kept per kind of evidence: the last few seconds. Older stalls already have their explanation. */
 const evidenceMax = 1024;
 /** Spans of hidden time that are kept separately. */
 const hiddenMax = 1000;
@@ -33,7 +33,7 @@ interface HiddenSpan {
   endMs: number;
 }
 
-/** Turns a host's observations into explained stalls and a report. Uses no clock and no timer: each call passes the time. */
+/** Turns a host's observations into explained stalls and a report. Uses no clock and no timer: each caller passes the time. */
 export class Recorder implements Sink {
   #history: StallHistory;
   #beginMs = 0;
@@ -92,12 +92,12 @@ export class Recorder implements Sink {
   hidden(startMs: number, endMs: number): void {
     this.#frames.interrupt();
     const last = this.#hidden.at(-1);
-    // A watcher that slept in a hidden page also reports the hidden time, so spans can overlap.
+    // A watcher that slept in a hidden page also reports that time, so spans can overlap.
     const fromMs = Math.max(startMs, this.#beginMs, last?.endMs ?? 0);
     if (last?.endMs === fromMs) last.endMs = endMs;
     else if (endMs > fromMs) this.#hidden.push({ startMs: fromMs, endMs });
     if (this.#hidden.length <= hiddenMax) return;
-    // Joins the two oldest spans. Their position matters only after the stalls of their time were dropped.
+    // Joins the two oldest spans. Their position matters only until the stalls of their time are dropped.
     const [oldest, next] = this.#hidden as [HiddenSpan, HiddenSpan];
     next.startMs -= oldest.endMs - oldest.startMs;
     this.#hidden.shift();
@@ -111,7 +111,7 @@ export class Recorder implements Sink {
     this.#calls.add(startMs, endMs, name);
   }
 
-  /** Explains every stall that ended at or before `untilMs`. The caller has given its evidence time to arrive. */
+  /** Explains every stall that ended at or before `untilMs`. The caller has waited for the evidence. */
   explain(untilMs: number): void {
     while (this.#pending.length > 0 && this.#pending[0]!.endMs <= untilMs) {
       const placed = this.#explained(this.#pending.shift()!);
@@ -121,7 +121,7 @@ export class Recorder implements Sink {
     }
   }
 
-  /** Returns the report of the run up to `atMs`. Stalls that are not yet explained carry the evidence so far. */
+  /** Returns the report of the run up to `atMs`. Stalls without an explanation so far have only the evidence so far. */
   report(atMs: number): StallReport {
     const early = this.#pending.flatMap((found) => (found.endMs <= atMs ? (this.#explained(found) ?? []) : []));
     const { options } = this;
@@ -150,7 +150,7 @@ export class Recorder implements Sink {
   #explained(found: Found): PlacedStall | undefined {
     const { endMs } = found;
     let { startMs, errorMs } = found;
-    // A task with known edges shows the stall's start if the task began where the stall may have begun.
+    // A task with known edges shows the stall's start if the task began near the stall's possible start.
     if (errorMs > 1) {
       for (const task of this.#tasks.during(startMs, endMs)) {
         if (Math.abs(task.startMs - startMs) > errorMs + 1) continue;
@@ -159,7 +159,7 @@ export class Recorder implements Sink {
         break;
       }
     }
-    // A frame was missed while no beat was answered, so the thread was held from then on at the latest.
+    // A frame was missed while the thread answered no beat, so the thread was held from that moment at the latest.
     const missedMs = this.#frames.missedSince(found.earliestMs, endMs);
     if (missedMs !== undefined) startMs = Math.min(startMs, Math.max(missedMs, found.earliestMs));
     startMs = Math.max(startMs, this.#beginMs);

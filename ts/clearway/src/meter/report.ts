@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Stall, StallCause } from "./stall.js";
 
-/** Both published readings of a hitch ratio, in words. The limits are in `model/hitch.ts`. */
+/** Both published readings of a hitch ratio, as words. `model/hitch.ts` has the limits. */
 export interface HitchVerdicts {
   /** Up to 5 good, up to 10 warning, over 10 critical. */
   readonly strict: "good" | "warning" | "critical";
@@ -20,14 +20,14 @@ export interface HitchReport {
 /** Expected and dropped frames at one frame rate. */
 export interface FrameReport {
   readonly hz: number;
-  /** Frames that fit into the run. */
+  /** The number of frames that fit into the run. */
   readonly expected: number;
   readonly dropped: number;
-  /** True if there are no real frames (Node, worker scopes, hidden pages): the figures are computed from the stalls. */
+  /** Whether there are no real frames (Node, worker scopes, hidden pages), so that the figures are computed from the stalls. */
   readonly estimated: boolean;
 }
 
-/** How likely an event waits longer than a limit. */
+/** The probability that an event waits longer than a limit. */
 export interface WaitShare {
   readonly overMs: number;
   /** Probability, 0 to 1, that an event at a random moment waits longer than `overMs`. */
@@ -37,7 +37,7 @@ export interface WaitShare {
 /** One quantile of the stalls' lengths. */
 export interface TailQuantile {
   readonly quantile: number;
-  /** `null` if fewer than 20 stalls lie beyond this quantile: the sample is too small. */
+  /** `null` if fewer than 20 stalls lie beyond this quantile, because the sample is too small. */
   readonly lengthMs: number | null;
 }
 
@@ -52,12 +52,12 @@ export interface CauseShare {
 export interface SourceState {
   readonly name: string;
   readonly available: boolean;
-  /** The reason, if the source is not available. */
+  /** The reason why the source is not available. */
   readonly why?: string;
 }
 
 /**
- * The stalls of one run and all figures computed from them. Plain data: `JSON.stringify` keeps all of it.
+ * The stalls of one run, and all figures computed from them. Plain data: `JSON.stringify` keeps everything.
  *
  * Every length is in milliseconds. `startMs` counts from `startedAt`. All languages use this form: `spec/stalls.schema.json`.
  */
@@ -66,20 +66,20 @@ export interface StallReport {
   readonly version: 1;
   readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm";
   readonly label?: string;
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly startedAt: string;
   /** T: the time that `stalls` cover, without the time in which the page was hidden. */
   readonly durationMs: number;
-  /** Shorter stalls are not recorded. */
+  /** The minimum length of a recorded stall. */
   readonly floorMs: number;
   /** Every recorded stall of the covered time, in order. */
   readonly stalls: readonly Stall[];
-  /** Older stalls that were dropped to keep memory bounded. The covered time starts after the last of them. */
+  /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last of them. */
   readonly droppedStalls: number;
   readonly longestMs: number;
   /** Mean wait of an event that arrives at a random moment: sum of b^2 / 2T. */
   readonly lagMeanMs: number;
-  /** Longest possible wait of an event; the same as `longestMs`. */
+  /** The longest possible wait of an event. The same as `longestMs`. */
   readonly lagMaxMs: number;
   /** Sum of all stall lengths. */
   readonly stalledMs: number;
@@ -91,6 +91,6 @@ export interface StallReport {
   readonly tail: readonly TailQuantile[];
   readonly causes: readonly CauseShare[];
   readonly sources: readonly SourceState[];
-  /** Time in which the page was hidden. The run does not count it. */
+  /** The time for which the page was hidden. The run does not count it. */
   readonly hiddenMs: number;
 }

@@ -9,7 +9,7 @@ interface Kept<Value> {
 /**
  * A ring of fixed size for intervals with a value.
  *
- * Memory stays bounded however long the app runs. The recorder only needs evidence within `settleMs` of its time.
+ * Memory stays bounded even if the app runs for ever. The recorder needs evidence only within `settleMs` of its time.
  */
 export class SpanRing<Value> {
   #kept: Kept<Value>[] = [];
@@ -22,7 +22,7 @@ export class SpanRing<Value> {
     this.#next = (this.#next + 1) % this.spansMax;
   }
 
-  /** Returns the intervals that overlap, each with the length of its overlap. An interval of no length inside the span counts with 0. */
+  /** Returns the intervals that overlap a span, each with its overlap. An interval of length 0 inside the span has overlap 0. */
   during(startMs: number, endMs: number): { startMs: number; overlapMs: number; value: Value }[] {
     const found: { startMs: number; overlapMs: number; value: Value }[] = [];
     for (const kept of this.#kept) {

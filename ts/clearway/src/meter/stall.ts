@@ -11,13 +11,13 @@ export type StallCause = "machine" | "gc" | "app" | "unknown";
 
 /** A script that ran in the stall, as the browser's long-animation-frame entry names it. */
 export interface ScriptShare {
-  /** The script's address; empty if the browser withholds it (cross-origin). */
+  /** The script's address. Empty if the browser withholds it (cross-origin). */
   readonly url: string;
   readonly functionName: string;
   /** The caller of the script: `TimerHandler:setTimeout`, `BUTTON#send.onclick`, ... */
   readonly invoker: string;
   readonly durationMs: number;
-  /** Part of `durationMs` spent in forced style and layout. */
+  /** The part of `durationMs` that was spent in forced style and layout. */
   readonly layoutMs: number;
 }
 
@@ -36,17 +36,20 @@ export interface MarkShare {
 
 /** An interval in which the thread could not answer an event. */
 export interface Stall {
-  /** Since the start of the run. */
+  /** The time since the start of the run. */
   readonly startMs: number;
   readonly lengthMs: number;
-  /** The true length lies within `lengthMs` plus or minus this error. It depends on how the stall was detected. */
+  /** The true length is within `lengthMs` plus or minus this error. The error depends on the way of detection. */
   readonly errorMs: number;
   readonly cause: StallCause;
   /** The reason for this cause, in one sentence. */
   readonly because: string;
-  /** How long the machine ran other threads during this stall: instead of this thread where that is counted, or of an idle watcher. */
+  /**
+   * The time for which the machine ran other threads during this stall: instead of this thread if the system counts that, otherwise
+   * instead of an idle watcher.
+   */
   readonly machineMs: number;
-  /** How long garbage collection paused the thread during this stall. */
+  /** The time for which garbage collection paused the thread during this stall. */
   readonly gcMs: number;
   readonly scripts: readonly ScriptShare[];
   readonly stacks: readonly StackSample[];

@@ -13,7 +13,7 @@ export interface RunFacts {
   readonly label: string | undefined;
   readonly startedAt: string;
   readonly durationMs: number;
-  /** When the covered time begins, from the start of the run, as the stalls' `startMs` is: 0 unless stalls were dropped. */
+  /** The start of the covered time, counted from the start of the run like the stalls' `startMs`: 0 unless stalls were dropped. */
   readonly coveredFromMs: number;
   readonly hiddenMs: number;
   readonly hz: number;
@@ -29,7 +29,7 @@ export const waitsOverMs: readonly number[] = [1000 / 120, 1000 / 60, 50, 100, 2
 
 const causes: readonly StallCause[] = ["app", "gc", "machine", "unknown"];
 
-/** Computes a run's report. Pure. */
+/** Computes a run's report. Has no side effects. */
 export function summarize(run: RunFacts): StallReport {
   const { stalls, durationMs, hz } = run;
   const lengths = stalls.map((stall) => stall.lengthMs);

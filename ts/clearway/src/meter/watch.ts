@@ -8,15 +8,18 @@ import { start } from "./start.js";
 
 /** Options of {@link watch}. */
 export interface WatchOptions extends MeterOptions {
-  /** Stalls kept; default 10,000. Beyond that the oldest are dropped, and the report covers the time after them. */
+  /**
+   * The maximum number of stalls kept. Default: 10,000. Beyond that the oldest stalls are dropped, and the report covers the time after
+   * them.
+   */
   readonly stallsMax?: number;
-  /** Called with each stall once its cause is known. This is up to 150 ms after its end. Must not throw. */
+  /** Receives each stall once its cause is known, up to 150 ms after the stall's end. Must not throw. */
   readonly onStall?: (stall: Stall) => void;
 }
 
 /** A running watch of this thread. Never keeps a process alive. */
 export interface Watch {
-  /** Settles when every source runs or is known to be unavailable. The watch finds stalls before that, with fewer causes. */
+  /** Settles when every source runs or is known to be unavailable. Before that, the watch already finds stalls, but fewer causes. */
   readonly ready: Promise<void>;
   /** Returns the report so far. Each call computes it from the kept stalls in O(n log n). */
   report(): StallReport;
@@ -41,7 +44,7 @@ export function watch(options: WatchOptions = {}): Watch {
     stallsMax: options.stallsMax,
     onStall: options.onStall,
     onFound: () => {
-      // Explains the stall later, when the evidence has arrived. The observation may have been stopped by then.
+      // Explains the stall later, when the evidence has arrived. The observation may have stopped by that time.
       const timer = setTimeout(() => recorder.explain(now() - observer.settleMs), observer.settleMs + 1);
       (timer as { unref?: () => void }).unref?.();
     },

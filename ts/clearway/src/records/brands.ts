@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// These checks read an object's true type, independent of its realm and its own properties. `instanceof` rejects objects of an iframe
-// or a `vm` context and accepts objects that only inherit. An object's own `length` can have any value.
+// These checks read an object's true type. Neither its realm nor its own properties matter. `instanceof` would reject objects of an
+// iframe or a `vm` context, and accept objects that only inherit. An object's own `length` can have any value.
 
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const nameOf = getterOf<string | undefined>(typedArray, Symbol.toStringTag);
@@ -29,7 +29,7 @@ export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return whereItIs(bytesOf, value) !== undefined;
 }
 
-// The method throws for a value of another type; there is no other way to test for the type.
+// The method throws for a value of another type. There is no other test for the type.
 function whereItIs<T>(method: (this: never) => T, value: unknown): T | undefined {
   try {
     return method.call(value as never);

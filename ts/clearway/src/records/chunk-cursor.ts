@@ -9,18 +9,18 @@ import type { Vector } from "./vector/vector.js";
 /**
  * A cursor over the rows of one chunk.
  *
- * The caller moves it by the chunk's own row numbers. It never continues into another chunk: a loop that could do so, however rarely,
- * keeps its sum in memory in every step (spec/decisions).
+ * The caller moves the cursor by the chunk's own row numbers. The cursor never continues into another chunk. If a loop could do so, even
+ * rarely, the engine would keep the loop's sum in memory in every step (spec/decisions).
  */
 export class ChunkCursor<R> {
-  /** The table's number of this chunk's row 0. */
+  /** The table's row number of this chunk's row 0. */
   readonly first: number;
   /** The number of rows. */
   readonly length: number;
   private readonly start: number;
   private readonly row: RowView;
 
-  /** Throws `released` and `protocol`, as the first read of a chunk does. */
+  /** Throws `released` and `protocol`, like the first read of a chunk. */
   constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass) {
     this.first = first;
     this.length = rows;
@@ -29,15 +29,15 @@ export class ChunkCursor<R> {
   }
 
   /**
-   * Moves to a row, from 0 up to `length`, and returns it.
+   * Moves to a row from 0 to `length - 1`, and returns it.
    *
-   * The result is the same object each time. Allocates nothing. Reading a column throws if `row` is outside that range or not a whole
-   * number. A struct throws only when one of its own columns is read.
+   * The result is the same object each time. Allocates nothing. If `row` is outside that range or not a whole number, reading a column
+   * throws. A struct throws only if one of its own columns is read.
    */
   at(row: number): R {
     const view = this.row;
-    // -1 is a row that no column has. Reads fail there, so this method needs no `throw` and the loop has no call that slows it. `>>>`
-    // tests for whole numbers: with `|` and one more comparison, some runs of the loop took three times as long.
+    // No column has row -1, so reads fail there. This method then needs no `throw`, and the loop has no call that slows it. `>>>` tests
+    // for whole numbers: with `|` and one more comparison, some runs of the loop took three times as long.
     view[atRow] = row >>> 0 === row && row < this.length ? row + this.start : -1;
     return view as R;
   }
@@ -55,7 +55,7 @@ type Slots = { [atRow]: number } & {
 };
 type Getter = (this: Slots) => unknown;
 
-// Written out, so that each column of numbers has its own slot and each place in the code reads one kind of array.
+// Written out, so that each column of numbers has its own slot, and each place in the code reads only one kind of array.
 const getters: readonly Getter[] = [
   function (this: Slots) {
     return this[s0][this[atRow]] ?? nothing(this[s0]);
@@ -77,7 +77,7 @@ const getters: readonly Getter[] = [
   },
 ];
 
-/** Returns the class of rows that move within a chunk. Reading one of its first six columns of numbers makes no call. */
+/** Returns the class of rows that move within a chunk. Reads of the first six columns of numbers make no call. */
 export function movingRow(shapes: readonly Shape[], Row: RowClass): RowClass {
   const slots = shapes.flatMap(({ nullable, kind }, at) => (nullable || !(kind in arrays) ? [] : [at]));
   class MovingRow extends Row {

@@ -12,9 +12,10 @@ export class Chunk {
   #vectors: readonly Vector[] | undefined;
 
   /**
-   * Takes ownership of the buffer, copies nothing and reads only its header. Throws `protocol` or `released`.
+   * Takes ownership of the buffer. Copies nothing and reads only the header. Throws `protocol` or `released`.
    *
-   * When the constructor opened the columns too, a table of 1526 chunks blocked its receiver for 79 ms (cold, on a busy machine).
+   * An eager version of the constructor also opened the columns: a table of 1526 chunks then blocked its receiver for 79 ms (cold, on a
+   * busy machine).
    */
   constructor(
     readonly data: ArrayBuffer,
@@ -27,7 +28,7 @@ export class Chunk {
   }
 
   /**
-   * The columns, opened at the first access: O(columns).
+   * The columns. The first access opens them: O(columns).
    *
    * Throws `protocol` if the chunk does not hold these columns, and `released` if the memory was moved away or released.
    */
@@ -37,7 +38,7 @@ export class Chunk {
     return this.#vectors;
   }
 
-  /** Frees the memory. All views of it are empty from then on. See {@link free}. */
+  /** Frees the memory. All its views are then empty. See {@link free}. */
   release(): void {
     if (this.data.byteLength > 0) free(this.data);
   }
@@ -48,9 +49,8 @@ let nowhere: MessagePort | undefined;
 /** Frees the memory of a buffer at once. */
 function free(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): void {
   if (data.transfer) return void data.transfer(0);
-  // Node 20 has no `transfer`. A buffer that is posted to a closed port leaves its owner and is dropped. `structuredClone` would keep
-  // the memory until the next collection. V8 would then collect everything at once, which blocks the thread: 6 ms in a stream of 100 M
-  // rows.
+  // Node 20 has no `transfer`. Posting a buffer to a closed port detaches and drops the buffer. `structuredClone` would keep the memory
+  // until the next collection. V8 would then collect everything at once, which blocks the thread: 6 ms in a stream of 100 M rows.
   if (nowhere === undefined) {
     nowhere = new MessageChannel().port1;
     nowhere.close();

@@ -7,7 +7,7 @@ import type { NumberKind, Shape } from "./shape.js";
 import { arrays } from "./vector/numbers.js";
 import { Unsendable, type Vector } from "./vector/vector.js";
 
-/** One column of a table. It holds no values but reads the table's memory. Reads throw `released` if that memory is gone. */
+/** One column of a table. It stores no values, but reads the table's memory. Reads throw `released` if that memory is gone. */
 export class Column<F extends Field = Field> extends Unsendable {
   readonly name: string;
   readonly length: number;
@@ -33,19 +33,19 @@ export class Column<F extends Field = Field> extends Unsendable {
     return this.#segments.list.map(({ chunk, start, rows }) => this.#vector(chunk.vectors).part(start, rows));
   }
 
-  /** Returns a row's value. As in `Array.at`, negative rows count from the end; `undefined` if there is no such row. */
+  /** Returns a row's value, or `undefined` if there is no such row. As in `Array.at`, negative rows count from the end. */
   get(row: number): TypesOf<F>["read"] | undefined {
     const place = this.#segments.find(row);
     return place && readColumn(this.#vector(place.chunk.vectors), place.row);
   }
 
-  /** Copies the whole column: a typed array for numbers that are not nullable, else an array of values. */
+  /** Copies the whole column. Returns a typed array for numbers that are not nullable, otherwise an array of values. */
   toArray(): TypesOf<F>["flat"] {
     const shape = this.#shape;
     const kind = shape.nullable ? undefined : arrayKind(shape);
     if (kind === undefined) return [...this];
     const Type = arrays[kind];
-    // Checks the chunks before memory is allocated for their values.
+    // Checks the chunks before the allocation for their values.
     const parts = this.chunks as unknown as NumberPart<Int32Array>[];
     const whole = new Type(this.length);
     let at = 0;

@@ -4,7 +4,7 @@ import { type RowClass, readColumn, rowObject } from "./row.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-/** A row that moves. Its properties are the object's own and have fixed names, so engines know the type of each. */
+/** A row that moves. Its properties are its own and have fixed names, so engines know each property's type. */
 export interface Cursor {
   $row: number;
   $vectors: readonly Vector[];
@@ -16,9 +16,9 @@ export type CursorClass = new () => Cursor;
 type Slots = { $row: number } & { [Name in `$${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`]: Vector };
 type Getter = (this: Slots) => unknown;
 
-// In a hand-written loop, a read through an array of columns took 3.4 times as long as a plain loop; through a separate property it
-// took 2.2 times (spec/decisions/a-row-is-a-view-with-getters.md). There are eight slots, because each is code; further columns use the
-// array. The outer function is called for each column, so that each getter is a separate function with its own type feedback.
+// In a hand-written loop, a read through an array of columns took 3.4 times as long as a plain loop; a read through a separate property
+// took 2.2 times as long (spec/decisions/a-row-is-a-view-with-getters.md). There are only eight slots, because each slot needs code;
+// further columns use the array. Each call of an outer function makes a separate getter with its own type feedback.
 const slotGetters: readonly (() => Getter)[] = [
   () =>
     function (this: Slots) {
@@ -54,7 +54,10 @@ const slotGetters: readonly (() => Getter)[] = [
     },
 ];
 
-/** Returns whether no column has the name of a cursor's own property or of `toJSON`. Other tables use the slower {@link rowScan}. */
+/**
+ * Returns whether a cursor is possible: no column has the name of a cursor's own property or of `toJSON`. Other tables use the slower
+ * {@link rowScan}.
+ */
 export function canHaveCursor(shapes: readonly Shape[]): boolean {
   return !shapes.some(({ name }) => /^(toJSON|\$(row|vectors|enter|cannotBeSent|[0-7]))$/.test(name));
 }
@@ -75,7 +78,7 @@ export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClas
     $5: Vector | undefined = undefined;
     $6: Vector | undefined = undefined;
     $7: Vector | undefined = undefined;
-    // Makes structured clone reject the cursor even before it stands at a row.
+    // Makes structured clone reject the cursor even before the cursor is at a row.
     $cannotBeSent = cannotBeSent;
 
     $enter(vectors: readonly Vector[], row: number): void {

@@ -2,7 +2,7 @@
 import { shown } from "./refusal.js";
 import type { Shape } from "./shape.js";
 
-/** Returns the first difference between a table's columns and the expected ones, in words. */
+/** Returns the first difference between a table's columns and the expected columns, as a text. */
 export function difference(have: readonly Shape[], want: readonly Shape[], path = ""): string {
   const named = ({ name }: Shape): string => clipped(path + name);
   for (let at = 0; at < Math.max(have.length, want.length); at++) {
@@ -20,7 +20,7 @@ export function difference(have: readonly Shape[], want: readonly Shape[], path 
   return "";
 }
 
-/** Returns a column's type as it is declared. */
+/** Returns a column's type as a declaration writes it. */
 function typeOf(shape: Shape): string {
   return shape.nullable ? `nullable(${plainType(shape)})` : plainType(shape);
 }

@@ -13,7 +13,7 @@ import {
   units,
 } from "./shape.js";
 
-/** The types of a column: a read value, a written value, the whole column as one array, and a part of it. */
+/** The types of a column: a read value, a written value, the whole column as one array, and one chunk's part. */
 export interface FieldTypes {
   read: unknown;
   write: unknown;
@@ -57,7 +57,7 @@ interface Declared {
   nullable: boolean;
 }
 
-// The run-time data of each field. It is separate from the object's type, so that no other code depends on it.
+// The run-time data of each field. It is separate from the object's type, so other code cannot depend on it.
 const declared = new WeakMap<object, Declared>();
 
 function field<F>(shape: KindShape, isNullable = false): F {
@@ -68,7 +68,7 @@ function field<F>(shape: KindShape, isNullable = false): F {
 
 const number = <K extends NumberKind>(kind: K): NumberField<K> => field({ kind });
 
-/** Whole numbers, -128 to 127. A value outside this range or with a fraction is rejected; nothing wraps around. */
+/** Whole numbers, -128 to 127. A value outside this range or with a fraction is rejected; it never wraps around. */
 export const i8 = /* @__PURE__ */ number("i8");
 /** Whole numbers of 16 bits, signed. */
 export const i16 = /* @__PURE__ */ number("i16");
@@ -84,11 +84,11 @@ export const u16 = /* @__PURE__ */ number("u16");
 export const u32 = /* @__PURE__ */ number("u32");
 /** Whole numbers of 64 bits, unsigned, as `bigint`. */
 export const u64 = /* @__PURE__ */ number("u64");
-/** Single-precision numbers. Written values are rounded to the nearest. */
+/** Single-precision numbers. Written values are rounded to the nearest one. */
 export const f32 = /* @__PURE__ */ number("f32");
 /** JavaScript's own numbers (double precision). */
 export const f64 = /* @__PURE__ */ number("f64");
-/** True or false, one bit each. */
+/** True or false, stored in one bit each. */
 export const bool: Simple<boolean, boolean[], BitPart> = /* @__PURE__ */ field({ kind: "bool" });
 /** Bytes. A read returns a view of the table's memory, not a copy. The view is valid as long as the table. */
 export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ */ field({ kind: "bytes" });
@@ -96,8 +96,8 @@ export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ *
 /**
  * Text, as UTF-8; lone surrogates become U+FFFD.
  *
- * With `dictionary`, each chunk keeps every distinct text once, and rows hold its number. Use it for columns with few distinct values:
- * each text is then decoded only at its first read.
+ * With `dictionary`, each chunk stores every distinct text once, and rows store the text's number. Use it for columns with few distinct
+ * values: each text is then decoded once per chunk.
  */
 export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
 export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
@@ -136,7 +136,7 @@ export const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | D
   kind: "date",
 });
 
-/** The same type, for rows that may have no value. Reads return `null`; writes take `null` and `undefined`. */
+/** Makes a column nullable. Reads then may return `null`, and writes also take `null` and `undefined`. */
 export function nullable<T extends FieldTypes>(
   of: Field<T>,
 ): Field<{
@@ -149,9 +149,9 @@ export function nullable<T extends FieldTypes>(
 }
 
 /**
- * A list per row, of numbers, booleans or texts without a dictionary.
+ * A list per row, of numbers, booleans, or texts without a dictionary.
  *
- * A read returns numbers as a typed array that views the table's memory. It returns booleans and texts as a new array each time.
+ * A read returns numbers as a typed array that views the table's memory. A read returns booleans and texts as a new array each time.
  */
 export function list<
   T extends {
@@ -182,9 +182,9 @@ export function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[]
   return field({ kind: "struct", columns: shapesOf(fields) });
 }
 
-/** A row as readers see it. */
+/** A row's type for readers. */
 export type RowOf<F extends Fields> = { readonly [Name in keyof F]: ReadOf<F[Name]> };
-/** A row as writers take it. Nullable columns may be omitted. */
+/** A row's type for writers. Nullable columns may be omitted. */
 export type WriteOf<F extends Fields> = {
   readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? never : Name]: TypesOf<F[Name]>["write"];
 } & {

@@ -12,11 +12,11 @@ import { type WriterOptions, writerOptions } from "./writer.js";
 
 /** Options of {@link inferRecord}. */
 export interface InferOptions {
-  /** Number of rows, from the first on, that determine the types; default 100. */
+  /** The number of rows, from the first on, that determine the types. Default: 100. */
   sampleRows?: number;
 }
 
-/** The type of an ordinary row's value when it is read from a table. */
+/** The type that a table's reader gets for an ordinary row's value. */
 type ReadAs<T> = T extends Date
   ? number
   : T extends readonly number[]
@@ -43,19 +43,19 @@ export type InferredFields<T> = {
 
 const inferOptions = ["sampleRows"];
 
-// Large enough to include a column's first null in almost every case, and cheap.
+// This almost always includes a column's first null, and is cheap.
 const sampleRowsDefault = 100;
 
 /**
- * Infers a record from the first of some rows. It is a convenience for trying things out.
+ * Infers a record from the first rows of some data. It is a convenience for experiments.
  *
- * - `number` becomes `f64`, whole or not, so that no later number fails.
+ * - `number` becomes `f64`, whole or not, so that no later number is rejected.
  * - `bigint` becomes `i64`, and `Date` a timestamp of ms.
  * - Arrays of numbers become `list(f64)`, and arrays of texts `list(text())`.
  * - A column with null or a missing value in the sample becomes `nullable`.
  * - Texts have no dictionary.
  *
- * Throws `invalid-argument` for values that no column holds, and for columns with null only.
+ * Throws `invalid-argument` for values that fit no column type, and for columns that have only null.
  */
 export function inferRecord<T extends object>(
   rows: readonly T[],
@@ -73,7 +73,7 @@ export function inferRecord<T extends object>(
 }
 
 /**
- * Makes a table of ordinary rows and infers its columns ({@link inferRecord}).
+ * Makes a table of ordinary rows. Infers the columns ({@link inferRecord}).
  *
  * Throws `invalid-argument` for the first row that does not match the sample: another type in a column, or an additional column. The
  * error names the row and the column.
@@ -97,7 +97,7 @@ export function tableFromRows<T extends object>(
 
 type FindFurther = (row: Record<string, unknown>) => [column: string, value: unknown] | undefined;
 
-/** Returns a function that finds a row's first unknown property. It also searches the row's structs. */
+/** Returns a function that finds a row's first unknown property. It also searches the structs of the row. */
 function furtherColumn(shapes: readonly Shape[], path = ""): FindFurther {
   const names = new Set(shapes.map(({ name }) => name));
   const structs = shapes.flatMap((shape): [string, FindFurther][] =>

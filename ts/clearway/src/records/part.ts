@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * One chunk's share of a column, as raw memory. It is for loops without a call per row.
+ * One chunk's share of a column, as raw memory. Use it for loops without a call per row.
  *
- * Its arrays are views of the table's memory and stay valid as long as the table. Null rows hold 0 or an empty value there; `isNull`
- * detects them.
+ * The arrays are views of the table's memory and stay valid as long as the table. Null rows contain 0 or an empty value. Use `isNull` to
+ * detect them.
  */
 export interface Part {
   readonly length: number;
@@ -29,7 +29,7 @@ export interface BytesPart extends Part {
   readonly data: Uint8Array;
 }
 
-/** Row `i` is `dictionary[codes[i]]`. The dictionary is decoded at its first use. */
+/** Row `i` is `dictionary[codes[i]]`. The first use decodes the dictionary. */
 export interface CodePart extends Part {
   readonly codes: Int32Array;
   readonly dictionary: readonly string[];

@@ -17,10 +17,10 @@ declare const fieldsOf: unique symbol;
 /** The fields that a record was declared with. */
 export type FieldsOf<R> = R extends { readonly [fieldsOf]: infer F extends Fields } ? F : never;
 
-/** A row of a table as readers see it. */
+/** A row's type for readers of a table. */
 export type Row<R> = RowOf<FieldsOf<R>>;
 
-/** A row as writers take it. */
+/** A row's type for writers. */
 export type NewRow<R> = WriteOf<FieldsOf<R>>;
 
 /** The type of a table's rows. Two records with the same columns in the same order are equal. */
@@ -33,13 +33,13 @@ export class RecordType<F extends Fields = Fields> {
   #cursor: CursorClass | undefined;
   #movingRow: RowClass | undefined;
 
-  /** Made by {@link record}. */
+  /** {@link record} makes records. */
   constructor(shapes: readonly Shape[]) {
     this.shapes = shapes;
     this.Row = rowClass(shapes);
   }
 
-  /** @internal Undefined if a column has the name of a property of cursors. */
+  /** @internal Undefined if a column has the name of a cursor's property. */
   get RowCursor(): CursorClass | undefined {
     if (this.#cursor === undefined && canHaveCursor(this.shapes)) this.#cursor = cursorClass(this.shapes, this.Row);
     return this.#cursor;
@@ -56,7 +56,7 @@ export class RecordType<F extends Fields = Fields> {
     return new TableWriter<RecordType<F>>(this, options);
   }
 
-  /** Makes a table of these rows on this thread. Throws like `push`. */
+  /** Makes a table of these rows on the calling thread. Throws like `push`. */
   tableOf(rows: Iterable<WriteOf<F>>, options?: WriterOptions): Table<RecordType<F>> {
     const writer = this.table(options);
     writer.pushAll(rows);
@@ -64,10 +64,10 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * Returns the table in a received value: one inside another object, or one that arrived by your own transport.
+   * Returns the table in a received value, such as a value inside another object, or from another transport.
    *
    * O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has other
-   * columns, and `released` for memory that was moved on. A chunk that does not hold its columns throws when it is first read.
+   * columns, and `released` for memory that was moved on. If a chunk's columns are malformed, the first read of the chunk throws.
    */
   from(value: unknown): Table<RecordType<F>> {
     const table = tableFrom(value);
@@ -77,7 +77,7 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * Makes a table from a table of the package `apache-arrow`. The columns must be these.
+   * Makes a table from a table of the package `apache-arrow`. Both tables must have the same columns.
    *
    * Copies each buffer once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
    */
@@ -90,28 +90,28 @@ export class RecordType<F extends Fields = Fields> {
 /**
  * Declares a type of rows: `record({ rollNum: u32, name: text({ dictionary: true }) })`.
  *
- * A second call with the same columns is cheap, because the classes of the rows are made once. Throws `invalid-argument`.
+ * A second call with the same columns is cheap, because it reuses the classes of the rows. Throws `invalid-argument`.
  */
 export function record<F extends Fields>(fields: F): RecordType<F> {
   return recordOf(shapesOf(fields)) as RecordType<F>;
 }
 
-/** Returns the table in a received value, whatever its columns. See {@link RecordType.from}. */
+/** Returns the table in a received value, with any columns. See {@link RecordType.from}. */
 export function tableFrom(value: unknown): Table {
   if (value instanceof Table) return value;
   const { shapes, segments } = readMessage(value);
   return new Table(recordOf(shapes), new Segments(segments));
 }
 
-/** Makes a table from an Arrow table, whatever its columns. See {@link RecordType.fromArrow}. */
+/** Makes a table from an Arrow table, with any columns. See {@link RecordType.fromArrow}. */
 export async function tableFromArrow(arrow: ArrowTable): Promise<Table> {
   const { fromArrow } = await import("./arrow/from-arrow.js");
   return tableFrom(await fromArrow(arrow));
 }
 
-// All tables with the same columns share one row class, so code that reads a stream of tables handles one class.
+// All tables with the same columns share one row class. Code that reads a stream of tables then handles one class.
 const known = new Map<string, RecordType>();
-// More kinds of table than one program has. The limits keep a sender of ever new columns from filling the memory.
+// More kinds of table than any program has. The limits prevent a sender with ever new columns from filling the memory.
 const knownMax = 1000;
 const knownLettersMax = 1 << 22;
 let knownLetters = 0;

@@ -8,12 +8,12 @@ export class BadValue {
     /** Describes the values that the column takes. */
     readonly expected: string,
     readonly value: unknown,
-    /** Advice, if it differs from the usual one. */
+    /** Advice for the caller. Without it, the error has the usual advice. */
     readonly hint?: string,
   ) {}
 }
 
-/** The location of a rejected row. The error has these as properties, too. */
+/** The location of a rejected row. The error also has these properties. */
 export interface BadRow {
   column: string;
   row: number;
@@ -44,7 +44,7 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
 
 /**
  * The first property that structured clone finds in any reader of a table's memory. Structured clone rejects a symbol with this text.
- * Otherwise it would drop getters and copy whole chunks.
+ * Without the property, it would drop getters and copy whole chunks.
  */
 export const cannotBeSent = Symbol("rows and columns cannot be sent: send the table, or what toObjects() makes");
 
@@ -62,15 +62,15 @@ export function gone(): ClearwayError {
 }
 
 /**
- * Returns the error for a read that found nothing: the memory is gone or malformed.
+ * Returns the error for a read that found no value: the memory is gone or malformed.
  *
- * Callers use it only if a typed array had no value where one must be, so the fast path pays for one comparison.
+ * Callers use this only if a typed array has no value at a required index. The fast path then pays for one comparison.
  */
 export function unreadable(buffer: ArrayBufferLike, what: string): ClearwayError {
   return buffer.byteLength === 0 ? gone() : malformed(what);
 }
 
-/** Formats a value for a message: short, in one line. */
+/** Formats a value for a message: short, and in one line. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === "bigint") return `${value}n`;

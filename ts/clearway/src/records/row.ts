@@ -3,8 +3,8 @@ import { cannotBeSent } from "./refusal.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-// The position of a row. The first key is a string that no column may have as its name. Structured clone skips symbols and would turn a
-// row into `{}`. With a string key it reaches the vectors, which reject it.
+// The position of a row. The first key is a string that a column name cannot be. Structured clone skips symbols and would turn a row into
+// `{}`. With a string key it reaches the vectors and rejects the row.
 export const inChunk = "clearway:row";
 export const atRow = Symbol("clearway.row.at");
 
@@ -17,10 +17,10 @@ export interface RowView {
 export type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 
 /**
- * Returns the class of the rows of a table with these columns: a getter per column, and `toJSON()` unless a column has that name.
+ * Returns the class of the rows of a table with these columns. It has a getter per column, and `toJSON()` unless a column has that name.
  *
- * A row holds no values but reads the table's memory. One literal makes all getters, yet each is a separate function with its own type
- * feedback. It handles only one class of vector, whatever other tables do.
+ * A row stores no values, but reads the table's memory. One function literal makes all getters, but each getter is a separate function
+ * with its own type feedback. Each getter handles only one class of vector, independent of other tables.
  */
 export function rowClass(shapes: readonly Shape[]): RowClass {
   class Row implements RowView {
@@ -36,7 +36,7 @@ export function rowClass(shapes: readonly Shape[]): RowClass {
       return rowObject(shapes, this);
     }
   }
-  // For `console.log` in Node, which would show a row as empty.
+  // `console.log` in Node uses this. Otherwise it would show an empty row.
   define(Symbol.for("nodejs.util.inspect.custom"), { value: (Row.prototype as Row).toJSON });
   shapes.forEach(({ name, nullable }, column) => {
     const get = nullable ? nullableGetter(column) : getter(column);
@@ -52,7 +52,7 @@ export function rowClass(shapes: readonly Shape[]): RowClass {
 /**
  * Returns a class that gives each row its own column properties, which is slower.
  *
- * It is for tables with a column named `toJSON`. That column hides the method, and JSON then reads an object's own properties.
+ * It is for tables with a column named `toJSON`. That column hides the method, so `JSON.stringify` reads an object's own properties.
  */
 function withOwnColumns(Row: RowClass, shapes: readonly Shape[]): RowClass {
   const getters = Object.getOwnPropertyDescriptors(Row.prototype as object) as PropertyDescriptorMap;
@@ -94,7 +94,7 @@ export function rowObject(shapes: readonly Shape[], row: RowView): Record<string
   return made;
 }
 
-/** Returns a column's value, or null if the row has none. */
+/** Returns a column's value, or null for a null row. */
 export function readColumn(vector: Vector, row: number): unknown {
   const { validity } = vector;
   return validity !== undefined && !validity.get(row) ? null : vector.get(row);

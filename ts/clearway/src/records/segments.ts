@@ -5,7 +5,7 @@ import type { Segment } from "./message.js";
 /** The runs of rows of a table, and the positions of rows in them. */
 export class Segments {
   readonly length: number;
-  /** The end of each run, counted in the table's rows. */
+  /** The end of each run, as a row number of the table. */
   readonly #ends: number[] = [];
 
   constructor(readonly list: readonly Segment[]) {
@@ -17,7 +17,7 @@ export class Segments {
     this.length = end;
   }
 
-  /** Returns a row's position; undefined if there is no such row. Negative rows count from the end. Allocates the result. */
+  /** Returns a row's position, or undefined if there is no such row. Negative rows count from the end. Allocates the result. */
   find(row: number): { chunk: Chunk; row: number } | undefined {
     const whole = Math.trunc(row) || 0;
     const at = whole < 0 ? this.length + whole : whole;

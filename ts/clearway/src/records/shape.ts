@@ -24,14 +24,14 @@ export type KindShape =
   | { readonly kind: "list"; readonly of: ItemKind }
   | { readonly kind: "struct"; readonly columns: readonly Shape[] };
 
-// Deeper than any real table's nesting. The limit keeps a hostile schema from exhausting the stack.
+// No real table nests deeper. The limit prevents a hostile schema from exhausting the stack.
 const depthMax = 32;
 // Structured clone preserves shared lists, and nested structs can share theirs: 22 structs in 2,275 bytes had four million columns.
-// Columns, and the letters of their names, are therefore counted as often as rows have them.
+// Columns and the letters of their names therefore count once for each occurrence in a row.
 const columnsMax = 1 << 16;
 const lettersMax = 1 << 22;
 
-/** Counts columns, including those of structs once for each struct that has them. */
+/** Counts columns. A struct's columns count once for each occurrence of the struct. */
 export class Extent {
   #columns = 0;
   #letters = 0;
@@ -52,7 +52,7 @@ export class Extent {
 /**
  * Reads a table's columns from data of unknown origin, as new plain objects. Throws `protocol`.
  *
- * Reads at most 65,536 columns, whatever the lists' lengths are and whichever lists are shared.
+ * Reads at most 65,536 columns, even if the lists are longer or shared.
  */
 export function readShapes(value: unknown, depth = 0, extent = new Extent()): Shape[] {
   if (!Array.isArray(value) || value.length === 0) throw malformed("it has no columns");
@@ -84,8 +84,8 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
   });
 }
 
-// Setting `__proto__` on a plain object, as toObjects() would do, changes the object's prototype. Names under `clearway:` mark what an
-// object is when it crosses.
+// On a plain object, setting `__proto__`, as toObjects() would do, changes the prototype. Names that begin with `clearway:` mark an
+// object's kind in messages.
 function isRefused(name: string): boolean {
   return name === "__proto__" || name.startsWith("clearway:");
 }

@@ -14,37 +14,37 @@ import type { Segments } from "./segments.js";
 export interface ObjectWindow {
   /** The first row; default 0. */
   from?: number;
-  /** The row after the last one; default the table's length. */
+  /** The row after the last one. Default: the table's length. */
   to?: number;
-  /** Largest number of objects; a larger window throws. Default 10,000. */
+  /** The maximum number of objects; a larger window throws. Default: 10,000. */
   rowsMax?: number;
 }
 
-// 10,000 objects of two columns took 1 to 3 ms, less than a frame. A million took 137 ms at once. Slicing that work would not save the
-// frames, because collecting the objects blocks the thread as well.
+// 10,000 objects of two columns took 1 to 3 ms, less than a frame. A million objects took 137 ms at once. Slicing that work would not
+// save the frames, because collecting the objects also blocks the thread.
 const rowsMaxDefault = 10_000;
 
 /**
  * Rows in columns, in chunks. A table is immutable.
  *
- * It crosses threads without decoding: as a task's result, as a stream value, or as an argument. `move(table)` moves an argument; a
- * bare table is copied. After a move the sender holds none of it, and reading there throws `released`.
+ * A table crosses threads without decoding: as a task's result, as a stream value, or as an argument. `move(table)` moves an argument; a
+ * bare table is copied. After a move the sender has none of the memory, and its reads throw `released`.
  */
 export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
-  /** The message that crosses. The constructor makes it an own property, because structured clone takes no others. */
+  /** The message that crosses. The constructor makes it an own property, because structured clone reads only own properties. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   readonly #segments: Segments;
 
-  /** Tables come from writers or from a transport; see {@link RecordType}. */
+  /** Writers and transports make tables. See {@link RecordType}. */
   constructor(schema: R, segments: Segments) {
     this.#schema = schema;
     this.#segments = segments;
-    // Structured clone takes an object's own enumerable properties, so a table crosses without further code.
+    // Structured clone reads an object's own enumerable properties, so a table crosses without further code.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.toMessage() });
   }
 
-  /** The number of rows. Still known after the memory is gone. */
+  /** The number of rows. It stays known after the memory is gone. */
   get length(): number {
     return this.#segments.length;
   }
@@ -53,15 +53,17 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return this.#schema;
   }
 
-  /** Bytes of its chunks. Each counts whole, even if this table is a slice of it. 0 after they are gone. */
+  /**
+   * The number of bytes of the table's chunks, or 0 after they are gone. A chunk counts whole, even if this table is only a slice of it.
+   */
   get byteLength(): number {
     return [...this.#chunks()].reduce((sum, { data }) => sum + data.byteLength, 0);
   }
 
   /**
-   * Returns a row. As in `Array.at`, negative rows count from the end; `undefined` if there is no such row.
+   * Returns a row, or `undefined` if there is no such row. As in `Array.at`, negative rows count from the end.
    *
-   * The row is a separate object that reads the table's memory when one of its properties is read.
+   * The row is a separate object. Reading one of its properties reads the table's memory.
    */
   at(row: number): Row<R> | undefined {
     const place = this.#segments.find(row);
@@ -71,7 +73,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   /**
    * Iterates over the rows with one cursor, the same object each time. This is the fast way.
    *
-   * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
+   * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, because its rows stay valid.
    */
   scan(): IterableIterator<Row<R>, undefined> {
     const { RowCursor, Row: RowType } = this.#schema;
@@ -82,8 +84,8 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   /**
    * Returns a cursor for each chunk: the fastest way to read row by row.
    *
-   * The caller moves each cursor by number in an inner loop. Rows count from each chunk's first row. Allocates one cursor per chunk,
-   * when the loop reaches that chunk.
+   * The caller moves each cursor by row number in an inner loop. Rows count from each chunk's first row. Allocates one cursor per chunk,
+   * when the loop reaches the chunk.
    */
   *cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined> {
     let first = 0;
@@ -104,7 +106,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return undefined;
   }
 
-  /** Returns a column. Throws `invalid-argument` if there is none of that name. Copies nothing. */
+  /** Returns a column. Throws `invalid-argument` if the table has no column with that name. Copies nothing. */
   column<Name extends keyof FieldsOf<R> & string>(name: Name): Column<FieldsOf<R>[Name]> {
     const { shapes } = this.#schema;
     const at = shapes.findIndex((shape) => shape.name === name);
@@ -116,7 +118,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   /**
    * Returns the rows `from` up to `to`, counted like `Array.slice`.
    *
-   * Copies nothing: the slice shares its chunks with this table, so moving or releasing one takes the memory of both.
+   * Copies nothing. The slice shares its chunks with this table, so moving or releasing one of them takes the memory of both.
    */
   slice(from = 0, to = this.length): Table<R> {
     const inside = (at: number): number => {
@@ -129,8 +131,8 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   /**
    * Returns plain objects for a window of rows.
    *
-   * Throws `invalid-argument` for more than `rowsMax` (10,000), because a million objects cost the frames that a table saves. Bytes and
-   * lists in the objects stay views of the table's memory.
+   * Throws `invalid-argument` for more than `rowsMax` rows (10,000), because a million objects would block the thread for several frames.
+   * Bytes and lists in the objects stay views of the table's memory.
    */
   toObjects(window: ObjectWindow = {}): RowOf<FieldsOf<R>>[] {
     checkOptions(window, ["from", "to", "rowsMax"]);
@@ -149,9 +151,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Frees memory now, without waiting for garbage collection: all chunks, or those that end at or before the row `before`.
+   * Frees memory now, without waiting for garbage collection. Frees all chunks, or those that end at or before the row `before`.
    *
-   * From then on every row, view and slice of that memory throws `released` or is an empty array.
+   * Afterwards every row, view and slice of that memory throws `released` or is an empty array.
    */
   release(options: { before?: number } = {}): void {
     checkOptions(options, ["before"]);
@@ -180,7 +182,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
       version: 1,
       columns: this.#schema.shapes,
       chunks: this.#segments.list.map(({ chunk, start, rows }) => {
-        // Memory that is gone throws here, with the right error code.
+        // Throws here if the memory is gone, with the right error code.
         if (chunk.data.byteLength === 0) throw gone();
         return { data: chunk.data, start, rows };
       }),

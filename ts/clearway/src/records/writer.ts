@@ -13,32 +13,35 @@ import { Table } from "./table.js";
 
 /** Options of a table's writer. */
 export interface WriterOptions {
-  /** Rows per chunk. The default is 65,536 in the first million rows, and a million (2^20) after that. */
+  /** The number of rows per chunk. The default is 65,536 in the first million rows, and 2^20 (about a million) after that. */
   rowsPerChunk?: number;
 }
 
 /** The names in {@link WriterOptions}. */
 export const writerOptions = ["rowsPerChunk"];
 
-// Chunks of 16 K to 256 K rows differed only by noise in the time until 1 M rows had arrived on the other side; this is the middle
-// (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large chunks: 100 M rows make 111
-// chunks instead of 1526.
+// Chunks of 16 K to 256 K rows differed only by noise in the time until 1 M rows had arrived on the other side. The default is in the
+// middle (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large chunks: 100 M rows make
+// 111 chunks instead of 1526.
 const rowsPerChunkDefault = 1 << 16;
 const rowsPerLargeChunk = 1 << 20;
 
 /** Size limits of chunks. @internal */
 export interface ChunkLimits {
-  /** A chunk of more than this many bytes is closed. */
+  /** The writer closes a chunk that exceeds this number of bytes. */
   readonly closedBytes: number;
-  /** The writer adds up its columns after this many bytes of texts, bytes and lists. */
+  /** The writer sums its columns after this number of bytes of texts, bytes and lists. */
   readonly growthBytes: number;
-  /** Limit for the data of one column. */
+  /** The maximum number of bytes of one column. */
   readonly dataBytes: number;
-  /** Limit for all columns: the reach of 32-bit offsets in the directory, less room for the directory and the padding. */
+  /**
+   * The maximum number of bytes of all columns: the range of the directory's 32-bit offsets, minus room for the directory and the
+   * padding.
+   */
   readonly blockBytes: number;
 }
 
-// Far below 2^31, so that a chunk has room for the largest value that is likely to occur.
+// Far below 2^31, so that a chunk has room for the largest likely value.
 const chunkLimits: ChunkLimits = {
   closedBytes: 1 << 28,
   growthBytes: 1 << 24,
@@ -46,17 +49,17 @@ const chunkLimits: ChunkLimits = {
   blockBytes: 2 ** 32 - 2 ** 26,
 };
 
-// Adding up the columns for each row would cost as much as the row, so columns of fixed width are added up after this many rows.
+// Summing the columns for each row would cost as much as the row. Columns of fixed width are therefore summed after this number of rows.
 const rowsBetweenSums = 256;
 
 /**
- * Takes rows and makes a table of them. A task may return or yield the writer itself; its caller gets the {@link Table}.
+ * Collects rows and makes a table of them. A task may return or yield the writer itself; its caller gets the {@link Table}.
  *
  * Copies each row's values into columns, and each chunk once more into a block of its exact size.
  */
 export class TableWriter<R extends RecordType = RecordType> implements CrossesAs<Table<R>> {
   declare readonly [crossesAs]: Table<R>;
-  /** The message that crosses. The constructor makes it an own property, because structured clone takes no others. */
+  /** The message that crosses. The constructor makes it an own property, because structured clone reads only own properties. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   #rowsPerChunk: number;
@@ -64,14 +67,14 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   readonly #segments: Segment[] = [];
   readonly #limits: ChunkLimits;
   readonly #growth: Growth;
-  // Dropped with its scratch memory when the table is finished.
+  // Undefined after the table is finished, which frees the scratch memory.
   #builder: RowsBuilder | undefined;
-  // The chunk's rows. Below 0, as ~rows, while a row's values are read, because the row's getters may call this writer.
+  // The chunk's rows. Negative (~rows) while a row's values are read, because the row's getters may call this writer.
   #rows = 0;
   #before = 0;
   #table: Table<R> | undefined;
 
-  /** Writers are made by {@link RecordType.table}. */
+  /** {@link RecordType.table} makes writers. */
   constructor(schema: R, options: WriterOptions = {}, limits = chunkLimits) {
     checkOptions(options, writerOptions);
     const { rowsPerChunk = rowsPerChunkDefault } = options;
@@ -84,20 +87,20 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     this.#limits = limits;
     this.#growth = new Growth(limits.dataBytes);
     this.#builder = new RowsBuilder("", schema.shapes, this.#growth);
-    // As in a table. Posting the writer, or searching it for values to move, finishes it.
+    // The same property as in a table. Posting the writer, or searching it for values to move, finishes it.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.finish().toMessage() });
   }
 
-  /** The number of rows taken. */
+  /** The number of rows added. */
   get length(): number {
     return this.#before + (this.#rows < 0 ? ~this.#rows : this.#rows);
   }
 
   /**
-   * Takes a row. Ignores properties that are not columns.
+   * Adds a row. Ignores properties that are not columns.
    *
-   * Throws `invalid-argument`, naming column, row and value, for a row that does not fit. That row is left out, and the writer stays
-   * usable. The error has `column` and `row`.
+   * Throws `invalid-argument` for a row that does not fit. The error names the column, the row and the value, and has `column` and `row`.
+   * The writer skips that row and stays usable.
    */
   push(row: WriteOf<FieldsOf<R>>): void {
     const rows = this.#rows;
@@ -110,23 +113,23 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
       const sum = rows % rowsBetweenSums === 0 || this.#growth.bytes > this.#limits.growthBytes;
       if (rows + 1 >= this.#rowsPerChunk || (sum && this.#isFull(builder))) this.#closeChunk(builder);
     } catch (reason) {
-      // This also handles a lack of memory for the chunk: the row is left out, and the next one tries again.
+      // This also handles a lack of memory for the chunk: the row is skipped, and the next row tries again.
       this.#rows = rows;
       builder.truncate(rows);
       throw reason instanceof BadValue ? badRow(reason, this.length) : reason;
     }
   }
 
-  /** Takes all rows. Stops at a row that does not fit and throws like `push`; the rows before it stay. */
+  /** Adds all rows. Stops at a row that does not fit and throws like `push`. The rows before it stay. */
   pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void {
     if (typeof rows?.[Symbol.iterator] !== "function") throw invalid("rows", "iterable", rows);
     for (const row of rows) this.push(row);
   }
 
   /**
-   * Returns the table of all rows so far, the same one each time. The writer then takes no more rows and holds no scratch memory.
+   * Returns the table of all rows so far, the same one each time. Afterwards the writer takes no rows and has no scratch memory.
    *
-   * Throws `invalid-argument` if a getter of a row calls it.
+   * Throws `invalid-argument` if a getter of a row calls this.
    */
   finish(): Table<R> {
     if (this.#table !== undefined) return this.#table;
@@ -154,10 +157,10 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     return bytes > closedBytes;
   }
 
-  // Changes nothing until the chunk exists, because its allocation may fail.
+  // Changes nothing until the chunk exists, because the chunk's allocation may fail.
   #closeChunk(builder: RowsBuilder): void {
     const { shapes } = this.#schema;
-    // The rows as a whole have no validity of their own.
+    // The rows as a whole have no validity buffer, so the first buffer is left out.
     const chunk = new Chunk(pack(this.#rows, builder.buffers().slice(1)), shapes);
     this.#segments.push({ chunk, start: 0, rows: this.#rows });
     this.#before += this.#rows;

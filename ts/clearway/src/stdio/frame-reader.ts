@@ -2,19 +2,19 @@
 import { type CloseReason, readReason } from "../channel/transport/transport.js";
 import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
 
-/** Receives what a {@link FrameReader} finds. */
+/** Receives the frames and the end that a {@link FrameReader} finds. */
 export interface Found {
   frame(frame: Uint8Array): void;
-  /** The stream's end: the other end's close frame, or a protocol error. Nothing follows it. */
+  /** The stream's end: the other end's close frame, or a protocol error. No call follows. */
   end(reason: CloseReason): void;
 }
 
-// Enough of a stray line to recognise the program that printed it.
+// The length of an excerpt of a stray line. It is enough to recognise the program that printed the line.
 const excerptBytesMax = 80;
 
 /**
- * Splits a stream of bytes into frames; the pieces may have any size. Does no I/O. Copies each body once, into memory of its exact size,
- * which it allocates only after checking the size.
+ * Splits a stream of bytes into frames. The pieces may have any size. Does no I/O. Copies each body once, into memory of its exact size.
+ * Checks the size before it allocates that memory.
  */
 export class FrameReader {
   readonly #frameBytesMax: number;
@@ -26,7 +26,7 @@ export class FrameReader {
   #bodyFilled = 0;
   #kind = kindFrame;
   #ended = false;
-  /** Bytes before the frame that is being read. */
+  /** The number of bytes before the current frame. */
   #offset = 0;
 
   constructor(frameBytesMax: number, found: Found) {
@@ -34,7 +34,7 @@ export class FrameReader {
     this.#found = found;
   }
 
-  /** Whether the stream is inside a frame, so that its end would lose data. */
+  /** Whether the stream is inside a frame. If the stream ends there, data is lost. */
   get inside(): boolean {
     return this.#headerFilled > 0;
   }
@@ -98,7 +98,7 @@ export class FrameReader {
     else this.#end(readClose(body));
   }
 
-  // Usually a line that the other end, or a library there, printed to its standard output.
+  // Reports bytes that are not a frame. They are usually a line that the other end, or a library there, printed to its standard output.
   #stray(piece: Uint8Array, at: number, place: number): void {
     const begun = this.#header.subarray(0, place);
     const rest = piece.subarray(at, at + excerptBytesMax);

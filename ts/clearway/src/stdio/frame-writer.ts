@@ -11,7 +11,7 @@ export function frameHeader(size: number, kind = kindFrame): Uint8Array {
   return header;
 }
 
-/** Returns a close frame, header and body. The reason's `cause` stays at this end. */
+/** Returns a close frame: header and body. The reason's `cause` stays at this end. */
 export function closeFrame({ code, message, detail }: CloseReason): Uint8Array {
   const text = (parts: object): Uint8Array => new TextEncoder().encode(JSON.stringify(parts));
   let body = text({ code, message, detail });

@@ -8,8 +8,8 @@
 //         | "C" | "W" |     |     | little    |                    |
 //         +-----+-----+-----+-----+-----------+--------------------+
 //
-// Each frame has a mark, and not only the stream, so that the reader finds a stray line where it begins. The mark's first byte is a
-// letter, but no line begins with "CW" and a byte 1.
+// Each frame begins with the mark, so that the reader finds a stray line at its first byte. The mark's first byte is a letter, but no
+// line of text begins with "CW" and a byte 1.
 
 /** Bytes before a body. */
 export const headerBytes = 8;
@@ -23,5 +23,5 @@ export const kindFrame = 0;
 /** The body is the close reason, as JSON. Nothing follows. */
 export const kindClose = 1;
 
-/** Longest close reason. It is meant for people; a longer one is a protocol error. */
+/** The maximum number of bytes of a close reason. The reason is for people. A longer reason is a protocol error. */
 export const closeBytesMax = 8192;

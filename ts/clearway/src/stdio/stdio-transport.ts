@@ -18,14 +18,14 @@ export interface StdioStreams {
   readonly writable: Writable;
 }
 
-/** Watches a process and calls back with how it ended. Returns a function that stops watching. */
+/** Watches a process and reports its end. Returns a function that stops watching. */
 export type WatchExit = (onExit: (reason: CloseReason) => void) => () => void;
 
-// The signs of an end arrive separately: an error of the stream to the other end, the last bytes from it, the exit status of its process.
-// The transport waits this long for the rest; a sign may never come (a grandchild holds the pipe open). Without load they arrive within a
-// few milliseconds.
+// An end shows itself in several separate events: an error of the writable stream, the last bytes of the readable stream, and the exit
+// status of the process. The transport waits this long for the remaining events. An event may never come, for example if a grandchild
+// holds the pipe open. Without load, all events arrive within a few milliseconds.
 const partsMs = 1000;
-// Sent frames leave before the end, but a peer that no longer reads must not delay `closed` for ever.
+// Sent frames leave before the end. This limit prevents a peer that no longer reads from delaying `closed` for ever.
 const leaveMs = 5000;
 
 /** Carries frames over two streams of bytes; see {@link streamTransport}. */
@@ -41,13 +41,13 @@ export class StdioTransport implements ChannelTransport {
   readonly #reader: FrameReader;
   readonly #hasProcess: boolean;
   #sink: ChannelSink | undefined;
-  /** Pieces that arrived before the sink, or while it was busy. */
+  /** The pieces that arrived before the sink, or while the sink was busy. */
   readonly #pieces: Uint8Array[] = [];
   #delivering = false;
   #stops: (() => void)[];
   #full = false;
   #paused = false;
-  /** Set at the end: nothing arrives or leaves any more. */
+  /** Set at the end. Afterwards the transport delivers and sends no frames. */
   #end: CloseReason | undefined;
   #told = false;
   /** The best known reason for an end that the other end did not announce. */
@@ -71,8 +71,8 @@ export class StdioTransport implements ChannelTransport {
     });
     const failed = (cause: Error): void =>
       this.#lost({ code: "lost", message: `the stream failed: ${cause.message}`, cause });
-    // Nothing is read before `open`. When a process ends, however, Node reads the rest of its output, and without a listener that output
-    // is lost.
+    // No bytes are read before `open`. If a process ends, however, Node reads the rest of its output. Without a listener, that output
+    // would be lost.
     readable.pause();
     this.#stops = [
       listen(readable, "data", (piece: Uint8Array) => this.#piece(piece)),
@@ -101,7 +101,7 @@ export class StdioTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
     checkFrame(frame, attachments, this);
     if (this.#end !== undefined || !this.#writable.writable) return false;
-    // Both parts leave in one system call if the stream can do that.
+    // Both parts leave in one system call if the stream supports that.
     this.#writable.cork();
     this.#writable.write(frameHeader(frame.byteLength));
     this.#writable.write(frame, () => this.#left());
@@ -110,7 +110,7 @@ export class StdioTransport implements ChannelTransport {
     return !this.#full;
   }
 
-  /** Stops reading. Frames already read are still delivered: one piece of the stream may hold many. */
+  /** Stops reading. Frames that were already read are still delivered, because one piece of the stream may contain many frames. */
   pause(): void {
     this.#paused = true;
     this.#readable.pause();
@@ -131,7 +131,7 @@ export class StdioTransport implements ChannelTransport {
     else this.#deliver();
   }
 
-  /** Delivers pieces one at a time. A stream within one process may bring the next piece while the sink handles this one. */
+  /** Delivers pieces one at a time. A stream within one process may bring the next piece while the sink handles the current one. */
   #deliver(): void {
     if (this.#delivering) return;
     this.#delivering = true;
@@ -139,7 +139,7 @@ export class StdioTransport implements ChannelTransport {
     this.#delivering = false;
   }
 
-  /** Called when a frame has left. The stream's own `drain` event fires at its mark of 16 KiB, not at the window's. */
+  /** Runs when a frame has left. The stream's own `drain` event uses a limit of 16 KiB, not the window's limit. */
   #left(): void {
     if (!this.#full || this.#end !== undefined || this.#writable.writableLength * 2 > this.#windowBytes) return;
     this.#full = false;
@@ -168,11 +168,11 @@ export class StdioTransport implements ChannelTransport {
 
   #exit(reason: CloseReason): void {
     this.#exited = true;
-    this.#loss = reason; // a process's exit says more than a closed stream
+    this.#loss = reason; // a process's exit is more informative than a closed stream
     this.#lost(reason);
   }
 
-  /** Handles an end without a close frame, as far as this end can tell. */
+  /** Handles an end without a close frame. Waits for the remaining events unless all have arrived. */
   #lost(reason: CloseReason): void {
     this.#loss ??= reason;
     if (this.#end !== undefined) return this.#tell();
@@ -195,9 +195,8 @@ export class StdioTransport implements ChannelTransport {
   }
 
   /**
-   * Releases the streams. Reads and drops further bytes until the other end has ended too: destroying a socket at once would discard
-   * bytes that the other end has not read yet. Further errors are ignored, with a listener, because an error without a listener ends the
-   * process.
+   * Releases the streams. Reads and drops further bytes until the other end has ended too. Destroying a socket at once would discard
+   * bytes that the other end has not read yet. A listener ignores further errors, because an error without a listener ends the process.
    */
   #leave(): void {
     for (const stop of this.#stops.splice(0)) stop();
@@ -207,7 +206,7 @@ export class StdioTransport implements ChannelTransport {
       const ignore = listen(stream, "error", () => {});
       stream.once("close", ignore);
     }
-    // Reading on would let the process's own input keep the process alive.
+    // Further reads would let the process's own input keep the process alive.
     if (isStandard(readable) || readable.readableEnded) return void readable.destroy();
     readable.resume();
     const late = setTimeout(() => readable.destroy(), leaveMs);

@@ -4,10 +4,11 @@ import { tagOf } from "../host/tag.js";
 import { isMap, isSet } from "./find-memory.js";
 
 /**
- * Rebuilds the containers of a value and replaces the views in `replaced`.
+ * Rebuilds the containers of a value, with replacements for the views in `replaced`.
  *
- * It does not change the value itself, because the task may keep it. Like structured clone, it keeps only the own enumerable properties
- * of class instances. Everything else is returned unchanged. It follows cycles, and two references to one object stay one.
+ * Does not change the value itself, because the task may keep it. Like structured clone, it keeps only the own enumerable properties of
+ * class instances. Other objects are returned unchanged. It follows cycles, and several references to one object stay references to one
+ * object.
  */
 export function compact(root: unknown, replaced: ReadonlyMap<object, object>): unknown {
   const done = new Map<object, unknown>(replaced);
@@ -41,7 +42,7 @@ export function compact(root: unknown, replaced: ReadonlyMap<object, object>): u
       });
       return copy;
     }
-    // An object with internal state (date, blob, key, port) has a string tag of its own.
+    // An object with internal state (date, blob, key, port) has another string tag.
     if (tagOf(value) !== "Object") return value;
     const copy: Record<string, unknown> = {};
     done.set(value, copy);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Key under which an object carries a table as data (`clearway/records`). Structured clone keeps the key and drops the class. */
+/** The key under which an object carries a table as data (`clearway/records`). Structured clone keeps the key and drops the class. */
 export const brand = "clearway:records";
 
 /** Only for the compiler: the type of a value on the other side. */

@@ -5,15 +5,15 @@ import { isBuffer, tagOf } from "../host/tag.js";
 
 /** The reason why memory was copied instead of moved. */
 export type CopyReason =
-  /** An argument that was not under `move()`. */
+  /** The memory is in an argument that was not under `move()`. */
   | "argument-not-moved"
-  /** A view of part of a larger buffer: moving the buffer would take memory that the value does not show. */
+  /** The memory is a view of a part of a larger buffer. Moving the buffer would also take memory outside of the view. */
   | "partial-view"
-  /** Memory that its owner keeps: WebAssembly memory, Node's buffer pool. */
+  /** The owner keeps the memory: WebAssembly memory, or Node's buffer pool. */
   | "not-transferable"
-  /** At most 512 bytes of a result: copying them with other frames costs less than a message that moves them. */
+  /** The memory has at most 512 bytes of a result. Copying it with other frames costs less than a message that moves it. */
   | "small"
-  /** The value has more nodes than the search visits. It saw no memory beyond the limit (bytes unknown, counted as 0). */
+  /** The value has more nodes than the search visits. The search saw no memory beyond its limit, so the bytes count as 0. */
   | "search-limit";
 
 /** The result of {@link find}. */
@@ -24,28 +24,28 @@ export interface Found {
   sharedBytes: number;
   /** Memory that cannot or should not move. */
   copies: { reason: CopyReason; bytes: number }[];
-  /** Whether the value may be nested too deep for the other side to read. `checkDepth` gives the exact answer. */
+  /** Whether the value may be too deep for the other side to read. `checkDepth` gives the exact answer. */
   deep: boolean;
   /** Views of part of a larger buffer. A clone of such a view would include the whole buffer. */
   partial: ArrayBufferView[];
 }
 
 /**
- * Largest number of nodes (properties, elements, entries) that a search visits. 10,000 nodes take under a millisecond
+ * The maximum number of nodes (properties, elements, entries) that a search visits. 10,000 nodes take under a millisecond
  * (`ts/clearway/bench/search.mjs`). Structured clone takes many times longer for a result of that size.
  */
 export const searchLimit = 10_000;
 
 /**
- * Finds everything in a value that can be moved: buffers under views, ports, streams, bitmaps, at any depth.
+ * Finds everything movable in a value: buffers under views, ports, streams and bitmaps, at any depth.
  *
- * It searches plain objects, arrays, maps, sets and class instances, follows cycles once and visits at most `limit` nodes. Copies and
- * changes nothing.
+ * Searches plain objects, arrays, maps, sets and class instances. Visits each object once, and at most `limit` nodes. Copies and changes
+ * nothing.
  */
 export function find(root: unknown, limit: number): Found {
   const found: Found = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
   if (root === null || typeof root !== "object") return found;
-  // The most common result by far is a whole view. It needs no sets.
+  // The most common result by far is a view of a whole buffer. It needs no sets.
   if (isView(root) && root.buffer instanceof ArrayBuffer && isWhole(root) && !isUntransferable(root.buffer)) {
     found.transfer.push(root.buffer);
     found.movedBytes = root.byteLength;
@@ -54,10 +54,10 @@ export function find(root: unknown, limit: number): Found {
   const transfer = new Set<object>();
   const partial = new Map<ArrayBuffer, ArrayBufferView[]>();
   const memory = new Set<object>();
-  // A set's iteration includes entries that are added during it, so this set is also the work list.
+  // A set's iteration includes entries that the loop adds, so this set is also the work list.
   const nodes = new Set<object>([root]);
   let left = limit;
-  // The search goes level by level, so it knows the value's depth as long as it meets every object only once.
+  // The search goes level by level. If it meets every object only once, it knows the value's depth.
   let met = 1;
   let opened = 0;
   let level = 0;
@@ -94,20 +94,20 @@ export function find(root: unknown, limit: number): Found {
       } else (isUntransferable(buffer) ? memory : transfer).add(buffer);
     } else if (tag === shared) memory.add(buffer);
     else if (isTransferable(node)) transfer.add(node);
-    // Beyond the limit, the search still visits the objects already found, but opens no more of them.
+    // Beyond the limit, the search still visits known objects, but does not open their contents.
     else if (tag === "Error") chained ||= typeof (node as Error).cause === "object";
     else if (left < 0 || closed.includes(tag)) continue;
     else if (isMap(node)) {
       for (const entry of node) if (!add(entry)) break;
     } else add(isSet(node) || Array.isArray(node) ? node : Object.values(node));
   }
-  // A value with at most `depthMax` objects cannot nest deeper than that. If an object was met twice, or not all objects were visited,
-  // the level does not bound the longest path, so the value may be too deep.
+  // A value with at most `depthMax` objects cannot nest deeper than `depthMax`. If the search met an object twice, or did not visit all
+  // objects, the level does not bound the longest path. The value may then be too deep.
   found.deep = chained || left < 0 || (nodes.size > depthMax && (level > depthMax || met > nodes.size));
   for (const [buffer, views] of partial) {
     if (transfer.has(buffer)) continue;
     if (!isUntransferable(buffer) && showsAll(views, buffer)) {
-      // The buffer moves, and its views with it.
+      // The buffer moves, and its views move with it.
       transfer.add(buffer);
       continue;
     }
@@ -138,7 +138,7 @@ function isWhole(view: ArrayBufferView): boolean {
 }
 
 const shared = "SharedArrayBuffer";
-/** Tags of objects that contain nothing that could move. */
+/** The tags of objects that cannot contain anything movable. */
 const closed = ["Error", "Date", "RegExp"];
 
 /** Returns whether the value is a Map: of any realm, or of a class of this realm with another tag. */

@@ -22,7 +22,7 @@ export function emptySide(): LedgerSide {
   return { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} };
 }
 
-/** Adds a value that crosses. */
+/** Adds a value that crosses to one side of the ledger. */
 export function enter(side: LedgerSide, found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): void {
   side.movedBytes += found.movedBytes;
   side.sharedBytes += found.sharedBytes;
@@ -35,11 +35,11 @@ export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, c
   side.copiedBytes += bytes;
   entry.count += count;
   entry.bytes += bytes;
-  // Undone: the reason disappears as if it had never been entered.
+  // The last entry of this reason was undone, so the reason disappears.
   if (entry.count === 0) delete side.copies[reason];
 }
 
-/** Returns the entry of one value. The caller merges it, or undoes it if the value did not cross after all. */
+/** Returns the entry of one value. The caller merges it, or undoes it if the value did not cross. */
 export function entryOf(found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
   const side = emptySide();
   enter(side, found);
@@ -59,7 +59,7 @@ export function isEmpty(side: LedgerSide): boolean {
   return side.movedBytes === 0 && side.sharedBytes === 0 && Object.keys(side.copies).length === 0;
 }
 
-/** Returns the form for a message. Most entries only have moved bytes, and a number is cheaper to clone than the whole side. */
+/** Returns the side in the form for a message. Most entries have only moved bytes, and cloning a number is cheaper. */
 export function onWire(side: LedgerSide): number | LedgerSide {
   return side.sharedBytes === 0 && Object.keys(side.copies).length === 0 ? side.movedBytes : side;
 }

@@ -9,15 +9,15 @@ export interface PreparedValue {
   value: unknown;
   /** The objects that move with the value. */
   transfer: object[];
-  /** Bytes of binary memory in the value, moved or copied. */
+  /** The bytes of binary memory in the value, moved or copied. */
   bytes: number;
   /** Whether the value may be nested too deep for a worker to read. */
   deep: boolean;
 }
 
 /**
- * Prepares a value that leaves the caller: memory under `move()` moves, all other memory is copied. Enters both in `side`. Throws
- * `would-copy` under `strict`, without an entry. Neither moves nor copies anything yet.
+ * Prepares a value that leaves the caller. Memory under `move()` moves; all other memory is copied. Records both in `side`. Under
+ * `strict`, throws `would-copy` and records nothing. The move and the copies happen later, when the value is posted.
  */
 export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): PreparedValue {
   if (value instanceof MovedValue) {

@@ -7,15 +7,15 @@ import { MovedValue, transferOf } from "./move.js";
 
 /** A value ready to be posted, and the objects to move with it. */
 export interface Ready extends Found {
-  /** The value to post: the original, or a rebuilt one with compact copies of partial views. */
+  /** The value to post: the original, or a rebuilt value with compact copies of partial views. */
   value: unknown;
 }
 
 /**
  * Prepares a task's result for posting.
  *
- * A value under `move()` is moved, or the call throws `would-copy`. For any other value it does a {@link search} of `limit` nodes.
- * Throws `not-cloneable` if the value is nested too deep to be read.
+ * Moves a value under `move()`, or throws `would-copy`. For any other value, does a {@link search} of `limit` nodes. Throws
+ * `not-cloneable` if the value is too deep to be read.
  */
 export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "partial"> {
   const ready =
@@ -29,7 +29,7 @@ export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "par
 /**
  * Finds everything in a task's result that can be moved (see {@link find}).
  *
- * Copies only views of part of a larger buffer, because the caller must not receive the rest of that buffer.
+ * Copies only views of a part of a larger buffer, because the caller must not receive the rest of that buffer.
  */
 export function search(value: unknown, limit = searchLimit): Ready {
   const found = find(value, limit);
@@ -39,7 +39,7 @@ export function search(value: unknown, limit = searchLimit): Ready {
   return { ...found, value: compact(value, replaced) };
 }
 
-// Structured clone of a partial view would copy the *whole* buffer. This function copies only the bytes that the view shows.
+// Structured clone of a partial view would copy the *whole* buffer. This function copies only the view's bytes.
 function compactView(view: ArrayBufferView): ArrayBufferView {
   const bytes = new Uint8Array(view.byteLength);
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));

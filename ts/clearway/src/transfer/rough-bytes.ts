@@ -2,12 +2,12 @@
 import { inside } from "../error/depth.js";
 import { isBuffer } from "../host/tag.js";
 
-// What a number, a key or an object's own head takes in a message, in bytes, roughly.
+// The approximate number of bytes of a number, a key or an object's header in a message.
 const nodeBytes = 8;
 
 /**
- * About how many bytes a copy of a value takes in memory: text, binary memory, and 8 for each value in it. Looks no further once that
- * is `limit`. Throws what a getter in the value throws.
+ * Estimates the bytes that a copy of a value takes in memory: text, binary memory, and 8 bytes for each value inside. Stops once the sum
+ * reaches `limit`. Throws if a getter in the value throws.
  */
 export function roughBytes(root: unknown, limit: number): number {
   let bytes = 0;

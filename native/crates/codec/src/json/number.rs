@@ -5,14 +5,14 @@ use super::reader::Reader;
 use crate::error::{Code, Error};
 use crate::value::{Big, Value};
 
-/// The largest integer up to which every integer is a float64 of its own.
+/// The largest integer up to which a float64 represents every integer exactly.
 pub(super) const EXACT_MAX: i64 = (1 << 53) - 1;
 
 /// Reads a number from its first byte.
 pub(super) fn number(reader: &mut Reader<'_>) -> Result<Value, Error> {
     let from = reader.at;
     passes(reader, b"-");
-    // No digit may follow a leading zero.
+    // A digit must not follow a leading zero.
     let mut whole = passes(reader, b"0") || digits(reader);
     if whole && passes(reader, b".") {
         whole = digits(reader);
@@ -46,23 +46,22 @@ fn digits(reader: &mut Reader<'_>) -> bool {
     reader.at > from
 }
 
-/// Writes a number as `JSON.stringify` does: the shortest digits that read as the same number. Writes null for NaN and
-/// infinities.
+/// Writes a number as `JSON.stringify` does, with the shortest digits that read as the same number. Writes null for NaN and infinities.
 pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     if !value.is_finite() {
         return to.extend_from_slice(b"null");
     }
     if value == 0.0 {
-        return to.push(b'0'); // minus zero, too
+        return to.push(b'0'); // also for minus zero
     }
-    // Rust finds the same shortest digits. "-1.25e-7" has the sign, the first digit, the others, and the exponent.
+    // Rust finds the same shortest digits. "-1.25e-7" contains the sign, the first digit, the other digits, and the exponent.
     let text = to_even(value, format!("{value:e}"));
     let (mantissa, exponent) = text.split_once('e').expect("this format has an exponent");
     let exponent: i32 = exponent.parse().expect("an exponent is a number");
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits = mantissa.replace('.', "");
     let count = digits.len() as i32;
-    let point = exponent + 1; // digits before the point
+    let point = exponent + 1; // the number of digits before the point
     let zeros = |count: i32| "0".repeat(count as usize);
     let written = if count <= point && point <= 21 {
         digits.clone() + &zeros(point - count)
@@ -80,15 +79,15 @@ pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     to.extend_from_slice(written.as_bytes());
 }
 
-/// Picks the even digit when the value is half-way between two shortest texts, as JavaScript does. Rust picks the larger.
+/// Picks the even digit if the value is half-way between two shortest texts, as JavaScript does. Rust picks the larger text.
 fn to_even(value: f64, text: String) -> String {
     let end = text.find('e').unwrap_or(text.len());
     let last = text.as_bytes()[end - 1];
-    // A double has 53 bits, so a text with fewer digits than these is never half-way.
+    // A float64 has 53 bits, so a text with fewer digits is never half-way.
     if last % 2 == 0 || end < 16 {
         return text;
     }
-    // More digits than any double has.
+    // No float64 has more digits.
     let exact = format!("{value:.800e}");
     let digits = exact[..exact.find('e').unwrap_or(0)].trim_end_matches('0');
     let even = format!("{}{}{}", &text[..end - 1], char::from(last - 1), &text[end..]);
@@ -96,7 +95,7 @@ fn to_even(value: f64, text: String) -> String {
     if half && even.parse() == Ok(value) { even } else { text }
 }
 
-/// Writes an integer: exactly if a float64 can hold it, else as the nearest float64.
+/// Writes an integer: exactly within ±(2^53 - 1), otherwise as the nearest float64.
 pub(super) fn put_int(value: i64, to: &mut Vec<u8>) {
     if (-EXACT_MAX..=EXACT_MAX).contains(&value) {
         to.extend_from_slice(value.to_string().as_bytes());
@@ -105,11 +104,11 @@ pub(super) fn put_int(value: i64, to: &mut Vec<u8>) {
     }
 }
 
-/// The float64 that is nearest to a big integer.
+/// Returns the float64 that is nearest to a big integer.
 pub(super) fn nearest(big: &Big) -> f64 {
     let digits = big.digits();
-    // The first sixteen digits have at least 61 bits, of which 53 are kept. Of the rest only matters whether any digit is not
-    // 0.
+    // The first sixteen digits have at least 61 bits, and a float64 keeps 53 of them. For the rounding, only a digit other than 0 in the
+    // rest matters.
     let (first, rest) = digits.split_at(digits.len().min(16));
     let sticky = rest.bytes().any(|digit| digit != b'0');
     let bits = u64::from_str_radix(first, 16).unwrap_or(0) | u64::from(sticky);
@@ -117,7 +116,7 @@ pub(super) fn nearest(big: &Big) -> f64 {
     if big.is_negative() { -magnitude } else { magnitude }
 }
 
-/// Two to the power `exponent`, made from its bits, because `powi` need not be exact.
+/// Returns two to the power `exponent`, made from its bits, because `powi` may be inexact.
 fn power_of_two(exponent: usize) -> f64 {
     if exponent > 1023 { f64::INFINITY } else { f64::from_bits((exponent as u64 + 1023) << 52) }
 }
@@ -159,7 +158,7 @@ mod tests {
             other => panic!("not big: {other:?}"),
         };
         assert_eq!(float(false, "10000000000000000"), power_of_two(64));
-        // Half-way between two floats rounds to the even one; one more than that rounds up.
+        // A value half-way between two floats rounds to the even float. A value one larger rounds up.
         assert_eq!(float(false, "10000000000000800"), power_of_two(64));
         assert_eq!(float(false, "10000000000000801"), power_of_two(64) + 4096.0);
         assert_eq!(float(true, "1000000000000080000000001"), -(power_of_two(96) + power_of_two(44)));

@@ -7,7 +7,8 @@ use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::value::{Value, once};
 
-/// Reads a message. A message without bytes is null. An object is a map; a whole and exact number is an integer.
+/// Reads a message. A message without bytes is null. An object becomes a map. A number without a fraction and within ±(2^53 - 1) becomes
+/// an integer, except minus zero.
 pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
     if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
 }
@@ -73,7 +74,7 @@ impl Reader<'_> {
         Ok(Value::Map(once(entries)))
     }
 
-    /// Consumes a comma and returns true, or returns false at `end` without consuming it.
+    /// Consumes a comma and returns true. At `end`, returns false and consumes nothing.
     fn goes_on(&mut self, end: u8) -> Result<bool, Error> {
         match self.next()? {
             b',' => {

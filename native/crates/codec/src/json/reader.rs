@@ -24,7 +24,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the next byte that is no white space, without consuming it.
+    /// Skips white space and returns the next byte, without consuming it.
     pub(super) fn next(&mut self) -> Result<u8, Error> {
         self.space();
         self.peek().ok_or(self.refuse(Code::Truncated))

@@ -4,7 +4,7 @@ use super::reader::Reader;
 use crate::error::{Code, Error};
 use crate::string::utf8;
 
-/// Reads a text from its opening quote to its closing one.
+/// Reads a text from its opening quote to its closing quote.
 pub(super) fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     let mut text = String::new();
     reader.at += 1;
@@ -44,7 +44,7 @@ fn escape(reader: &mut Reader<'_>) -> Result<char, Error> {
     Ok(simple)
 }
 
-/// Reads the character of `\uXXXX`, or of two escapes that form a surrogate pair. `from` is the first backslash.
+/// Reads the character of `\uXXXX`, or of two escapes that form a surrogate pair. `from` is the offset of the first backslash.
 fn unicode(reader: &mut Reader<'_>, from: usize) -> Result<char, Error> {
     let alone = Error::at(Code::BadUtf8, from);
     reader.at = from + 2;
@@ -52,8 +52,8 @@ fn unicode(reader: &mut Reader<'_>, from: usize) -> Result<char, Error> {
     if !(0xd800..=0xdbff).contains(&high) {
         return char::from_u32(high).ok_or(alone);
     }
-    // The lower half must follow. A text that ends before that is decided is truncated. If anything else follows, the upper
-    // half alone has no form in UTF-8.
+    // The lower half must follow. A text that ends too early to decide is truncated. If anything else follows, the upper half alone has
+    // no form in UTF-8.
     let lower: [fn(u8) -> bool; 4] = [
         |byte| byte == b'\\',
         |byte| byte == b'u',

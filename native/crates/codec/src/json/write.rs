@@ -5,14 +5,14 @@ use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::value::Value;
 
-/// Appends a message as `JSON.stringify` writes it; null has no bytes. Removes the appended bytes on failure.
+/// Appends a message as `JSON.stringify` writes it. Null has no bytes. Removes the appended bytes on failure.
 pub fn write(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     if *value == Value::Null { Ok(()) } else { write_value(value, limits, to) }
 }
 
-/// Appends a JSON text: NaN and infinities as null, integers beyond 2^53 as the nearest float, lists of numbers as the objects
-/// that JavaScript makes of typed arrays. Fails with `not-encodable` for a map with keys other than texts, and for 64-bit lists
-/// that are not empty.
+/// Appends a JSON text. Writes NaN and infinities as null, and integers beyond 2^53 - 1 as the nearest float. Writes lists of numbers as
+/// objects, as `JSON.stringify` does for typed arrays. Fails with `not-encodable` for a map with keys other than texts, and for non-empty
+/// lists of 64-bit integers.
 pub fn write_value(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     whole(to, |writer| writer.put(value, 0, limits.depth()))
 }
@@ -102,7 +102,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a text: short escapes where JSON has them, `\u00xx` for the other control characters.
+    /// Writes a text. Uses JSON's short escapes, and `\u00xx` for the other control characters.
     pub(super) fn text(&mut self, text: &str) {
         self.raw("\"");
         let mut from = 0;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a type has no value, or a value is not of the type. The text names the field or the variant, as serde does.
+/// The reason why a type has no value, or why a value does not fit the type. The text names the field or the variant, as serde does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Types with serde's derives as values of the codecs.
+//! Converts types with serde's derives to and from values of the codecs.
 //!
 //! | Rust | value |
 //! |---|---|

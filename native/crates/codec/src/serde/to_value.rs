@@ -8,7 +8,7 @@ use serde::ser::{
 use super::error::Error;
 use crate::value::{Value, once};
 
-/// Makes a value of a type. Copies texts and bytes.
+/// Makes a value from a Rust value. Copies texts and bytes.
 pub fn to_value<T: Serialize + ?Sized>(from: &T) -> Result<Value, Error> {
     from.serialize(ToValue)
 }
@@ -132,7 +132,7 @@ impl Serializer for ToValue {
     }
 }
 
-/// A list in the making; of an enum's variant, if that is named.
+/// An unfinished list. `variant` names the enum's variant, if the list is its content.
 struct List {
     values: Vec<Value>,
     variant: Option<&'static str>,
@@ -153,7 +153,7 @@ impl List {
     }
 }
 
-/// A map in the making; of an enum's variant, if that is named.
+/// An unfinished map. `variant` names the enum's variant, if the map is its content.
 struct Map {
     entries: Vec<(Value, Value)>,
     key: Option<Value>,

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::method::{Call, Reply};
 use crate::value::Value;
 
-/// Reads a call: the method's name, then its arguments.
+/// Reads a call: the method's name, then the arguments.
 pub fn read_call(message: &[u8], limits: Limits) -> Result<Call, Error> {
     let mut reader = Reader::new(message, limits);
     let method = text(&mut reader)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Flutter's standard codecs, of messages and of methods.
+//! Flutter's standard codecs, for messages and for methods.
 
 mod method;
 mod read;

@@ -12,7 +12,7 @@ pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
     if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
 }
 
-/// Reads a value that takes all of the bytes.
+/// Reads a value that takes up all of the bytes.
 pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
     let mut reader = Reader::new(bytes, limits);
     let value = value(&mut reader, 0)?;
@@ -20,7 +20,7 @@ pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// Reads a value with its type byte. `depth` counts the lists and maps around it.
+/// Reads a value with its type byte. `depth` is the number of enclosing lists and maps.
 pub(super) fn value(reader: &mut Reader<'_>, depth: usize) -> Result<Value, Error> {
     let from = reader.at;
     Ok(match reader.byte()? {
@@ -47,8 +47,8 @@ fn enter(reader: &Reader<'_>, depth: usize, from: usize) -> Result<usize, Error>
     if depth >= reader.depth_max { Err(Error::at(Code::TooDeep, from)) } else { Ok(depth + 1) }
 }
 
-// Lists grow instead of being allocated by their counts: nested lists could each announce all remaining bytes, and a value
-// takes more memory than the one byte that it needs in the message.
+// Lists grow with their values. Each of several nested lists could announce all remaining bytes, and a value takes more memory than its
+// one byte in the message. Allocation by the counts would therefore be unbounded.
 fn list(reader: &mut Reader<'_>, inside: usize) -> Result<Value, Error> {
     let count = reader.count(1)?;
     let mut list = Vec::with_capacity(count.min(64));

@@ -9,7 +9,7 @@ use crate::string::utf8;
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
-    /// How many more values the counts may announce.
+    /// The number of values that further counts may announce.
     items_left: usize,
     pub(super) depth_max: usize,
 }
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         Ok(self.array::<1>(self.at)?[0])
     }
 
-    /// Reads a number whose body begins here.
+    /// Reads an unaligned number.
     pub(super) fn number<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         self.array(self.at)
     }
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads a count of values of at least `each` bytes. Compares it with the remaining bytes and with the limit.
+    /// Reads a count of values that take at least `each` bytes. Compares the count with the remaining bytes and with the limit.
     pub(super) fn count(&mut self, each: usize) -> Result<usize, Error> {
         let from = self.at;
         let count = self.size()?;
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Reads a size and that many bytes.
+    /// Reads a size, and then that number of bytes.
     pub(super) fn sized(&mut self) -> Result<&'a [u8], Error> {
         let from = self.at;
         let size = self.size()?;
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         utf8(bytes, self.at - bytes.len())
     }
 
-    /// Reads a count, the padding, and that many numbers of `N` bytes.
+    /// Reads a count, the padding, and then `count` numbers of `N` bytes.
     pub(super) fn numbers<const N: usize, T>(&mut self, each: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Error> {
         let from = self.at;
         let count = self.size()?;

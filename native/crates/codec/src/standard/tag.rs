@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A value is a type byte and a body; all numbers are little-endian.
+// A value is a type byte and a body. All numbers are little-endian.
 //
 //    ┌─────┐              null, true, false
 //    │ tag │

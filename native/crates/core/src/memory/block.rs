@@ -6,12 +6,12 @@ use clearway_sys::ReleaseMemory;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// The most bytes of one memory: more than any host can view in one piece (V8's array buffers end at 4 GiB less one on some
-/// systems), and small enough that sums of sizes cannot overflow.
+/// The maximum number of bytes of one memory. It exceeds what any host can view in one piece (V8's array buffers end at 4 GiB less one
+/// byte on some systems). Sums of such sizes cannot overflow.
 pub const BYTES_MAX: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 30 };
 
-/// A piece of memory. The `Arc` around it counts its references, so the count is in native memory. Dropped with its last
-/// reference, on the thread that dropped that.
+/// A piece of memory. The `Arc` around it counts its references in native memory. The thread that drops the last reference drops the
+/// block.
 pub(crate) struct Block {
     data: *mut u8,
     size: usize,
@@ -20,22 +20,22 @@ pub(crate) struct Block {
     origin: Origin,
 }
 
-/// The owner of the bytes, and how they are returned.
+/// The owner of the bytes, and the way to return them.
 pub(crate) enum Origin {
-    /// From the slab pool; `capacity` is the slab's whole size.
+    /// The slab pool owns the bytes. `capacity` is the slab's whole size.
     #[cfg(not(loom))]
     Slab { capacity: usize },
-    /// Foreign memory: `release` is called once.
+    /// Foreign code owns the bytes. `release` is called once.
     Foreign { release: ReleaseMemory, context: *mut c_void },
-    /// Rust's memory, freed by dropping its owner.
+    /// A Rust value owns the bytes. Dropping it frees them.
     #[cfg(not(loom))]
     Owned { _owner: Box<dyn Send + Sync> },
 }
 
-// SAFETY: the pointers are only carried here. A thread that reads or writes the bytes has a reference and the agreement of the
-// other holders. The ABI requires that `release` may be called on any thread.
+// SAFETY: the block only carries the pointers. A thread that reads or writes the bytes holds a reference and has agreed with the other
+// holders. The ABI allows calls of `release` on any thread.
 unsafe impl Send for Block {}
-// SAFETY: as above; only `flags` and `references` change, and they are atomic.
+// SAFETY: as above. Only `flags` and `references` change, and both are atomic.
 unsafe impl Sync for Block {}
 
 impl Block {
@@ -46,7 +46,8 @@ impl Block {
         Block { data, size, flags: AtomicU64::new(flags.into()), references: AtomicU64::new(0), origin }
     }
 
-    /// The references that the ABI knows: only a hint while other threads run. The `Arc` around the block keeps it alive.
+    /// Returns the number of references with a handle. Only a hint while other threads run. The `Arc` around the block keeps the block
+    /// alive.
     pub(crate) fn references(&self) -> usize {
         self.references.load(Ordering::Relaxed) as usize
     }
@@ -64,7 +65,7 @@ impl Block {
     }
 
     pub(crate) fn flags(&self) -> u32 {
-        // Acquire: pairs with the release in `add_flags`. A thread that sees a block sealed sees all earlier writes.
+        // Acquire: pairs with the release in `add_flags`. A thread that sees the sealed flag sees all earlier writes.
         self.flags.load(Ordering::Acquire) as u32
     }
 
@@ -78,7 +79,7 @@ impl Drop for Block {
         match &self.origin {
             #[cfg(not(loom))]
             Origin::Slab { capacity } => {
-                // SAFETY: the block was made of this slab and is its only user; this is the last reference.
+                // SAFETY: the block was made of this slab and is its only user. This is the last reference.
                 unsafe { super::slab::give_back(self.data, *capacity, self.size) }
             }
             Origin::Foreign { release: Some(release), context } => {

@@ -17,17 +17,18 @@ use crate::slots::Slots;
 
 static REFERENCES: Slots<Arc<Block>> = Slots::new(Kind::Memory);
 
-/// One reference to a block of memory, released when dropped. The block lives until its last reference goes, and its bytes do
-/// not move. Clones are separate references.
+/// One reference to a block of memory, released when dropped. The block lives until its last reference is dropped, and its bytes do not
+/// move. Each clone is a separate reference.
 ///
-/// The bytes are a raw pointer, because native code and other threads may write to them, as the holders agree among themselves.
+/// The bytes are a raw pointer, because native code and other threads may write to them. The holders coordinate their accesses.
 pub struct Memory {
     handle: u64,
     block: Arc<Block>,
 }
 
 impl Memory {
-    /// Allocates memory from pooled slabs whose pages were touched. Returns `CLEARWAY_TOO_LARGE` over `BYTES_MAX`.
+    /// Allocates memory. Sizes from 4 KB on come from pooled slabs whose pages were touched. Returns `CLEARWAY_TOO_LARGE` over
+    /// `BYTES_MAX`.
     pub fn allocate(size: usize, flags: u32) -> Result<Memory, Status> {
         if flags & !CLEARWAY_MEMORY_ZEROED != 0 {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -40,7 +41,7 @@ impl Memory {
             // SAFETY: the slab has at least `size` bytes and no other user.
             unsafe { ptr::write_bytes(data, 0, size) };
         }
-        // SAFETY: a slab of this pool, given back when the block is dropped.
+        // SAFETY: a slab of this pool. The block gives it back when dropped.
         Memory::of(unsafe { Block::new(data, size, 0, Origin::Slab { capacity }) })
     }
 
@@ -55,8 +56,8 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Registers memory that something else owns: a plugin, or with `CLEARWAY_MEMORY_LENT` the host. Does not copy. `release`
-    /// is called once, on the thread that drops the last reference; not if this function fails.
+    /// Registers memory that a plugin owns, or the host with `CLEARWAY_MEMORY_LENT`. Does not copy. The thread that drops the last
+    /// reference calls `release`, once. If this function fails, `release` is not called.
     ///
     /// # Safety
     /// `data` must be readable and writable for `size` bytes until `release` is called (only readable with
@@ -75,21 +76,21 @@ impl Memory {
         if size > BYTES_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         let block = Arc::new(unsafe { Block::new(data, size, flags, Origin::Foreign { release, context }) });
-        // Leaked when there is no slot for a reference: dropping the block would call `release`.
+        // If no slot for a reference is free, the block is leaked, because dropping it would call `release`.
         Memory::another(&block).inspect_err(|_| std::mem::forget(block.clone()))
     }
 
     /// Registers memory that is freed by dropping `owner`.
     ///
     /// # Safety
-    /// As for `foreign`, until `owner` is dropped.
+    /// The same promise as for `foreign`, until `owner` is dropped.
     pub unsafe fn owned(data: *mut u8, size: usize, flags: u32, owner: Box<dyn Send + Sync>) -> Result<Memory, Status> {
         if data.is_null() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees this.
         Memory::of(unsafe { Block::new(data, size, flags, Origin::Owned { _owner: owner }) })
     }
 
@@ -113,22 +114,22 @@ impl Memory {
         Memory::another(&self.block)
     }
 
-    /// The address of the first byte; not null, even for a size of 0.
+    /// Returns the address of the first byte; not null, even for a size of 0.
     pub fn data(&self) -> *mut u8 {
         self.block.data()
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> usize {
         self.block.size()
     }
 
-    /// `CLEARWAY_MEMORY_...`.
+    /// Returns the flags, `CLEARWAY_MEMORY_...`.
     pub fn flags(&self) -> u32 {
         self.block.flags()
     }
 
-    /// This reference's handle for the ABI. Valid while this value lives.
+    /// Returns this reference's handle for the ABI. The handle is valid while this value lives.
     pub fn handle(&self) -> u64 {
         self.handle
     }
@@ -137,22 +138,22 @@ impl Memory {
     pub fn into_handle(self) -> u64 {
         let mut this = ManuallyDrop::new(self);
         let handle = this.handle;
-        // SAFETY: `this` is not used again; the slot has its own count.
+        // SAFETY: `this` is not used again. The slot keeps its own `Arc`.
         unsafe { ptr::drop_in_place(&mut this.block) };
         handle
     }
 
-    /// Seals the memory: a promise that no thread writes to it any more.
+    /// Seals the memory: the holders promise that no thread writes to it any more.
     pub fn seal(&self) {
         self.block.add_flags(CLEARWAY_MEMORY_SEALED);
     }
 
-    /// The ABI's view of the memory.
+    /// Returns the ABI's view of the memory.
     pub fn view(&self) -> View {
         view(self.handle, &self.block)
     }
 
-    /// The number of references, including this one. 1 means that this reference is the only one.
+    /// Returns the number of references, including this one. 1 means that this reference is the only one.
     pub fn references(&self) -> usize {
         self.block.references()
     }
@@ -160,7 +161,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // Fails harmlessly if a plugin released a reference that was only lent to it.
+        // Fails harmlessly if a plugin has released a reference that was only lent to that plugin.
         let _ = resolve::release(self.handle);
     }
 }
@@ -183,15 +184,15 @@ pub(crate) mod resolve {
         REFERENCES.look(handle, |block| view(handle, block)).ok_or(CLEARWAY_STALE)
     }
 
-    /// Returns whether the handle names a live reference. Only a hint, like the result of `look`: the reference may be released
-    /// at once.
+    /// Returns whether the handle names a live reference. Like the result of `look`, only a hint: another thread may release the
+    /// reference at once.
     #[inline]
     pub(crate) fn is_live(handle: u64) -> bool {
         REFERENCES.is_live(handle)
     }
 
     pub(crate) fn release(handle: u64) -> Result<(), Status> {
-        // Dropped outside of the slot's lock, because a release callback may run any code.
+        // The block is dropped outside of the slot's lock, because a release callback may run any code.
         REFERENCES.remove(handle).map(|block| block.count(-1)).ok_or(CLEARWAY_STALE)
     }
 

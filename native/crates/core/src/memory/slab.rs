@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The slab pool. The first touch of fresh pages costs forty times a warm write, so a new slab's pages are touched at once, and
-//! slabs are reused.
+//! The slab pool. The first touch of fresh pages costs forty times a warm write. The pool therefore touches a new slab's pages at once,
+//! and reuses slabs.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr;
@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::sync::lock;
 
-/// Slabs from this size on are pooled and touched. Below it the system's allocator returns warm memory (20 ns).
+/// Slabs from this size on are pooled and touched. Below this size, the system's allocator returns warm memory (20 ns).
 const POOLED_MIN: usize = 4096;
-/// The page size. Pages have 4 KB on every supported system; larger pages only make some touches redundant.
+/// The page size. Pages have at least 4 KB on every supported system; larger pages only make some touches redundant.
 const PAGE: usize = 4096;
-/// The alignment of huge pages. Slabs from 2 MB on ask for them (first touch of 8 MB: 0.15 ms, and 2.7 ms with small pages).
+/// The alignment of huge pages. Slabs from 2 MB on ask for huge pages (first touch of 8 MB: 0.15 ms, and 2.7 ms with small pages).
 const HUGE_PAGE: usize = 2 << 20;
-/// The most bytes kept for reuse: sixteen frames of 8 MB. Memory beyond it goes back to the system.
+/// The maximum number of bytes kept for reuse: sixteen frames of 8 MB. Slabs beyond that go back to the system.
 const KEPT_MAX: usize = 128 << 20;
-/// Four size classes for each doubling, so at most a quarter of a slab is unused.
+/// The number of size classes: four for each doubling, so at most a quarter of a slab is unused.
 const CLASSES: usize = 4 * 24;
 
 static KEPT: [Mutex<Vec<Slab>>; CLASSES] = [const { Mutex::new(Vec::new()) }; CLASSES];
@@ -28,19 +28,19 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 
 struct Slab(*mut u8);
 
-// SAFETY: a kept slab has no user, and one thread takes it at a time.
+// SAFETY: a kept slab has no user, and only one thread takes it.
 unsafe impl Send for Slab {}
 
 /// The pool's figures, for the whole process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Memories in use.
+    /// The number of memories in use.
     pub live: u64,
-    /// The bytes of the memories in use.
+    /// The number of bytes of the memories in use.
     pub live_bytes: u64,
-    /// The bytes kept for reuse.
+    /// The number of bytes kept for reuse.
     pub kept_bytes: u64,
-    /// Slabs that were newly allocated instead of reused.
+    /// The number of slabs that were newly allocated instead of reused.
     pub made: u64,
 }
 
@@ -54,7 +54,7 @@ pub fn kept() -> Kept {
     }
 }
 
-/// The class of a size from `POOLED_MIN` on, and the size of its slabs in bytes.
+/// Returns the class of a size from `POOLED_MIN` on, and the size of its slabs in bytes.
 fn class(size: usize) -> (usize, usize) {
     let size = size.max(POOLED_MIN);
     let octave = (size - 1).ilog2() as usize; // 2^octave < size <= 2^(octave + 1)
@@ -72,8 +72,8 @@ fn layout(capacity: usize) -> Layout {
     Layout::from_size_align(capacity, align).expect("sizes are bounded by BYTES_MAX")
 }
 
-/// Takes touched memory for `size` bytes; returns it with the slab's whole size. Returns `None` when the system has none. The
-/// memory holds bytes of its last user, or zeros.
+/// Takes memory for `size` bytes. Returns it with the slab's whole size, or `None` if the system has no memory. The memory contains its
+/// last user's bytes, or zeros.
 pub(super) fn take(size: usize) -> Option<(*mut u8, usize)> {
     let taken = if size < POOLED_MIN { small(size) } else { pooled(size) };
     if taken.is_some() {
@@ -103,14 +103,14 @@ fn pooled(size: usize) -> Option<(*mut u8, usize)> {
     }
     MADE.fetch_add(1, Ordering::Relaxed);
     ask_for_huge_pages(data, capacity);
-    // Zeros, so that a new slab never shows older contents of the allocator. This touches every page as well. SAFETY: the slab
-    // has `capacity` bytes.
+    // Zeros hide older contents of the allocator from a new slab's user. Writing them also touches every page. SAFETY: the slab has
+    // `capacity` bytes.
     unsafe { ptr::write_bytes(data, 0, capacity) };
     Some((data, capacity))
 }
 
 /// # Safety
-/// `data` and `capacity` must be what `take` returned for `size`, and must have no user.
+/// `take` returned `data` and `capacity` for `size`. The slab has no user.
 pub(super) unsafe fn give_back(data: *mut u8, capacity: usize, size: usize) {
     LIVE.fetch_sub(1, Ordering::Relaxed);
     LIVE_BYTES.fetch_sub(size as u64, Ordering::Relaxed);
@@ -133,7 +133,7 @@ fn ask_for_huge_pages(data: *mut u8, capacity: usize) {
         fn madvise(data: *mut std::ffi::c_void, size: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
     }
     if capacity >= HUGE_PAGE {
-        // SAFETY: the range is ours and begins at a page. Only advice: if it is refused, the pages are small.
+        // SAFETY: this pool owns the range, which begins at a page. The call is only advice: if the system refuses, the pages are small.
         unsafe { madvise(data.cast(), capacity, MADV_HUGEPAGE) };
     }
 }

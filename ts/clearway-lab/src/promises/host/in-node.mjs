@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a probe needs from its host, in a Node process that measures one thing and ends.
+// The functions that a probe needs of its host, for a Node process that runs one measurement and ends.
 import { Worker } from "node:worker_threads";
 import { coreOf, standApart, threadsOf } from "../../machine/cores.ts";
 import { subjects } from "../subject/node.mjs";
@@ -29,9 +29,9 @@ const host = {
     await use();
     return threads().filter((thread) => !before.has(thread));
   },
-  /** Returns a function that tells whether this thread and the last of the given ones last ran on one core; null if unknown. */
+  /** Returns a function that reports whether this thread and the last of the given threads last ran on the same core; null if unknown. */
   watchCores: (given) => () => (given.length === 0 ? null : coreOf(process.pid) === coreOf(given.at(-1))),
-  /** Pins this thread to one core, and all threads started since to another. */
+  /** Pins this thread to one core, and pins all threads started since then to another core. */
   standApart: () =>
     standApart(
       process.pid,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a probe needs from its host, in a page. The runner does what a page cannot: `labStandApart` and `labCpuMs` are its functions.
+// The functions that a probe needs of its host, for a page. `labStandApart` and `labCpuMs` are functions of the runner, because a page
+// cannot do their work.
 import { call } from "../probe/call.mjs";
 import { flight } from "../probe/flight.mjs";
 import { idle } from "../probe/idle.mjs";
@@ -14,7 +15,7 @@ import { subjects } from "../subject/page.mjs";
 const host = {
   name: "chromium",
   subjects,
-  // In pages, a timer set by a timer is late by up to 4 ms; a task with a delay is not.
+  // In pages, a timer that a timer sets is up to 4 ms late. A task with a delay is not.
   sleep: (ms) => scheduler.postTask(() => {}, { delay: ms }),
   workerUrl: (name) => new URL(`./promises-worker-${name}.js`, import.meta.url),
   openWorker(url) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: consecutive trivial calls on warm workers, in interleaved slices.
+// Runs on the host. Measures consecutive trivial calls on warm workers, in interleaved slices.
 import { median, shuffler } from "../../statistics/rounds.ts";
 
 /**
- * Measures the calls. `state`: see machine/cores.ts. Each plan has `gapMs`, the sleep before each call; `roles`, the roles of its subjects;
- * and `rounds`, each of `passes` over the subjects with a `slice` of calls. `group` is the number of calls per reading of the clock, for
- * clocks with coarse steps. Returns for each plan and subject the p50 of each round and all samples, in microseconds, and whether both
- * threads were on one core.
+ * Measures the calls. machine/cores.ts describes `state`. Each plan has `gapMs`, the sleep before each call; `roles`, the roles of its
+ * subjects; and `rounds`. Each round has `passes` over the subjects, with a `slice` of calls each. `group` is the number of calls per
+ * reading of the clock, for clocks with large steps. Returns for each plan and subject the p50 of each round and all samples, in
+ * microseconds, and whether both threads were on one core.
  */
 export async function call({ state, plans, group, seed }, host) {
   const running = [];
@@ -48,11 +48,11 @@ export async function call({ state, plans, group, seed }, host) {
   return all;
 }
 
-/** Calls that get the code compiled. The first, uncounted round does the rest. */
+/** The number of calls after which most code is compiled. The first, uncounted round completes the compilation. */
 const warmCalls = 2000;
 /**
- * Uncounted calls at the start of a slice. The worker has slept while the others had their turn, and a carrier that tunes its spinning
- * needs up to 200 calls to adapt again. The plan with a gap measures the cost of a first call.
+ * The number of uncounted calls at the start of a slice. The worker has slept during the other subjects' slices. A carrier that tunes its
+ * spinning needs up to 200 calls to adapt again. The plan with a gap measures the cost of a first call.
  */
 const leadCalls = 300;
 
@@ -66,12 +66,12 @@ async function takeSlice(call, { slice, gapMs, group }, samples, host) {
   }
 }
 
-/** Returns true or false if all passes of a round agree, "both" if they do not, null if nothing could be seen. */
+/** Returns the common value of all passes of a round: true, false, or null if unknown. Returns "both" if the passes differ. */
 function agreed(cores) {
   return cores.every((each) => each === cores[0]) ? cores[0] : "both";
 }
 
-/** Adds the reference a second time with its own worker, which shows how far equal things differ. */
+/** Adds the reference a second time, with a separate worker. The pair shows the difference between equal subjects. */
 function withTwin(subjects) {
   const reference = subjects.find(({ role }) => role === "reference");
   return [...subjects, { ...reference, name: twinOf(reference.name) }];

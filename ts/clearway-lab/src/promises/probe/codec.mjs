@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured in Node: encoding and decoding of one message of about 2 KB with every supported type.
+// Runs in Node. Measures encoding and decoding of one message of about 2 KB with every supported type.
 import { mixed } from "../../../../clearway/bench/codec/mixed.mjs";
 import { shuffler } from "../../statistics/rounds.ts";
 import { codecs } from "../subject/codecs.mjs";
 
-/** About 5 ms per turn: many times the clock's resolution, and short compared with the machine's other work. */
+/** About 5 ms per turn: many times the clock's resolution, but short compared with other work of the machine. */
 const times = 300;
 const warmRounds = 10;
 
-/** Returns by codec the microseconds per message of every round, the message's bytes, and the keys that change on the way. */
+/** Returns, by codec, the microseconds per message of every round, the message's bytes, and the keys whose values change on the way. */
 export function codec({ rounds, seed }) {
   const figures = {};
   const messages = {};
   for (const { name, encode, message = encode, decode } of codecs) {
-    // A copy, as the other side would have one: some encoders write the next message over the last.
+    // A copy, as on the receiving side, because some encoders write the next message over the last one.
     const made = message(mixed);
     messages[name] = ArrayBuffer.isView(made) ? Uint8Array.from(made) : made;
     const changed = Object.keys(mixed).filter((key) => shown(decode(messages[name])[key]) !== shown(mixed[key]));
@@ -29,7 +29,7 @@ export function codec({ rounds, seed }) {
   return figures;
 }
 
-/** The last call's result, so that no call can be removed as unused. */
+/** The last call's result. It is kept so that the compiler cannot remove a call as unused. */
 export let kept;
 
 function time(run, argument) {
@@ -38,7 +38,7 @@ function time(run, argument) {
   return Number(process.hrtime.bigint() - begun) / 1e3 / times;
 }
 
-/** Returns a value as text, with the types of its lists. A Buffer counts as a Uint8Array. */
+/** Returns a value as text, with the types of its lists. A Buffer is shown as a Uint8Array. */
 function shown(value) {
   return JSON.stringify(value, (_, each) =>
     ArrayBuffer.isView(each) ? [each instanceof Uint8Array ? "Uint8Array" : each.constructor.name, ...each] : each,

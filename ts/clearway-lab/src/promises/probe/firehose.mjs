@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured in Node: small events from native code, as fast as credit allows.
+// Runs in Node. Measures small events from native code, at the highest rate that the credit allows.
 import { loadPlugin } from "clearway-native";
 
 /** Returns the events per second of every round, and the total number of lost events. */

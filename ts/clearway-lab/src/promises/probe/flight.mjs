@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: tasks per second with many calls in flight. One subject per process (or page): pools in one process share a heap,
-// and one pool's garbage would be collected in another one's time.
+// Runs on the host. Measures tasks per second with many calls in flight. Each process (or page) has one subject: pools in one process
+// share a heap, and the collection of one pool's garbage would slow another pool's measurement.
 
-// Calls that the optimising compiler needs to have seen. When it compiles depends on the load of the machine: after 150 ms on a busy one,
-// the fastest mechanisms, which have the most code of their own, were still a third slower.
+// The number of calls after which the optimising compiler has usually run. The time of the compilation depends on the load of the
+// machine. After 150 ms on a busy machine, the fastest mechanisms, which have the most code of their own, were still a third slower.
 const warmCalls = 200_000;
 
 /**
- * Runs `inFlight` loops, each of which makes its next call when the last one is answered. Returns tasks per second, after a warm-up of at
- * least `warmMsMin` that ends with enough calls for the compiler, or after `warmMsMax`.
+ * Runs `inFlight` loops. Each loop makes its next call when its last call is answered. Returns tasks per second, after a warm-up. The
+ * warm-up takes at least `warmMsMin` and enough calls for the compiler, but at most `warmMsMax`.
  */
 export async function flight({ name, threads, inFlight, warmMsMin, warmMsMax, measuredMs }, host) {
   const subject = host.subjects(threads).find((each) => each.name === name);
@@ -16,7 +16,7 @@ export async function flight({ name, threads, inFlight, warmMsMin, warmMsMax, me
   const { call, stop } = await subject.start();
   await tasksASecond(call, inFlight, warmMsMax, (done, forMs) => done >= warmCalls && forMs >= warmMsMin);
   const figure = await tasksASecond(call, inFlight, measuredMs);
-  // Does not wait for `stop`: how long a pool waits for its workers to end is not measured here.
+  // Does not wait for `stop`, because the time until a pool's workers end is not measured here.
   void Promise.resolve(stop()).catch(() => {});
   return figure;
 }
@@ -30,7 +30,7 @@ async function tasksASecond(call, inFlight, lastsMs, enough = () => false) {
       while (!over) {
         await call(done);
         done++;
-        // Reads the clock for every 64th answer only: a reading costs as much as a small part of a call.
+        // Reads the clock only for every 64th answer, because a reading costs as much as a small part of a call.
         if (done % 64 !== 0) continue;
         const forMs = performance.now() - begin;
         over = forMs >= lastsMs || enough(done, forMs);

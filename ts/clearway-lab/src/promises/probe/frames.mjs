@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured in Node: frames of native memory at a given rate; their losses, the ledger's bytes and the meter's stalls.
+// Runs in Node. Measures frames of native memory at a given rate: lost frames, the ledger's bytes and the meter's stalls.
 import { measure } from "clearway/meter";
 import { loadPlugin } from "clearway-native";
 
-/** The meter's floor: it records no shorter stall, and a run without any is reported with this length. */
+/** The meter's floor. The meter records no shorter stall. A run without stalls is reported with this length. */
 const floorMs = 1;
 
 /**
- * Receives `seconds` of frames from the plugin in `file`. Reads the number in each frame and releases the frame at once. Rejects with an
- * Error if the ledger counted fewer bytes than arrived, because its zero would then mean nothing.
+ * Receives `seconds` of frames from the plugin in `file`. Reads the number in each frame and releases the frame at once. If the ledger
+ * counted fewer bytes than arrived, rejects with an Error, because a zero in the ledger would then be meaningless.
  */
 export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
   const plugin = await loadPlugin(file);
@@ -29,8 +29,8 @@ export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
     }
     lost += wanted - next;
   };
-  // The warm-up takes the first frame's compiling and mapping. It also takes two garbage collections of 2 to 5 ms, which V8 makes 8 s
-  // after the start of a worker (the meter's own) in any process. Its stalls are reported separately.
+  // The warm-up includes the first frame's compilation and mapping. It also includes two garbage collections of 2 to 5 ms, which V8 runs
+  // 8 s after the start of a worker (the meter's own) in any process. The stalls of the warm-up are reported separately.
   const options = { floorMs, stacks: false };
   const warm = await measure(() => show(Math.round(perSecond * warmSeconds)), options);
   const before = plugin.stats().ledger.fromNative;

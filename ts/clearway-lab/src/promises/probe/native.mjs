@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured in Node: one case of native/cases.mjs, its subjects in interleaved rounds, with the ledger's bytes for each.
+// Runs in Node. Measures one case of native/cases.mjs: its subjects in interleaved rounds, with the ledger's bytes for each subject.
 import { loadPlugin } from "clearway-native";
 import { shuffler } from "../../statistics/rounds.ts";
 import { cases } from "../native-cases.mjs";
 
-/** Uncounted rounds: they compile the called code and touch memory for the first time. */
+/** The number of uncounted rounds. They compile the called code and touch memory for the first time. */
 const warmRounds = 3;
 
 /**
- * Returns by subject the microseconds per operation of every round, and the bytes per operation that the plugin's ledger counted in both
- * directions, as copied and as not copied (shared, lent or moved). `without` names peers that cannot run here, with the reason.
+ * Returns, by subject, the microseconds per operation of every round, and the bytes per operation in the plugin's ledger. The bytes of
+ * both directions count as copied or as not copied (shared, lent or moved). `without` names peers that cannot run here, with the reason.
  */
 export async function native({ name, files, rounds, seed }) {
   const { options, make } = cases[name];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: batches of calls with `placement` auto, inline and worker on one pool, interleaved. Each batch is made in one
-// turn and awaited together. Also measures how long making a batch blocks the thread.
+// Runs on the host. Measures batches of calls with `placement` auto, inline and worker on one pool, interleaved. Each batch is made in
+// one turn and awaited together. Also measures for how long making a batch blocks the thread.
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 
 const list = Array.from({ length: 1000 }, (_, at) => at);
 
-// A round of arithmetic has twenty batches; otherwise the clock would take most of it. Until auto is steady, calls with lists take some
-// thousands, because their code is compiled late; work that never runs inline takes none.
+// A round of arithmetic has twenty batches, because the clock's readings would dominate a single batch. Until auto is steady, calls with
+// lists need some thousand calls, because their code is compiled late. Work that never runs inline needs none.
 const kinds = {
   arithmetic: { batches: 20, warmUp: 400, argument: (at) => at },
   lists: { batches: 4, warmUp: 300, argument: () => list },
@@ -15,14 +15,14 @@ const kinds = {
   tenMs: { batches: 1, warmUp: 1, argument: (at) => at },
 };
 
-/** Returns by kind of work and placement: `ms` per batch, and `heldMs`, the longest of a round. */
+/** Returns, by kind of work and placement, `ms` per batch, and `heldMs`, the longest blocking of a round. */
 export async function placement({ rounds, calls, seed }, host) {
   const made = pool(host.workerUrl("placed.tasks"), { size: 2 });
   await made.ready();
   const places = Object.fromEntries(
     ["auto", "inline", "worker"].map((placement) => [placement, made.with({ placement }).call]),
   );
-  // The first call requests the module on this thread; the advisor waits for it.
+  // The first call requests the module on this thread. The advisor waits until the module is loaded.
   await made.advise();
   await places.auto.arithmetic(1);
   await made.advise();
@@ -35,7 +35,8 @@ export async function placement({ rounds, calls, seed }, host) {
         if (name !== "inline" || batches > 1) await batch(places[name], kind, argument, calls, host);
       }
     }
-    // These calls let auto become steady with the pool for itself: it forgets how the others changed the hop.
+    // During these calls auto has the pool to itself and becomes steady. Its measurements of the hop then no longer include the other
+    // subjects' effects.
     for (let round = 0; round < warmUp; round++) await batch(places.auto, kind, argument, calls, host);
     const few = batches === 1 ? Math.min(rounds, 5) : rounds;
     for (let round = 0; round < few; round++) {
@@ -66,7 +67,7 @@ async function batch(tasks, kind, argument, calls, host) {
   const heldMs = performance.now() - begin;
   await Promise.all(answers);
   const ms = performance.now() - begin;
-  // Each batch runs in a separate turn, as an app's would.
+  // Each batch runs in a separate turn, as in an app.
   await host.sleep(0);
   return { ms, heldMs };
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: the sum of a numeric column of a table from a worker. As a plain loop over a typed array, as the same loop over
-// the column's own memory, and row by row: by `for..of` with the scan's cursor, and by number with one cursor per chunk.
+// Runs on the host. Measures the sum of a numeric column of a table from a worker, in several ways: a plain loop over a typed array, the
+// same loop over the column's own memory, `for..of` with the scan's cursor, and row numbers with one cursor per chunk.
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 
-/** Rounds until V8 has compiled the final code of each way. The first rounds of the cursor take three times as long. */
+/** The number of rounds after which V8 has compiled the final code of each way. The first rounds of the cursor take three times as long. */
 const warmRounds = 8;
 
-/** Returns the milliseconds of every round, by way. */
+/** Returns the milliseconds of every round, for each way of reading. */
 export async function scan({ rows, rounds, seed }, host) {
   await import("clearway/records");
   const made = pool(host.workerUrl("records.tasks"), { size: 1 });
@@ -39,7 +39,7 @@ export async function scan({ rows, rounds, seed }, host) {
       const begin = performance.now();
       const total = ways[name]();
       const elapsed = performance.now() - begin;
-      // Every partial sum is a multiple of 1/8 below 2^53 / 8, and therefore exact in any order.
+      // Every partial sum is a multiple of 1/8 below 2^53 / 8, so it is exact in any order.
       if (total !== wanted) throw new Error(`wrong sum: way=${name} total=${total} wanted=${wanted}`);
       if (round >= 0) figures[name].push(elapsed);
       await host.sleep(1);

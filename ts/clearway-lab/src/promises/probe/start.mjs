@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: from nothing to the first result with one worker, each subject once per round.
+// Runs on the host. Measures the time from creating a subject with one worker to its first result. Each subject runs once per round.
 import { shuffler } from "../../statistics/rounds.ts";
 
 /** Returns the milliseconds of every round, by subject. */

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host, each in a fresh process or page: N students made in a worker and usable on this thread. As proof, the measured
-// time includes reading the length, the first row and the last.
+// Runs on the host, each measurement in a fresh process or page. Measures N students that are made in a worker and usable on this thread.
+// As proof, the measured time includes reading the length, the first row and the last row.
 import { pool } from "clearway";
 import { measure } from "clearway/meter";
 import { nameAt } from "../worker/students-make.mjs";
 
-/** The meter's floor: it records no shorter stall, and a run without any is reported with this length. */
+/** The meter's floor. The meter records no shorter stall. A run without stalls is reported with this length. */
 const floorMs = 1;
 /** A small run that loads and compiles the called code on both threads. Another line measures a cold start. */
 const warmRows = 20_000;
 
 const decoder = new TextDecoder();
 
-/** Readers of a worker's answer, by kind. worker/students-make.mjs is the other side. */
+/** Readers of a worker's answer, by kind. worker/students-make.mjs makes the answers. */
 const kinds = {
   clone: (message) => ({ length: message.length, at: (row) => message[row] }),
   json: (message) => kinds.clone(JSON.parse(message)),
@@ -26,8 +26,8 @@ const kinds = {
 };
 
 /**
- * Returns the milliseconds from the request to the proof, and the longest stall of this thread meanwhile: of all stalls, and of those
- * that the meter does not attribute to the machine (a thread that was not woken, or an idle watcher that was late too).
+ * Returns the milliseconds from the request to the proof, and the longest stall of this thread meanwhile: of all stalls, and of the
+ * stalls that the meter does not attribute to the machine (a thread that was not woken, or an idle watcher that was also late).
  */
 export async function students({ kind, rows, names }, host) {
   const { make, stop } = kind.startsWith("records") ? await byPool(kind, host) : await byHand(kind, host);
@@ -51,19 +51,19 @@ export async function students({ kind, rows, names }, host) {
 }
 
 const student = (row, names) => ({ rollNum: row + 1, name: nameAt(row, names) });
-/** Returns length, first and last row; a row may be a view that the next one moves. */
+/** Returns the length, the first row and the last row. It copies the rows, because a row may be a view that the next read moves. */
 const proof = (table) => [table.length, copy(table.at(0)), copy(table.at(table.length - 1))];
 const copy = ({ rollNum, name }) => ({ rollNum, name });
 
 async function byPool(kind, host) {
-  // Imported only here: code that reads tables needs the records, and a build without them lacks this entry.
+  // Imported only here. Code that reads tables needs the records, and a build without them lacks this entry.
   await import("clearway/records");
   const made = pool(host.workerUrl("records.tasks"), { size: 1 });
   const make = kind === "records" ? made.call.students : inParts(made.call.studentsInParts);
   return { make, stop: () => made.close() };
 }
 
-/** Reads and releases each part before requesting the next. Only the length and two rows stay. */
+/** Reads and releases each part before it requests the next part. Keeps only the length and two rows. */
 const inParts = (call) => async (rows, names) => {
   const ends = {};
   let length = 0;

@@ -11,7 +11,7 @@ import { known, learn, peersOf, subjectOf } from "./subjects.js";
 
 const reference = "postMessage";
 
-/** What the probe `call` returns for a subject: the p50 of each round, all samples, and whether both threads were on one core. */
+/** The result of the probe `call` for a subject: the p50 of each round, all samples, and whether both threads were on one core. */
 interface Called {
   p50Us: number[];
   samplesUs: number[];
@@ -21,11 +21,11 @@ type Figures = Record<string, Called>;
 
 export async function call({ host, collect, settings, seed }: RowContext): Promise<void> {
   await learn(host);
-  // A page's clock steps by 5 us, several times the length of a call through the ring. Pages therefore time calls in groups.
+  // A page's clock has steps of 5 us, several times the length of a call through the ring. Pages therefore time calls in groups.
   const group = host.name === "chromium" ? 20 : 1;
   const plans = [
     { gapMs: 0, passes: 1, slice: 200 / group, rounds: settings["rounds"], roles: ["clearway", "peer", "reference"] },
-    // Short passes, because the time a halted core takes to wake changes within a second. This plan has no peers.
+    // Short passes, because the wake-up time of a halted core changes within a second. This plan has no peers.
     { gapMs: 2, passes: 5, slice: 4, rounds: settings["gapRounds"], roles: ["clearway", "reference"] },
   ];
   for (const state of CORE_STATES) {
@@ -68,7 +68,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
   }
   delete p50[twinOf(reference)];
   const peer = bestOf(peersOf(host, p50), "low") as string;
-  // Not paired by core: a carrier that keeps its worker awake also keeps it on a separate core.
+  // Not paired by core: a carrier that keeps its worker awake also keeps the worker on a separate core.
   collect.promise(
     "call-over-peer",
     host,
@@ -92,19 +92,19 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
 }
 
 /**
- * Returns the ratio over rounds in which both pairs of threads were seen on one core, or both on two. When the scheduler decides, other
- * rounds would compare its choices and not the carriers. Uses all rounds if nothing was seen.
+ * Returns the ratio over rounds in which both pairs of threads ran on one core, or both on two cores. Other rounds would compare the
+ * scheduler's choices instead of the carriers. Uses all rounds if the cores are unknown.
  */
 function alike(figures: Figures, mine: string, theirs: string): Spread {
   const [own, other] = [figures[mine], figures[theirs]] as [Called, Called];
   const same = own.onOneCore.map((each, round) => each !== "both" && each === other.onOneCore[round]);
-  // Fewer than four rounds have no middle half.
+  // Fewer than four rounds have no meaningful middle half.
   const use = same.filter(Boolean).length < 4 ? same.map(() => true) : same;
   const used = ({ p50Us }: Called) => p50Us.filter((_, round) => use[round]);
   return ratio(used(own), used(other));
 }
 
-/** Records how far the reference differs from itself: the 75th percentile of its rounds' ratios. */
+/** Records the difference of the reference from itself: the 75th percentile of its rounds' ratios. */
 function floor(host: HostName, params: Params, own: number[], twin: number[], collect: Collector): void {
   const apart = own.map((value, round) => {
     const other = twin[round] as number;

@@ -8,7 +8,7 @@ import type { RowContext } from "../run.js";
 import { known, learn, subjectOf } from "./subjects.js";
 
 const inFlight = 1000;
-/** The caller needs one core for many small tasks: on two cores, more than two workers do not help. */
+/** The caller needs one core for many small tasks. On two cores, more than two workers therefore do not help. */
 const threadCounts = [1, 2];
 
 export async function flight({ host, collect, settings, seed, signal }: RowContext): Promise<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Streams from native code: frames at a fixed rate, with the longest stall; and small events as fast as credit allows.
+// Streams from native code: frames at a fixed rate, with the longest stall, and small events at the highest rate that the credit allows.
 import { median, spread } from "../../statistics/rounds.js";
 import type { Subject } from "../collect.js";
 import type { RowContext } from "../run.js";
@@ -8,7 +8,7 @@ const frameBytes = 8 << 20;
 const perSecond = 60;
 const events = 1_000_000;
 
-/** What the probe `frames` returns. */
+/** The result of the probe `frames`. */
 interface Shown {
   asked: number;
   came: number;
@@ -21,7 +21,7 @@ interface Shown {
   causes: string[];
 }
 
-/** What the probe `firehose` returns. */
+/** The result of the probe `firehose`. */
 interface Fired {
   perSecond: number[];
   lost: number;

@@ -6,18 +6,18 @@ import { type KnownSubject, known, learn } from "./subjects.js";
 
 /**
  * V8 collects garbage in the background for about ten seconds after an app becomes idle; a bare worker then costs 0.4 % of a core. Even
- * after fifteen seconds, one run in a few met a last collection of 30 ms, which is 0.3 % of the ten measured seconds.
+ * after fifteen seconds, a few runs met a last collection of 30 ms, which is 0.3 % of the ten measured seconds.
  */
 const settleMs = 30_000;
 const idleMs = 10_000;
 
-/** The share of a core in percent, or why there is none. */
+/** The share of a core in percent, or the reason why there is none. */
 type Idle = { subject: KnownSubject } & ({ share: number; why?: undefined } | { share?: undefined; why: string });
 
 export async function idle({ host, collect }: RowContext): Promise<void> {
   await learn(host);
-  // In Node each subject is idle in a separate process, so they are measured at the same time without disturbing one another. A browser's
-  // pages take turns, and there the bare worker, which has no target, is left out.
+  // In Node each subject is idle in a separate process, so the subjects are measured at the same time without disturbing one another. A
+  // browser's pages take turns. In a browser the bare worker is left out, because it has no target.
   const atOnce = host.name === "node";
   const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));
   const measure = async (subject: KnownSubject): Promise<Idle> => {

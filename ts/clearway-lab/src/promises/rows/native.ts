@@ -6,7 +6,7 @@ import { median, ratio, spread } from "../../statistics/rounds.js";
 import type { Collector, Given } from "../collect.js";
 import type { RowContext } from "../run.js";
 
-/** What the probe `native` returns for a subject. */
+/** The result of the probe `native` for a subject. */
 interface Timed {
   us: number[];
   copiedBytes: number;
@@ -15,7 +15,7 @@ interface Timed {
 
 interface Figures {
   figures: Record<string, Timed>;
-  /** Peers that cannot run here, with the reason. */
+  /** The peers that cannot run here, with the reason. */
   without: Record<string, string>;
 }
 
@@ -26,7 +26,7 @@ interface Compared {
   faster?: boolean;
 }
 
-/** The comparisons of each promise: `of` divided by `over`, or the reverse with `faster`, for promises of a speed-up. */
+/** The comparisons of each promise: `of` divided by `over`. With `faster`, for promises of a speed-up, it is the reverse. */
 const compared = {
   memset: [
     { id: "memset-over-c", of: "plugin, native memory", over: "in C, native memory" },
@@ -84,7 +84,7 @@ export async function native({ host, collect, settings, seed, nativeFiles }: Row
 
 function enter(operation: string, name: string, { us, copiedBytes }: Timed, host: HostName, collect: Collector): void {
   const role = isReference(name) ? "reference" : name.startsWith("koffi") ? "peer" : "clearway";
-  // The plugin's ledger does not count what other subjects copy.
+  // The plugin's ledger does not count the copies of other subjects.
   const metrics: Record<string, Given> = { latency: { unit: "us", samples: us } };
   if (role === "clearway") metrics["copiedBytes"] = { unit: "bytes", value: copiedBytes };
   collect.measured("native", host, { name, role }, { operation }, metrics);
@@ -93,7 +93,7 @@ function enter(operation: string, name: string, { us, copiedBytes }: Timed, host
 function copied(figures: Record<string, Timed>, host: HostName, collect: Collector): void {
   for (const of of megabytes) {
     const { copiedBytes, uncopiedBytes } = figures[of] as Timed;
-    // Both ways: 2 MB. A ledger with less has missed the message.
+    // Both directions together are 2 MB. A ledger with less has missed the message.
     if (copiedBytes + uncopiedBytes < 2 << 20)
       throw new Error(`the ledger counted too little: way="${of}" bytes=${copiedBytes + uncopiedBytes}`);
     const detail = `${(uncopiedBytes / 2 ** 20).toFixed(1)} MB lent or moved`;

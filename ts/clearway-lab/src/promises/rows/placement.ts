@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Automatic placement: batches of 100 calls of four kinds of work, compared with the better of always inline and always a worker, through
-// the same pool.
+// Automatic placement: batches of 100 calls of four kinds of work. The better of "always inline" and "always a worker", through the same
+// pool, is the comparison.
 import { bestOf, median, quantile, ratio, spread } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 
@@ -15,7 +15,7 @@ const kindText: Record<string, string> = {
 
 type Place = "auto" | "inline" | "worker";
 
-/** What the probe `placement` returns, by kind of work. */
+/** The result of the probe `placement`, by kind of work. */
 interface Placements {
   figures: Record<string, Record<Place, { ms: number[]; heldMs: number[] }>>;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code that measures each scenario, by its name.
+// The functions that measure the scenarios, by scenario name.
 import type { Row } from "../run.js";
 import { call } from "./call.js";
 import { codec } from "./codec.js";

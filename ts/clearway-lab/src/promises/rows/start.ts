@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From nothing to the first result, with one worker.
+// The time from creation to the first result, with one worker.
 import { median, ratio } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 import { learn, subjectOf } from "./subjects.js";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A million students from a worker: by structured clone, as JSON, as hand-written columns, as records.
+// A million students from a worker: by structured clone, as JSON, as hand-written columns, and as records.
 import { median, ratio, shuffler } from "../../statistics/rounds.js";
 import type { Subject } from "../collect.js";
 import type { RowContext } from "../run.js";
 
 const rows = 1_000_000;
-/** Few different names, as a text column with a dictionary expects; and all names different. */
+/** Data with few different names, the usual case for a text column with a dictionary, and data in which all names differ. */
 const data = [
   { names: 1000, text: "1000 names" },
   { names: rows, text: "every name another" },
@@ -29,10 +29,10 @@ interface Cell {
   names: number;
 }
 
-/** Milliseconds of every round. */
+/** The milliseconds of every round. */
 type Series = Record<"stall" | "any" | "total", number[]>;
 
-/** What the probe `students` returns. */
+/** The result of the probe `students`. */
 export interface StudentsFigures {
   stallMs: number;
   anyStallMs: number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the rows know about the subjects without running them.
+// The data that the rows have about the subjects without running them.
 import type { HostName } from "../../protocol/message.js";
 import type { Subject } from "../collect.js";
 import type { RowContext } from "../run.js";
@@ -9,10 +9,10 @@ export interface KnownSubject extends Subject {
   unavailable?: string;
 }
 
-/** Subjects by host, then by number of threads. */
+/** The subjects by host, then by number of threads. */
 const told = new Map<HostName, Record<number, KnownSubject[]>>();
 
-/** Asks a host for its subjects, once: the libraries load only where they are measured. Call it before the others. */
+/** Asks a host for its subjects, once. The libraries load only in the measuring process or page. Call this before the other functions. */
 export async function learn(host: RowContext["host"]): Promise<void> {
   if (told.has(host.name)) return;
   const one = await host.probe<KnownSubject[]>("list", { threads: 1 });
@@ -29,7 +29,7 @@ export function subjectOf(host: HostName, name: string, threads = 1): KnownSubje
   return found;
 }
 
-/** Returns those of the series that belong to peers. */
+/** Returns the series of peers only. */
 export function peersOf<T>(host: HostName, series: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(series).filter(([name]) => subjectOf(host, name).role === "peer"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Codecs whose messages a receiver can read without having seen any before: no shared records. `message` returns the bytes to decode, for
-// subjects whose `encode` only writes into reused memory.
+// Codecs whose messages need no earlier messages for reading: no shared records. `message` returns the bytes to decode, for subjects
+// whose `encode` only writes into reused memory.
 import v8 from "node:v8";
 import { Encoder } from "cbor-x";
 import { standardMessageCodec as standard } from "clearway/channel";

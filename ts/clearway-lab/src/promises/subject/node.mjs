@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One trivial task, `value * 2`, with every mechanism in Node. Each is set up as its own documentation recommends for many small tasks;
-// `settings` describes this in the results. `start` returns `{ call(value), stop() }`.
+// One trivial task, `value * 2`, with every mechanism in Node. Each mechanism is configured as its documentation recommends for many
+// small tasks. `settings` describes the configuration in the results. `start` returns `{ call(value), stop() }`.
 import { Worker } from "node:worker_threads";
 import { wrap } from "comlink";
 import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
@@ -49,7 +49,7 @@ function poolifier(threads) {
     enableTasksQueue: true,
     tasksQueueOptions: { concurrency: 100 },
   });
-  // Its destroy() sometimes never settles once nothing else keeps the process alive. One second is enough for it.
+  // Its destroy() sometimes never settles if nothing else keeps the process alive. One second is enough for it to end.
   const second = () => new Promise((resolve) => setTimeout(resolve, 1000));
   return { call: (value) => made.execute(value), stop: () => Promise.race([made.destroy(), second()]) };
 }
@@ -83,7 +83,7 @@ const noOsra =
     ? `osra ${versionOf("osra")} needs a global WebSocket, which this Node (${process.version}) does not have: use Node 22 or newer`
     : undefined;
 
-/** Returns all mechanisms for a number of worker threads. Those without a pool only exist for one thread. */
+/** Returns all mechanisms for a number of worker threads. Mechanisms without a pool exist for one thread only. */
 export function subjects(threads) {
   const both = `minThreads = maxThreads = ${threads}`;
   const single = [

@@ -56,7 +56,7 @@ const nodeOnly = ["piscina", "piscina tuned", "tinypool", "poolifier"].map((name
   unavailable: "it needs worker_threads and runs in Node only",
 }));
 
-/** Returns all mechanisms for a number of worker threads. Those without a pool only exist for one thread. */
+/** Returns all mechanisms for a number of worker threads. Mechanisms without a pool exist for one thread only. */
 export function subjects(threads) {
   const single = [
     { name: "postMessage", role: "reference", settings: "one worker, an id map", start: postMessage },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A million students, {rollNum, name}, as objects and as hand-written columns. `names` is the number of different names. The columns are
-// what an expert would write: the bytes of all names and where each ends, or, with few names, a list of names and one number per row.
+// an expert's code: the bytes of all names and the end of each name. With few names, they are a list of names and one number per row.
 
 export const nameAt = (row, names) => `student ${(row % names) + 1}`;
 
@@ -29,7 +29,7 @@ export function makeColumns(rows, names) {
   for (let row = 0; row < rows; row++) {
     rollNum[row] = row + 1;
     const name = nameAt(row, names);
-    // The names are ASCII. For such short texts a loop beats TextEncoder.
+    // The names are ASCII. For such short texts a loop is faster than TextEncoder.
     for (let at = 0; at < name.length; at++) bytes[end + at] = name.charCodeAt(at);
     end += name.length;
     ends[row + 1] = end;

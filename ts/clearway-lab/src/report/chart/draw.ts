@@ -18,7 +18,7 @@ const SIZES: Size[] = [
 
 const { document } = new JSDOM("").window;
 
-/** Colours are CSS variables, so that one SVG serves the light and the dark page. */
+/** Colours are CSS variables, so that one SVG fits both the light and the dark page. */
 export const ROLE_COLOR: Record<Role, string> = {
   clearway: "var(--clearway)",
   peer: "var(--peer)",
@@ -48,7 +48,7 @@ function svg(label: string, size: Size, options: Plot.PlotOptions): Html {
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", label);
   element.setAttribute("class", size.narrow ? "plot narrow" : "plot wide");
-  // Plot adds a style element to every chart; the page's own style sheet has these rules once.
+  // Plot adds a style element to every chart. The page's own style sheet already has these rules.
   for (const style of element.querySelectorAll("style")) style.remove();
   return new Html(element.outerHTML);
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A time against a time, one line for each strategy, both axes logarithmic. Every line has a symbol, so that colour is not
-// needed.
+// A time against a time, one line for each strategy. Both axes are logarithmic. Every line has a symbol, so the chart is readable without
+// colour.
 import * as Plot from "@observablehq/plot";
 import { Html, html } from "../html.js";
 import { chart } from "./draw.js";
 
 export interface DurationLine {
   name: string;
-  /** Whether the line is Clearway's, in its own colours. */
+  /** Whether the line belongs to Clearway, which has its own colours. */
   own: boolean;
   points: { ns: number; us: number }[];
 }
 
 const COLORS = ["ink", "peer", "warm", "sky", "rose", "lime", "reference"];
 const OWN_COLORS = ["clearway", "teal"];
-/** Plot's own symbols, drawn again for the legend, within 5 of the centre. */
+/** Plot's own symbols for the legend, within 5 of the centre. */
 const SYMBOLS = {
   circle: '<circle r="4"/>',
   square: '<rect x="-4" y="-4" width="8" height="8"/>',
@@ -33,7 +33,7 @@ interface Style {
 export function durationChart(label: string, lines: readonly DurationLine[], text: (ns: number) => string): Html {
   const points = lines.flatMap(({ name, points }) => points.map(({ ns, us }) => ({ name, ns, taskNs: us * 1000 })));
   if (points.length === 0) return html``;
-  // Seven colours and six symbols: a pair repeats only after 42 lines, more than a host has strategies.
+  // Seven colours and six symbols. A pair repeats only after 42 lines, more than a host has strategies.
   const styles = new Map(
     lines.map(({ name, own }, at): [string, Style] => [
       name,

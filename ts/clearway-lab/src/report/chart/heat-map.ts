@@ -7,20 +7,20 @@ import { chart } from "./draw.js";
 export interface HeatCell {
   row: string;
   column: string;
-  /** At least 1: the colour depends on its logarithm. */
+  /** At least 1, because the colour depends on the value's logarithm. */
   value: number;
   text: string;
-  /** At most four characters, for a narrow page with many columns. */
+  /** The text for a narrow page with many columns: at most four characters. */
   short: string;
-  /** Framed and in bold. */
+  /** Whether the cell has a frame and bold text. */
   marked: boolean;
 }
 
-/** The value of the darkest colour. Below it, 2 and 10 are still easy to tell apart. */
+/** The value of the darkest colour. With this limit, 2 and 10 are still easy to distinguish. */
 const DARKEST = 100;
-/** A narrower column has no room for more than four characters. */
+/** The width below which a column has room for at most four characters. */
 const CROWDED_PX = 38;
-/** The figure must be readable on the darkest colour, on a light page and on a dark one. */
+/** The maximum opacity of a colour. The figure stays readable on the darkest colour, on a light and on a dark page. */
 const OPACITY_MAX = 0.45;
 
 export function heatMap(label: string, rows: readonly string[], columns: readonly string[], cells: HeatCell[]): Html {

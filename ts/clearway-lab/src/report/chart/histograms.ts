@@ -20,11 +20,11 @@ interface Bin {
   row: Row;
   from: number;
   to: number;
-  /** Relative to the fullest bin of its row. */
+  /** The bin's share of the fullest bin in its row. */
   share: number;
 }
 
-/** Returns the bins of a row. Times shorter than a clock step are indistinguishable, so they go into the bin of half a step. */
+/** Returns the bins of a row. Times shorter than a clock step are indistinguishable, so they share the bin of half a step. */
 function binsOf(row: Row, clockStepUs: number): Bin[] {
   const sets = row.cell.rounds.flatMap(({ measurement }) => measurement.samples["latency"] ?? []);
   const whole = mergeHistograms(sets.map(({ hdr }) => decodeHistogram(hdr))) as JsHistogram;
@@ -45,7 +45,7 @@ function binsOf(row: Row, clockStepUs: number): Bin[] {
   }));
 }
 
-/** Draws the histograms. `tail` is the quantile by which the rows are ordered; with p50 there is no tail to show. */
+/** Draws the histograms. `tail` is the quantile that orders the rows. With p50 the chart shows no tail. */
 export function histogramChart(label: string, rows: Row[], clockStepUs: number, tail: "p99" | "p90" | "p50"): Html {
   const bins = rows.flatMap((row) => binsOf(row, clockStepUs));
   const least = Math.min(...bins.map((bin) => bin.from));

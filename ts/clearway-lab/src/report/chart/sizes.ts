@@ -56,7 +56,7 @@ export function sizeChart(
     return {
       height: narrow ? 250 : 280,
       width,
-      // As wide as the longest figure of the axis, and its tick.
+      // The width of the axis's longest figure, and its tick.
       marginLeft: Math.max(52, 12 + 7.5 * Math.max(...logTicks(...domain).map((tick) => shown(tick).length))),
       marginRight: 24,
       marginTop: 26,

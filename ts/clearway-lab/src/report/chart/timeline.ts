@@ -15,7 +15,7 @@ export interface Strip {
   stalls: { at: number; ms: number }[];
 }
 
-/** Returns the timeline that represents a cell: that of the round with the median longest stall. */
+/** Returns the timeline of the round with the median longest stall. It represents the cell. */
 export function stripOf(cell: RecordedCell): Strip | undefined {
   const rounds = cell.rounds.flatMap(({ measurement }) => measurement.timeline ?? []);
   const longest = (stalls: { ms: number }[]) => Math.max(0, ...stalls.map(({ ms }) => ms));
@@ -55,7 +55,7 @@ export function timelineChart(label: string, strips: Strip[]): Html {
       y: { domain: strips.map(name), label: null, padding: 0.32, tickSize: 0 },
       marks: [
         Plot.barX(strips, { x1: 0, x2: "totalMs", y: name, fill: "var(--track)" }),
-        // A stall of a millisecond would be thinner than a pixel: the stroke keeps it visible.
+        // A stall of a millisecond would be thinner than a pixel. The stroke keeps it visible.
         Plot.barX(stalls, {
           x1: "at",
           x2: (stall) => stall.at + stall.ms,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One sentence for each work: which strategy to use, and what the second choice and the wrong choice cost.
+// One sentence for each work: the recommended strategy, and the cost of the second choice and of the wrong choice.
 import type { HostName } from "../../protocol/message.js";
 import { compareCells } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -14,7 +14,7 @@ export interface Advice {
   sentence: string;
 }
 
-/** A longer batch on the calling thread costs it a frame at 60 Hz. */
+/** One frame at 60 Hz. A longer batch on the calling thread costs a frame. */
 const FRAME_MS = 1000 / 60;
 
 export function adviceOf(results: Results, record: RunRecord, host: HostName): Advice[] {
@@ -53,12 +53,12 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
   const coldRegret = cold.regrets.get(best.mechanism)?.ratio ?? 1;
   if (coldBest !== undefined && coldRegret > COLD_WORTH_RATIO)
     parts.push(`on a cold pool ${coldBest.title} is fastest with ${shown(ms(coldBest, "coldBatch"))} ms`);
-  // If a plain strategy does as well, an adaptive one is not needed.
+  // If a plain strategy is as good, an adaptive strategy is not needed.
   const plain = [best, ...alike].find(({ place }) => place !== "adaptive") ?? best;
   return `${placeText(plain)}: ${parts.join("; ")}.`;
 }
 
-/** Twice as long is not alike, even if the noise is too large for a verdict. */
+/** From this ratio on, two strategies are not alike, even if the noise is too large for a verdict. */
 const ALIKE_RATIO = 2;
 
 /** From this regret on a cold pool, the sentence also names the best strategy for a cold pool. */

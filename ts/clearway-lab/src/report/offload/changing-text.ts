@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One sentence about the site that changes its behaviour, and what that cost each strategy.
+// One sentence about the site that changes its behaviour, and the cost of the change for each strategy.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -9,7 +9,7 @@ import { shown } from "../number.js";
 import { regretsIn } from "./columns.js";
 import { regretText } from "./regret-table.js";
 
-/** Returns the sentence; undefined if no strategy was measured. */
+/** Returns the sentence, or undefined if no strategy was measured. */
 export function changingSentence(record: RunRecord, host: HostName): string | undefined {
   const cells = record.cells.filter(
     (cell) => cell.scenario === "changing-site" && cell.host === host && !cell.control && cell.rounds.length > 0,

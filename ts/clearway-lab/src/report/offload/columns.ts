@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The works of a run on one host, and each strategy's regret in them. The same for every host that has cells.
+// The works of a run on one host, and each strategy's regret in them. The code is the same for every host that has cells.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -7,21 +7,21 @@ import { type Regret, type Regrets, regretsOf, withoutCutRound } from "../../sta
 import { loadText } from "../load-text.js";
 import { byLoad } from "../table.js";
 
-/** Cold: from making the pool to the end of its first batch. Warm: a later batch. */
+/** Cold is the time from making the pool to the end of its first batch. Warm is the time of a later batch. */
 export type Temperature = "warm" | "cold";
 const METRIC: Record<Temperature, string> = { warm: "batch", cold: "coldBatch" };
 
 export interface WorkColumn {
   label: string;
   cells: RecordedCell[];
-  /** By mechanism. */
+  /** The regrets by mechanism. */
   regrets: Map<string, Regret>;
 }
 
 export interface StrategyRow {
   cell: RecordedCell;
   regrets: (Regret | undefined)[];
-  /** The largest regret; undefined if the strategy lacks a work that another strategy has. */
+  /** The largest regret. Undefined if the strategy lacks a work that another strategy has. */
   worst: Regret | undefined;
 }
 
@@ -52,7 +52,7 @@ export function regretGrid(record: RunRecord, host: HostName, temperature: Tempe
   return { columns, rows: rows.sort((a, b) => key(a) - key(b) || 0) };
 }
 
-/** Returns the regrets within one work's cells, in whole rounds only. */
+/** Returns the regrets within one work's cells. Only complete rounds count. */
 export function regretsIn(record: RunRecord, cells: readonly RecordedCell[], metric: string): Regrets {
   const times = new Map(cells.map((cell) => [cell.mechanism, byRound(record, cell, metric)]));
   return regretsOf(record.interrupted || record.budgetEnded ? withoutCutRound(times) : times);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The task size from which each strategy pays, as figures and as a sentence.
+// The task size from which each strategy is worth its cost, as figures and as a sentence.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -39,7 +39,7 @@ export function crossoverText(crossover: Crossover | undefined): string {
   return crossover.kind === "everywhere" ? "at every size" : "at no size";
 }
 
-/** Returns the sentence; undefined if no strategy has a crossover figure. */
+/** Returns the sentence, or undefined if no strategy has a crossover figure. */
 export function crossoverSentence(lines: readonly SizeLine[], host: HostName): string | undefined {
   const told = lines.filter(({ crossover }) => crossover !== undefined);
   if (told.length === 0) return undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regret in figures: strategies by work, and the worst of each.
+// The regret as figures: strategies by work, and the worst work of each strategy.
 import type { HostName } from "../../protocol/message.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Regret } from "../../statistics/regret.js";
@@ -7,7 +7,7 @@ import { shown } from "../number.js";
 import type { Table, TableCell } from "../table.js";
 import { regretGrid, type Temperature } from "./columns.js";
 
-/** Returns the table; undefined if the run has no such cells. Folded: a terminal shows a sentence for each work instead. */
+/** Returns the table, or undefined if the run has no such cells. The table is folded. A terminal shows a sentence for each work instead. */
 export function regretTable(record: RunRecord, host: HostName, temperature: Temperature): Table | undefined {
   const { columns, rows } = regretGrid(record, host, temperature);
   if (columns.length === 0) return undefined;
@@ -26,7 +26,10 @@ export function regretTable(record: RunRecord, host: HostName, temperature: Temp
   };
 }
 
-/** Formats a regret. A dash: not measured in this work. Doubtful: the best was chosen on the round that it is compared with. */
+/**
+ * Formats a regret. A dash means that the work was not measured. Doubtful means that the best strategy was chosen by the round of the
+ * comparison.
+ */
 export function regretCell(regret: Regret | undefined): TableCell {
   if (regret === undefined) return { text: "–" };
   return { text: regretText(regret.ratio), ...(regret.chosenElsewhere ? {} : { doubtful: true }) };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Tracks the fastest transit of a message between two threads: the smallest difference seen, receiver's time minus sender's time.
- * Drifting clocks would make an old minimum stale, so only the last two windows count.
+ * Tracks the fastest transit of a message between two threads: the smallest difference of the receiver's time and the sender's time.
+ * Clocks drift, so an old minimum becomes stale. Only the last two windows count.
  */
 export class FastestWay {
   #olderMs = Number.POSITIVE_INFINITY;

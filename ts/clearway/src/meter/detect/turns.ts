@@ -4,7 +4,7 @@
 export interface Found {
   readonly startMs: number;
   readonly endMs: number;
-  /** Lower bound of the stall's start. Anything that ran since then may belong to the stall. */
+  /** The lower bound of the stall's start. Any work since then may belong to the stall. */
   readonly earliestMs: number;
   readonly errorMs: number;
   /** The part of the stall in which the idle loop was not woken. */
@@ -27,13 +27,14 @@ export type Phase = "check" | "timer";
  *      idle    |<-------------- stall ------------->|
  *              answered         C       T           can answer again
  *
- * A stall lasts from the moment the loop leaves the poll to the moment it enters the next one. Callbacks that run back to back in one
- * turn are one stall to an event that waits for the next poll. Between two readings the loop was busy for (time - idle time), so the
- * detector does not estimate a stall's length.
+ * A stall lasts from the moment when the loop leaves the poll to the moment when it enters the next poll. For an event that waits for the
+ * next poll, all callbacks of one turn are one stall. Between two readings the loop was busy for (time - idle time), so the detector does
+ * not estimate a stall's length.
  *
- * The readings do not show how the busy time splits around a sleep that began and ended between them. The uncertainty is bounded: the
- * loop sleeps at most until the next reading is due (`dueMs`), 1 ms after any work. The detector places all busy time after the sleep.
- * The length of a single run of work is then exact. If the work came before the sleep, its start is late by at most the sleep.
+ * If a sleep began and ended between two readings, the readings do not show how much busy time was before the sleep. The uncertainty is
+ * bounded: the loop sleeps at most until the next reading is due (`dueMs`), 1 ms after any work. The detector places all busy time after
+ * the sleep. The length of a single run of work is then exact. If the work came before the sleep, its reported start is late by at most
+ * the sleep.
  */
 export class TurnDetector {
   #atMs: number;
@@ -55,7 +56,7 @@ export class TurnDetector {
     this.#earliestMs = atMs;
   }
 
-  /** Sets the host time at which the next `timer` reading is due. Call it after each reading that arms one. */
+  /** Sets the host time at which the next `timer` reading is due. Call it after each reading that schedules one. */
   set dueMs(value: number) {
     this.#dueMs = value;
   }
@@ -67,7 +68,7 @@ export class TurnDetector {
     this.#open(atMs, atMs, 0, 0);
   }
 
-  /** Takes a reading. Returns the stall that it ended, if that stall reached the floor. */
+  /** Takes a reading. Returns the stall that the reading ended, if that stall reached the floor. */
   read(phase: Phase, atMs: number, idleMs: number): Found | undefined {
     const gapMs = atMs - this.#atMs;
     const sleptMs = Math.min(gapMs, Math.max(0, idleMs - this.#idleMs));

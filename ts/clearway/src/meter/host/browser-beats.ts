@@ -2,9 +2,12 @@
 import { FastestWay } from "../detect/fastest-way.js";
 import { type BeatMessage, beater } from "./browser-beater.js";
 
-/** Beats that establish the fastest transit time of a message, which is the detector's zero. */
+/** The number of first beats that establish the fastest transit time of a message. That time is the detector's zero. */
 const steadyBeats = 20;
-/** Steps of waiting for the first beat: 2 s in which this thread answers. A time in which the thread is held counts as one step. */
+/**
+ * The number of steps that wait for the first beat: 2 s in which this thread answers. A time in which the thread is held counts as one
+ * step.
+ */
 const silentSteps = 20;
 const silentStepMs = 100;
 
@@ -23,10 +26,10 @@ export interface BeatsEvents {
   beat(sentMs: number, atMs: number, heldMs: number): void;
 }
 
-/** One worker that sends beats, started from a Blob URL. It has its own clock, so measurements of another worker do not apply to it. */
+/** One worker that sends beats, started from a Blob URL. It has its own clock, so another worker's measurements do not apply. */
 export class Beats {
   readonly fastest: FastestWay = new FastestWay();
-  /** Settles after the first beats, or when there will be none. Never rejects. */
+  /** Settles after the first beats, or when no beats will come. Never rejects. */
   readonly ready: Promise<void>;
   #settle: () => void = () => {};
   #worker: Worker | undefined;
@@ -56,7 +59,7 @@ export class Beats {
       this.#worker = worker;
       worker.onmessage = ({ data: [sentMs, dueMs] }: MessageEvent<BeatMessage>) => {
         const atMs = performance.now();
-        // A late message of a worker that was stopped.
+        // A late message of a stopped worker.
         if (this.#worker !== worker) return;
         if (++this.#received > steadyBeats) return events.beat(sentMs, atMs, dueMs === undefined ? 0 : sentMs - dueMs);
         this.fastest.take(atMs - sentMs);
@@ -87,7 +90,7 @@ export class Beats {
   /**
    * Waits for the first beat in steps.
    *
-   * After the thread was held, the loop handles a timer that fell due before it handles the waiting messages.
+   * After the thread was held, the loop handles an expired timer before it handles the waiting messages.
    */
   #listen(steps: number): void {
     this.#silence = setTimeout(() => {

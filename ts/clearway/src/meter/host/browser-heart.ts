@@ -2,15 +2,15 @@
 import type { FastestWay } from "../detect/fastest-way.js";
 import { Beats } from "./browser-beats.js";
 
-/** An unused or too frequent heart continues for this long. Starting one takes some 10 ms and disturbs the next measurement. */
+/** The time for which an unused or too frequent heart continues. Starting one takes some 10 ms and disturbs the next measurement. */
 const lingerMs = 3_000;
-/** Number of failed workers after which no further one is tried. A content security policy reports each. */
+/** The number of failed workers after which no further worker is started. A content security policy reports each failure. */
 const failedMax = 3;
 
 export interface HeartListener {
-  /** Longest time between two beats that this listener accepts. */
+  /** The longest time between two beats that this listener accepts. */
   readonly periodMs: number;
-  /** Beats now come from a thread whose messages take `fastest`. With `undefined`, none come until the next call. */
+  /** Reports that beats now come from a thread whose messages take `fastest`. With `undefined`, no beats come until the next call. */
   beating(fastest: FastestWay | undefined): void;
   /** See `BeatsEvents.beat`. */
   beat(sentMs: number, atMs: number, heldMs: number): void;
@@ -19,8 +19,8 @@ export interface HeartListener {
 /**
  * This thread's only source of beats, shared by all its observers.
  *
- * It beats as often as the most demanding listener requires. Another frequency needs another worker, which takes over once its beats
- * are steady.
+ * It beats as often as the most demanding listener requires. Another frequency needs another worker. That worker takes over once its
+ * beats are steady.
  */
 class Heart {
   readonly #listeners = new Set<HeartListener>();
@@ -30,7 +30,7 @@ class Heart {
   #failed = 0;
   #linger: ReturnType<typeof setTimeout> | undefined;
 
-  /** Why there is no heart, or `undefined` while it beats or starts. */
+  /** The reason why there is no heart, or `undefined` while it beats or starts. */
   get why(): string | undefined {
     return this.#why;
   }

@@ -20,7 +20,7 @@ export interface Timeline {
   stop(): void;
 }
 
-/** Observes the browser's records of long tasks and long animation frames, where it keeps them. */
+/** Observes the browser's records of long tasks and long animation frames, if the browser keeps them. */
 export function openTimeline(sink: Sink): Timeline {
   const sources: SourceState[] = [];
   const open: { observer: PerformanceObserver; take: (entries: PerformanceEntryList) => void }[] = [];

@@ -7,12 +7,12 @@ import type { ScriptShare } from "../stall.js";
 /** Receives a host's observations. All times are milliseconds on the host's `now()`. */
 export interface Sink {
   found(stall: Found): void;
-  /** The idle watcher was due at `startMs` but woke only at `endMs`. */
+  /** Reports that the idle watcher was due at `startMs` but woke only at `endMs`. */
   watcherHeld(startMs: number, endMs: number): void;
-  /** The thread was ready to run in this interval, and the machine ran other threads. */
+  /** Reports that the thread was ready to run in this interval, but the machine ran other threads. */
   queued(startMs: number, endMs: number): void;
   garbageCollected(startMs: number, endMs: number): void;
-  /** A single task held the thread, with exact edges. */
+  /** Reports that a single task held the thread. The edges are exact. */
   task(startMs: number, endMs: number): void;
   script(startMs: number, endMs: number, script: ScriptShare): void;
   stack(atMs: number, frames: readonly string[]): void;
@@ -25,9 +25,9 @@ export interface ObserveOptions {
   readonly floorMs: number;
   readonly stacks: boolean;
   readonly beatMs?: number | undefined;
-  /** The observation is short and settled after its end. It may cost more, measure more finely and report later. */
+  /** The observation is short, and the caller settles it after its end. It may cost more, measure more finely and report later. */
   readonly brief?: boolean;
-  /** Count the display's real frames, where there are some. */
+  /** Whether to count the display's real frames, if there are any. */
   readonly frames: boolean;
 }
 
@@ -51,10 +51,10 @@ export interface Observer {
   /**
    * Ends the run at the returned time and reports the stall that was still open.
    *
-   * `held` means that the caller knows that the thread did not return to its loop since `begin()`.
+   * `held` means that the thread did not return to its loop since `begin()`, as the caller knows.
    */
   end(held: boolean): number;
-  /** Settles when the evidence about everything before now has arrived. Never rejects. */
+  /** Settles when the evidence about all earlier moments has arrived. Never rejects. */
   settle(): Promise<void>;
   /** Stops all sources and keeps no data. */
   stop(): void;

@@ -19,7 +19,7 @@ export class RunQueue {
     this.#waitedMs = this.#read();
   }
 
-  /** Returns the milliseconds that the thread waited since the last call. Returns 0 where the system does not count them. */
+  /** Returns the milliseconds that the thread waited since the last call. Returns 0 if the system does not count them. */
   take(): number {
     const before = this.#waitedMs;
     this.#waitedMs = this.#read();
@@ -37,7 +37,7 @@ export class RunQueue {
     try {
       size = readSync(this.#file, bytes, 0, bytes.length, 0);
     } catch {
-      return this.#waitedMs; // a thread that is about to end
+      return this.#waitedMs; // the thread is about to end
     }
     let at = bytes.indexOf(space) + 1;
     let nanoseconds = 0;
@@ -50,6 +50,6 @@ function open(): number | undefined {
   try {
     return openSync("/proc/thread-self/schedstat", "r");
   } catch {
-    return undefined; // not Linux, or a kernel without this count
+    return undefined; // the system is not Linux, or its kernel lacks this count
   }
 }

@@ -5,14 +5,14 @@ import type { Observer, Sink } from "./host.js";
 import { nodeWatcher } from "./node-watcher.js";
 import { TimerBeats, timerFloorMs } from "./timer-beats.js";
 
-/** Finds the stalls of a thread with the means that its runtime offers. */
+/** Finds the stalls of a thread by the means of its runtime. */
 export interface ThreadObserver extends Pick<Observer, "begin" | "held" | "end" | "stop"> {
   readonly source: SourceState;
 }
 
 const now = (): number => performance.now();
 
-/** Observes this thread by its timers. It is for runtimes that do not report how long their loop slept. */
+/** Observes this thread by its timers. It is for runtimes that do not report their loop's sleep time. */
 export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
   let beginMs = now();
   const timers = new TimerBeats(floorMs, now, (found) => {

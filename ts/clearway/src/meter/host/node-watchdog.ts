@@ -3,12 +3,15 @@ import type { Session } from "node:inspector";
 
 /** Start-up data of the watchdog's thread. */
 export interface WatchdogData {
-  /** `[0]`: when the watched thread last answered, in whole ms since `baseNs`. `[1]`: the number of observers that want its stacks. */
+  /**
+   * `[0]` is the time of the watched thread's last answer, in whole ms since `baseNs`. `[1]` is the number of observers that want its
+   * stacks.
+   */
   readonly shared: Int32Array;
   /** `process.hrtime` of the watched thread at its clock's 0. All threads share this clock. */
   readonly baseNs: bigint;
   readonly tickMs: number;
-  /** Time without an answer after which the stack is sampled. */
+  /** The time without an answer after which the stack is sampled. */
   readonly sampleAfterMs: number;
   readonly sampleEveryMs: number;
   readonly samplesMax: number;
@@ -22,18 +25,18 @@ export type WatchdogMessage =
   | { readonly type: "noStacks"; readonly why: string };
 
 /**
- * Runs in the watchdog's thread. The thread is idle except for a tick, so a late tick points to the machine. It can observe the watched
+ * Runs in the watchdog's thread. Except for a tick, the thread is idle, so a late tick points to the machine. It can observe the watched
  * thread while that thread cannot answer.
  *
- * The watchdog evaluates an expression through an inspector session. V8 runs it in the middle of running JavaScript (and of
+ * The watchdog evaluates an expression through an inspector session. V8 runs the expression in the middle of running JavaScript (and of
  * `Atomics.wait`), on top of the held stack, so the expression's own stack trace shows that stack. The watchdog enables no debugger and
- * starts no profiler, because both would slow the watched app down. A long native call that never returns to JavaScript is sampled when
- * it returns.
+ * starts no profiler, because both would slow the watched app down. A long native call that does not return to JavaScript is sampled only
+ * when it returns.
  *
- * The session is open only while the thread is held: an open session would make the process wait for it at its end.
+ * The session is open only while the thread is held, because the process would wait at its end for an open session.
  *
- * The function runs from its own source text in another thread, so it must not use anything outside itself. Its inner functions are
- * methods, because bundlers that keep names wrap any other named function in a helper that this thread would lack.
+ * The function runs from its own source text in another thread, so it must not use anything from outside. Its inner functions are
+ * methods: bundlers that keep names wrap other named functions in a helper, and that thread would not have the helper.
  */
 export function watchdog(requireModule: (name: string) => unknown): void {
   const threads = requireModule("node:worker_threads") as typeof import("node:worker_threads");
@@ -80,7 +83,7 @@ export function watchdog(requireModule: (name: string) => unknown): void {
       if (!session) return;
       asking = true;
       samples++;
-      // The interval grows, because the first samples of a long stall explain it.
+      // The interval grows, because the first samples usually explain a long stall.
       nextSampleMs = atMs + data.sampleEveryMs * Math.max(1, samples >> 2);
       session.post("Runtime.evaluate", { expression, silent: true, returnByValue: true }, (error, answer) => {
         asking = false;

@@ -4,7 +4,7 @@ import type { SourceState } from "../report.js";
 import { appFrames } from "../stacks.js";
 import { type WatchdogData, type WatchdogMessage, watchdog } from "./node-watchdog.js";
 
-/** How long an unused watchdog stays. Starting one takes some 20 ms and disturbs the next measurement. */
+/** The time for which an unused watchdog continues. Starting one takes some 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
 
 export interface WatcherSink {
@@ -13,7 +13,7 @@ export interface WatcherSink {
   stack(atMs: number, frames: readonly string[]): void;
 }
 
-/** This thread's only watchdog, shared by all its observers and started at the first use. It never keeps the process alive. */
+/** This thread's only watchdog. All observers share it, and the first use starts it. It never keeps the process alive. */
 class NodeWatcher {
   readonly #sinks = new Set<WatcherSink>();
   readonly #shared = new Int32Array(new SharedArrayBuffer(8));
@@ -28,7 +28,7 @@ class NodeWatcher {
     return this.#sinks.size > 0;
   }
 
-  /** Adds a sink, and starts the watchdog unless one runs or has failed. The first user's beat and tick apply. */
+  /** Adds a sink, and starts the watchdog unless one runs or has failed. The first sink determines the beat and the tick. */
   use(sink: WatcherSink, beatMs: number, tickMs: number): void {
     clearTimeout(this.#linger);
     this.#sinks.add(sink);
@@ -56,7 +56,7 @@ class NodeWatcher {
     this.#linger.unref();
   }
 
-  /** Records that the thread answered at `atMs`. It is one atomic store, because every turn of the loop calls it. */
+  /** Records that the thread answered at `atMs`. This is only one atomic store, because every turn of the loop calls it. */
   answered(atMs: number): void {
     Atomics.store(this.#shared, 0, atMs | 0);
   }
@@ -110,7 +110,7 @@ class NodeWatcher {
         worker.on("exit", (code) => {
           if (this.#worker === worker) fail(`the watcher thread ended with code ${code}`);
         });
-        // After the listeners, because adding a listener takes the reference again.
+        // Placed after the listeners, because adding a listener references the worker again.
         worker.unref();
       } catch (error) {
         fail(`no watcher thread: ${error instanceof Error ? error.message : String(error)}`);

@@ -12,11 +12,11 @@ export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 export const now = (): number => performance.now();
 
 /**
- * The heartbeat of a quiet loop. It shows the watchdog that the loop answers, and bounds how long two runs of work can look like one.
- * The loop's own clock measures the stalls, at any heartbeat. 10 ms cost 100 wakes per second.
+ * The heartbeat of an idle loop. It shows the watchdog that the loop answers, and limits how far apart two runs of work can be and still
+ * count as one. The loop's own clock measures the stalls, at any heartbeat. 10 ms cost 100 wakes per second.
  */
 const beatMsDefault = 10;
-/** The watcher's own tick: how precisely delays by the machine are seen. A lasting watch ticks half as often, to cost less. */
+/** The watcher's own tick. It determines the precision of delays by the machine. A lasting watch ticks half as often, to cost less. */
 const tickMs = 10;
 const tickMsBrief = 5;
 export function observe(options: ObserveOptions, sink: Sink): Observer {
@@ -51,8 +51,8 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     begin: thread.begin,
     held: thread.held,
     end: thread.end,
-    // Waits one tick of the watcher, and then two turns of the loop. Node passes on what its garbage collector reported once per turn,
-    // and calls the observer after immediates that were set before. A late timer alone can run before either.
+    // Waits one tick of the watcher, and then two turns of the loop. Once per turn, Node passes on the garbage collector's reports, and
+    // it calls the observer after earlier immediates. A late timer alone could run before both.
     settle: () =>
       new Promise((resolve) => {
         setTimeout(() => setImmediate(() => setImmediate(resolve)), 15);

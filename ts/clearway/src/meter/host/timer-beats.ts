@@ -5,16 +5,16 @@ import type { Found } from "../detect/turns.js";
 
 /** Timers find every stall of at least this length. */
 export const timerFloorMs = 20;
-/** Chromium delays a page's timers by up to 8 ms to save wakes. A shorter period would add no information. */
+/** Chromium delays a page's timers by up to 8 ms to save wakes, so a shorter period would add no information. */
 const periodMs = 8;
-/** A stall of 20 ms may appear this short. Its start is known to plus or minus half a beat. */
+/** The apparent length of a stall of 20 ms can be this short. The stall's start is known to plus or minus half a beat. */
 const foundFloorMs = timerFloorMs - periodMs / 2;
 
 /**
  * Detects stalls from the watched thread's own timers.
  *
- * They are coarse but available on every host. They are used while no better source runs: before the first beats of the watcher's
- * thread, where there is no such thread, and where the loop does not report its idle time.
+ * They are imprecise, but available on every host. The meter uses them while no better source runs: before the first beats of the
+ * watcher's thread, on hosts without such a thread, and on hosts whose loop does not report its idle time.
  */
 export class TimerBeats {
   readonly #floorMs: number;
@@ -31,7 +31,7 @@ export class TimerBeats {
     this.#detector = this.#fresh();
   }
 
-  /** Starts to beat; the thread answers now. Has no effect while it beats. */
+  /** Starts to beat. The thread counts as answering now. Does nothing if it beats already. */
   start(): void {
     if (this.#timer !== undefined) return;
     this.#detector = this.#fresh();
@@ -59,7 +59,7 @@ export class TimerBeats {
     this.#timer = undefined;
   }
 
-  /** Returns a new detector. A timer is due on this thread's own clock, so the fastest transit time is 0, for ever. */
+  /** Returns a new detector. A timer is due on this thread's own clock, so the fastest transit time is always 0. */
   #fresh(): BeatDetector {
     return new BeatDetector(this.#floorMs, new FastestWay(0, Number.POSITIVE_INFINITY));
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Returns the frames that stalls are expected to drop at `hz`.
+ * Returns the expected number of frames that stalls drop at `hz`.
  *
- * A stall of length b covers b / P frame times on average, over all phases. The last of those frames still appears, late, so b / P - 1
- * are lost.
+ * On average over all phases, a stall of length b covers b / P frame times. The last of those frames still appears, but late, so b / P -
+ * 1 frames are lost.
  */
 export function expectedDroppedFrames(lengthsMs: readonly number[], hz: number): number {
   const frameMs = 1000 / hz;
@@ -20,9 +20,9 @@ export interface CountedFrames {
 }
 
 /**
- * Counts the frames that were really dropped, from the times between the shown frames.
+ * Counts the dropped frames, from the times between the shown frames.
  *
- * The median gap gives the display's own rate. It is right if most frames appear in time; in any other run the stalls show the problem.
+ * The median gap gives the display's own rate. That is right if most frames appear in time; otherwise the stalls show the problem.
  *
  * Returns `undefined` for fewer than 4 gaps, which are too few to find the display's rate.
  */

@@ -2,8 +2,7 @@
 import type { HitchVerdicts } from "../report.js";
 
 /**
- * Returns the hitch ratio: milliseconds per second that frames came later than the frame time at `hz` allows, sum max(0, b - 1000/F) /
- * T.
+ * Returns the hitch ratio: the milliseconds per second by which frames exceeded the frame time at `hz`, sum max(0, b - 1000/F) / T.
  */
 export function hitchRatio(lengthsMs: readonly number[], durationMs: number, hz: number): number {
   if (durationMs <= 0) return 0;

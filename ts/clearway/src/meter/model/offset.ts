@@ -16,12 +16,12 @@ export interface ClockOffset {
 /**
  * Returns the offset of the remote clock from the local one, and its error.
  *
- * A single trip only shows that it was handled between sending and return. The offset lies between `remote - back` and `remote - sent`.
- * The midpoint is the usual estimate; its error is half the width, which is half the round trip. The offset must satisfy all trips, so
- * it lies in the intersection of their intervals. The intersection is at most as wide as the tightest trip's interval, and narrower
- * when different trips were slow in different directions.
+ * A single trip shows only that the remote side handled it between sending and return. The offset lies between `remote - back` and
+ * `remote - sent`. The midpoint is the usual estimate; its error is half the width, which is half the round trip. The offset must satisfy
+ * all trips, so it lies in the intersection of their intervals. The intersection is at most as wide as the narrowest interval. It is
+ * narrower if different trips were slow in different directions.
  *
- * An empty intersection means that the clocks drifted during the series. The fastest trip alone then gives the offset.
+ * An empty intersection means that the clocks drifted during the series. The offset then comes from the fastest trip alone.
  */
 export function bestOffset(trips: readonly TimedTrip[]): ClockOffset | undefined {
   if (trips.length === 0) return undefined;

@@ -3,8 +3,8 @@
 /**
  * Returns the probability, 0 to 1, that an event waits longer than `overMs`.
  *
- * The event arrives at a random moment of the run. The result is exact, not sampled: an event waits longer than x if it arrives in the
- * part of a stall that lies more than x before the stall's end. These arrivals make up sum max(0, b - x) of the run.
+ * The event arrives at a random moment of the run. The result is exact, not sampled. An event waits longer than x if it arrives in a
+ * stall, more than x before the stall's end. These arrivals make up sum max(0, b - x) of the run.
  *
  * Stalls below the meter's floor are not recorded, so an `overMs` under the floor gives a lower bound.
  */
@@ -16,8 +16,8 @@ export function waitProbability(lengthsMs: readonly number[], durationMs: number
 }
 
 /**
- * Returns the mean wait of an event that arrives at a random moment: sum of b^2 / 2T. It meets stall b with probability b / T and then
- * waits b / 2 on average.
+ * Returns the mean wait of an event that arrives at a random moment: sum of b^2 / 2T. The event meets stall b with probability b / T, and
+ * then waits b / 2 on average.
  *
  * Unrecorded stalls (all shorter than the floor) can add at most half the floor to the true figure.
  */

@@ -8,15 +8,15 @@ import { unsupported } from "./types.js";
 
 /** Copies an Arrow table's columns into buffers, in the order of `layout.ts`. */
 export class Columns {
-  /** `room` is the number of bytes that may be copied. */
+  /** `room` is the maximum number of bytes that may be copied. */
   constructor(private room: number) {}
 
-  // In apache-arrow, values and offsets begin with the first row, whatever `offset` says. Only bits count from `offset`.
+  // In apache-arrow, values and offsets begin with the first row, even if `offset` is not 0. Only bits count from `offset`.
   copy(shape: Shape, column: string, data: Data, rows: number): Uint8Array[] {
     const validity = validityOf(column, data, rows);
     if (validity.length > 0 && !shape.nullable) throw corrupt(column, "is not nullable and has nulls");
     const buffers = [validity, ...this.#values(shape, column, data, rows, validity)];
-    // A struct's columns have subtracted their own bytes.
+    // A struct's columns have already subtracted their own bytes.
     if (shape.kind !== "struct") for (const { length } of buffers) this.room -= length;
     if (this.room >= 0) return buffers;
     throw invalid(
@@ -70,21 +70,21 @@ export class Columns {
     const codes = new Int32Array(rows);
     for (let row = 0; row < rows; row++) {
       const code = isValid(validity, row) ? Number(values?.[row]) : 0;
-      // Indices have up to 64 bits. An index outside the dictionary fails when it is read, because its row may belong to a struct that
-      // is null.
+      // Indices have up to 64 bits. An index outside the dictionary fails only when it is read, because its row may belong to a null
+      // struct.
       codes[row] = code === (code | 0) ? code : -1;
     }
     return [memory(codes), offsets, bytes];
   }
 
-  // A dictionary may have several pieces: the first one and later additions.
+  // A dictionary may have several pieces: the first piece and later additions.
   #dictionary(column: string, { dictionary, type }: Data): [Uint8Array, Uint8Array] {
     const pieces = (dictionary?.data ?? []).map((data) => {
       if (data.nullCount > 0) throw unsupported(column, "dictionaries with null in them", String(type));
       return bytesFrom(column, data, data.length, this.room);
     });
     const lengths = pieces.map(([offsets]) => offsets.byteLength / 4 - 1);
-    // At least one entry, because the codes of null rows must be in the dictionary.
+    // At least one entry, because even the codes of null rows must be in the dictionary.
     const offsets = new Int32Array(
       Math.max(
         1,

@@ -10,14 +10,14 @@ import { loadArrow } from "./load.js";
 import { corrupt } from "./memory.js";
 import { shapesFrom } from "./types.js";
 
-// The size at which writers close chunks. Record batches from other writers may be larger than a chunk's limit.
+// The size at which writers close chunks. Record batches of other writers may exceed a chunk's limit.
 const chunkBytes = 1 << 28;
 
 /**
  * Converts an Arrow table into a table message.
  *
- * Copies each buffer once into a chunk that the new table owns: one chunk per record batch, or several for a batch of more than 256
- * MiB. Decodes no values. Throws `invalid-argument` for content that tables do not support, and `protocol` for corrupt memory.
+ * Copies each buffer once into a chunk that the new table owns. A record batch becomes one chunk, or several chunks if it has more than
+ * 256 MiB. Decodes no values. Throws `invalid-argument` for content that tables do not support, and `protocol` for corrupt memory.
  */
 export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promise<Branded> {
   const arrow = await loadArrow();
@@ -65,7 +65,7 @@ const roomPerByte = 64;
 function roomFor(batches: readonly RecordBatch[]): number {
   const seen = new Set<ArrayBufferLike>();
   const see = (data: Data | undefined): void => {
-    if (!data) return; // of a batch without rows
+    if (!data) return; // a batch without rows has no data
     const { values, valueOffsets, nullBitmap } = data as {
       values?: Uint8Array;
       valueOffsets?: Int32Array;

@@ -3,7 +3,7 @@ import { caused } from "../../error/clearway-error.js";
 
 export type Arrow = typeof import("apache-arrow");
 
-/** Loads the optional package at its first use. Throws `missing-package`. */
+/** Loads the optional package on first use. Throws `missing-package`. */
 export async function loadArrow(): Promise<Arrow> {
   try {
     return await import("apache-arrow");

@@ -3,7 +3,7 @@ import type { Data } from "apache-arrow";
 import { invalid } from "../refusal.js";
 import { checkLength, corrupt, isValid, memory, validityOf } from "./memory.js";
 
-/** The rows of a column of texts, bytes or lists: offsets from 0, and the range that they cover in Arrow's data. */
+/** The rows of a column of texts, bytes or lists. `offsets` begin at 0. `first` and `last` are the range in Arrow's data. */
 export interface Span {
   readonly offsets: Int32Array;
   readonly first: number;
@@ -30,7 +30,7 @@ export function spanOf(column: string, data: Data, rows: number, size: number): 
   return { offsets, first, last: before };
 }
 
-/** Reads texts or bytes as offsets and data. `room` is the number of bytes that may be copied. */
+/** Reads texts or bytes as offsets and data. `room` is the maximum number of bytes that may be copied. */
 export function bytesFrom(column: string, data: Data, rows: number, room: number): [Uint8Array, Uint8Array] {
   if (isView(data)) return viewsFrom(column, data, rows, room);
   const values = data.values as Uint8Array | undefined;
@@ -50,7 +50,8 @@ export function bytesIn(column: string, data: Data, rows: number): number {
   return sum;
 }
 
-// A view has 16 bytes: the text's length, then either the text, or its first 4 bytes, a buffer's number and an offset in that buffer.
+// A view has 16 bytes: the text's length, and either the text itself, or the text's first 4 bytes, a buffer's number and an offset in
+// that buffer.
 const viewBytes = 16;
 const inlineMax = 12;
 

@@ -18,7 +18,7 @@ const numbers = {
   f64: "Float64",
 } as const;
 
-/** Converts columns to Arrow's fields. A dictionary's type has an identity, so call this once per table. */
+/** Converts columns to Arrow's fields. Call this once per table, because each dictionary type gets an identity. */
 export function arrowFields(arrow: Arrow, shapes: readonly Shape[]): Field[] {
   return shapes.map((shape) => new arrow.Field(shape.name, arrowType(arrow, shape), shape.nullable));
 }
@@ -97,7 +97,7 @@ function isBytes({ DataType }: Arrow, type: DataType): boolean {
   return DataType.isBinary(type) || DataType.isLargeBinary(type) || DataType.isBinaryView?.(type);
 }
 
-/** Returns the typed error for content that tables do not support. It has the column and Arrow's type as properties, too. */
+/** Returns the typed error for content that tables do not support. The error also has the properties `column` and `type`. */
 export function unsupported(column: string, what: string, type: string): ClearwayError {
   const message = `tables have no ${what}: ${column}. Cast the column to another type, or leave it out.`;
   return Object.assign(new ClearwayError("invalid-argument", message), { column, type });

@@ -11,7 +11,7 @@ export class Bits {
     const at = this.length++;
     const byte = at >> 3;
     if (byte === this.#bytes.length) this.#bytes = grown(Uint8Array, this.#bytes, byte + 1);
-    // The first bit of a byte clears the bits that an earlier chunk left there.
+    // The first bit of a byte clears the byte, which may contain bits of an earlier chunk.
     const before = (at & 7) === 0 ? 0 : this.#bytes[byte]!;
     this.#bytes[byte] = bit ? before | (1 << (at & 7)) : before;
   }

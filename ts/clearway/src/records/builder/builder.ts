@@ -3,42 +3,43 @@
 /**
  * Collects the values of one column for one chunk after another.
  *
- * Its arrays are scratch memory that grows by doubling and is reused for the next chunk. It allocates nothing per row.
+ * The builder's arrays are scratch memory. They grow by doubling, and the next chunk reuses them. A push allocates nothing per row.
  */
 export interface Builder {
-  /** Adds a value. Throws {@link BadValue} and may leave a part of the value; the writer then truncates. */
+  /** Adds a value. Throws {@link BadValue}, and may then leave a part of the value. The writer truncates that part. */
   push(value: unknown): void;
   /** Adds an empty value for a row that is null. */
   pushEmpty(): void;
   /** Removes every row from `rows` on. */
   truncate(rows: number): void;
-  /** Returns the chunk's buffers in the order of `layout.ts`. They are views of the scratch memory, so the caller copies them at once. */
+  /**
+   * Returns the chunk's buffers in the order of `layout.ts`. They are views of the scratch memory, so the caller must copy them at once.
+   */
   buffers(): Uint8Array[];
-  /** Bytes of its buffers so far, without padding. */
+  /** The number of bytes of the builder's buffers so far, without padding. */
   readonly bytes: number;
 }
 
-/** The largest offset: offsets are 32 bits, signed. */
+/** The largest offset. Offsets are signed 32-bit numbers. */
 export const offsetMax = 0x7fff_ffff;
 
 /**
- * The growth counter that the columns of one writer share. Each column adds its own bytes of texts, bytes and lists, because a single
- * row can exceed the growth that a fixed number of rows allows for.
+ * The growth counter that the columns of one writer share. Each column adds its own bytes of texts, bytes and lists. A fixed number of
+ * rows could not bound this growth, because a single row can be large.
  */
 export class Growth {
-  /** Bytes since the writer last added up its columns. */
+  /** The number of bytes since the writer last summed its columns. */
   bytes = 0;
 
   /** `dataBytesMax` limits the data of one column in a chunk. Only tests set it lower. */
   constructor(readonly dataBytesMax = offsetMax) {}
 }
 
-/** Initial rows of the scratch memory: one page of 4-byte values. */
+/** The initial number of rows of the scratch memory: one page of 4-byte values. */
 export const firstRows = 1024;
 
 /**
- * Copies a typed array into a larger one and drops the old one. The new length is twice the old, but at most `max` and at least
- * `needed`.
+ * Copies a typed array into a larger array. The new length is twice the old length, but at most `max` and at least `needed`.
  */
 export function grown<T extends { readonly length: number; set(from: T): void }>(
   Type: new (length: number) => T,

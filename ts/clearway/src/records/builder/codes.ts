@@ -26,12 +26,12 @@ export class CodeBuilder implements Builder {
     this.#put(this.#codeOf.get(value) ?? this.#add(value));
   }
 
-  // A null row has a code too, which no reader uses.
+  // A null row also has a code, but no reader uses it.
   pushEmpty(): void {
     this.#put(0);
   }
 
-  // A text that occurred only in a rejected row stays in the dictionary, which is harmless.
+  // A text of a rejected row stays in the dictionary, which is harmless.
   truncate(rows: number): void {
     this.#rows = Math.min(rows, this.#rows);
     if (rows > 0) return;
@@ -40,7 +40,7 @@ export class CodeBuilder implements Builder {
   }
 
   buffers(): Uint8Array[] {
-    // Code 0 needs an entry even in a chunk of nulls only: Arrow's readers look it up in the columns of a struct that is null.
+    // Code 0 needs an entry even if all rows of the chunk are null. Arrow's readers look the code up in the columns of a null struct.
     if (this.#rows > 0 && this.#codeOf.size === 0) this.#add("");
     const [, offsets, data] = this.#texts.buffers();
     return [noBytes, bytesOf(this.#codes, this.#rows), offsets!, data!];

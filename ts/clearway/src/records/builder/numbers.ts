@@ -20,11 +20,11 @@ const takes: Readonly<Record<NumberKind, string>> = {
 
 interface NumberBuilder extends Builder {
   readonly length: number;
-  /** Adds values of the right type without checking them. */
+  /** Adds values of the right type, unchecked. */
   pushAll(values: Values): void;
 }
 
-// Floats need no check after the store (f32 rounds). Every other kind must read back as the value that was written.
+// Floats need no check after the store, because f32 rounds by design. A stored value of every other kind must equal the given value.
 type Plain = number[];
 
 /** Makes a separate class for each kind, for the same reason as `vector/numbers.ts`. */

@@ -50,8 +50,8 @@ export class RowsBuilder implements Builder {
 }
 
 /**
- * Returns a chain of functions, one per column, each calling the next. A loop over the columns would call builders of every class at
- * one place in the code, which costs three times as much per row.
+ * Returns a chain of functions, one per column. Each function calls the next one. A loop over the columns would call builders of every
+ * class from one place in the code, which costs three times as much per row.
  */
 function chain(shapes: readonly Shape[], columns: readonly Builder[]): Put {
   let put: Put | undefined;
@@ -74,8 +74,8 @@ function link(name: string, column: Builder, next: Put | undefined): Put {
 }
 
 /**
- * Reads a property whose name every object inherits, such as `constructor`. The property counts only if the row has its own, or if its
- * class has a getter.
+ * Reads a property whose name every object inherits, such as `constructor`. The property counts only if the row itself has it, or if the
+ * row's class has a getter.
  */
 function notInherited(row: Record<string, unknown>, name: string): unknown {
   for (let at: object | null = row; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {

@@ -4,7 +4,7 @@ import { BadValue } from "../refusal.js";
 import { encodeUtf8 } from "../utf8.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 
-/** Offsets, and bytes that grow. Texts, bytes and dictionaries share this class. */
+/** Offsets, and a growing array of bytes. Texts, bytes and dictionaries share this class. */
 export class Runs {
   #offsets: Int32Array = new Int32Array(firstRows + 1);
   #data: Uint8Array = new Uint8Array(firstRows * 8);
@@ -21,8 +21,8 @@ export class Runs {
   room(bytes: number, column: string, value: unknown): Uint8Array {
     const needed = this.end + bytes;
     if (needed > this.#data.length) {
-      // The writer closes chunks long before this limit, but one value alone may exceed it. The array never grows beyond the offsets'
-      // limit, so a value that fits into the array needs no further check.
+      // The writer closes chunks long before this limit, but a single value may exceed it. The array never grows beyond the limit, so a
+      // value that fits into the array needs no further check.
       const max = this.growth.dataBytesMax;
       if (needed > max) {
         const hint = "Split the value over several rows.";
@@ -33,7 +33,7 @@ export class Runs {
     return this.#data;
   }
 
-  /** Ends a row where its bytes end. */
+  /** Ends a row at `end`, the end of its bytes. */
   close(end: number): void {
     const at = ++this.rows;
     if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);
@@ -74,7 +74,7 @@ export class TextBuilder implements Builder {
   push(value: unknown): void {
     if (typeof value !== "string") throw new BadValue(this.column, "a text", value);
     const runs = this.#runs;
-    // A UTF-16 unit becomes at most 3 bytes.
+    // A UTF-16 unit takes at most 3 bytes in UTF-8.
     const data = runs.room(value.length * 3, this.column, value);
     runs.close(encodeUtf8(value, data, runs.end));
   }

@@ -45,7 +45,7 @@ export class DateBuilder implements Builder {
   }
 }
 
-/** Timestamps as 64-bit numbers, written as two halves. A bigint per row would produce garbage for each row. */
+/** Timestamps as 64-bit numbers, written as two halves. A bigint per row would be garbage for the collector. */
 export class TimeBuilder implements Builder {
   #halves: Int32Array = new Int32Array(firstRows * 2);
   #rows = 0;
@@ -77,7 +77,7 @@ export class TimeBuilder implements Builder {
     return [noBytes, bytesOf(this.#halves, this.#rows * 2)];
   }
 
-  // A store into 32 bits keeps the low bits, for negative numbers and for numbers beyond 32 bits too.
+  // A store into 32 bits keeps the low bits. This also holds for negative numbers and for numbers beyond 32 bits.
   #put(low: number, high: number): void {
     const at = this.#rows * 2;
     if (at === this.#halves.length) this.#halves = grown(Int32Array, this.#halves, at + 2);

@@ -11,7 +11,7 @@ import { StructVector } from "./struct.js";
 import { TimeVector } from "./times.js";
 import { Bitmap, type Vector } from "./vector.js";
 
-/** Returns the number of rows in a chunk's header. O(1), because every chunk is checked when its table arrives. Throws `protocol`. */
+/** Returns the number of rows in a chunk's header. O(1), because this runs for every chunk when a table arrives. Throws `protocol`. */
 export function readHeader(data: ArrayBuffer, expected: number): number {
   if (data.byteLength < directoryAt) throw malformed(`a chunk of ${data.byteLength} bytes has no header`);
   const header = new DataView(data);
@@ -20,7 +20,7 @@ export function readHeader(data: ArrayBuffer, expected: number): number {
   const buffers = header.getUint32(bufferCountAt, true);
   if (buffers !== expected) throw malformed(`a chunk has ${buffers} buffers where its columns have ${expected}`);
   if (directoryAt + buffers * entryBytes > data.byteLength) throw malformed("a chunk ends inside its directory");
-  // Codes, offsets and row numbers are 32 bits, signed, and each column has at least one bit per row.
+  // Codes, offsets and row numbers are signed 32-bit numbers. Each column has at least one bit per row.
   if (rows > 0x7fff_ffff || rows > data.byteLength * 8) {
     throw malformed(`a chunk of ${data.byteLength} bytes says that it has ${rows} rows`);
   }
@@ -28,7 +28,7 @@ export function readHeader(data: ArrayBuffer, expected: number): number {
 }
 
 /**
- * Makes the columns of a chunk readable, after its header was read.
+ * Opens the columns of a chunk for reading. The header must have been read.
  *
  * Checks that every buffer lies inside the chunk and is long enough for the rows: O(columns), for any number of rows. Copies nothing.
  * Throws `protocol`.
@@ -39,9 +39,9 @@ export function openChunk(data: ArrayBuffer, shapes: readonly Shape[], rows: num
 
 class Opening {
   #at = 0;
-  // The end of the previous buffer. Each buffer begins at or after it, so that no two columns read the same memory.
+  // The end of the previous buffer. Each buffer begins at or after this end, so two columns never read the same memory.
   #end: number;
-  // Whether readers may skip rows: inside a struct that has nulls.
+  // Whether readers may skip rows. They may inside a struct that has nulls.
   #hidden = false;
 
   constructor(
@@ -89,7 +89,7 @@ class Opening {
   }
 
   #list(of: ItemKind, spans: Spans, validity: Bitmap | undefined): Vector {
-    // The lists determine which texts are read, so readers may skip texts.
+    // The lists decide which texts are read, so readers may skip texts.
     if (of === "text") return new TextListVector(spans, this.#texts(), validity);
     return new ListVector(spans, of === "bool" ? new Bitmap(this.#bytes()) : this.#take(of), validity);
   }
@@ -128,7 +128,7 @@ class Opening {
     return offsets;
   }
 
-  // Takes the next buffer of the directory. With `count`, the result has only that many elements.
+  // Takes the next buffer of the directory. With `count`, the result has only `count` elements.
   #take(kind: keyof typeof arrays, count?: number): Values {
     const entry = directoryAt + this.#at++ * entryBytes;
     const offset = this.header.getUint32(entry, true);

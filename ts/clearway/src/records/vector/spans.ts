@@ -6,12 +6,12 @@ import type { Values } from "./numbers.js";
 import { Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
- * The start and end of each row's share of some data. Offsets are checked when they are read, not when a table arrives, because a check
- * on arrival would take time in proportion to the rows.
+ * The start and the end of each row's share of some data. Reads check the offsets. A check when the table arrives would take time in
+ * proportion to the rows.
  *
- * A reader of all rows detects decreasing offsets, so all values together are no larger than the data. Readers may skip rows that are
- * null, or entries of a dictionary; in these columns the first read checks all offsets. Otherwise one megabyte could hold a hundred
- * thousand texts of half a megabyte each.
+ * A reader of all rows detects decreasing offsets, so all values together are no larger than the data. Readers may skip null rows, or
+ * entries of a dictionary. In such columns the first read checks all offsets. Otherwise one megabyte could claim a hundred thousand texts
+ * of half a megabyte each.
  */
 export class Spans {
   #unseen: boolean;
@@ -33,7 +33,7 @@ export class Spans {
     return start;
   }
 
-  /** Returns the row's end in data of that size. */
+  /** Returns the row's end. Throws if it is before `start` or beyond `size`. */
   end(row: number, start: number, size: number): number {
     const end = this.offsets[row + 1];
     if (end === undefined) throw unreadable(this.offsets.buffer, "a column ends before its table does");
@@ -55,7 +55,7 @@ export class Spans {
   }
 }
 
-/** Bytes of any length. A row reads as a view. */
+/** A vector of bytes of any length. A read returns a view. */
 export class BytesVector extends Unsendable implements Vector {
   constructor(
     readonly spans: Spans,
@@ -82,7 +82,7 @@ export class BytesVector extends Unsendable implements Vector {
   }
 }
 
-/** Text, decoded at each read. */
+/** A vector of texts. Each read decodes the text. */
 export class TextVector extends BytesVector {
   override get(row: number): string {
     const { spans, data } = this;
@@ -91,7 +91,7 @@ export class TextVector extends BytesVector {
   }
 }
 
-/** Lists of numbers or booleans. Numbers read as a view. */
+/** A vector of lists of numbers or booleans. A read returns numbers as a view. */
 export class ListVector extends Unsendable implements Vector {
   readonly #size: number;
 
@@ -123,7 +123,7 @@ export class ListVector extends Unsendable implements Vector {
   }
 }
 
-/** Lists of texts. A row reads as an array, decoded at each read. */
+/** A vector of lists of texts. Each read decodes the texts into a new array. */
 export class TextListVector extends Unsendable implements Vector {
   constructor(
     readonly spans: Spans,

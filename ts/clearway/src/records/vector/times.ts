@@ -4,7 +4,8 @@ import { unreadable } from "../refusal.js";
 import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
- * Timestamps of seconds to microseconds, as numbers. They are composed of two halves, because a read of a 64-bit array makes a bigint.
+ * A vector of timestamps from seconds to microseconds, as numbers. A read combines two halves, because reading a 64-bit array allocates a
+ * bigint.
  */
 export class TimeVector extends Unsendable implements Vector {
   readonly #halves: Int32Array;

@@ -2,10 +2,10 @@
 import type { Part } from "../part.js";
 import { cannotBeSent, unreadable } from "../refusal.js";
 
-/** One column of one chunk, readable row by row. Rows count from the chunk's first. */
+/** One column of one chunk, for reads by row. Rows count from the chunk's first row. */
 export interface Vector {
   readonly validity: Bitmap | undefined;
-  /** Returns the value of a row that is not null. Callers keep `row` inside the chunk. Throws if the memory is gone or malformed. */
+  /** Returns the value of a non-null row. Callers keep `row` inside the chunk. Throws if the memory is gone or malformed. */
   get(row: number): unknown;
   /** Returns a run of rows as raw memory. */
   part(start: number, rows: number): Part;

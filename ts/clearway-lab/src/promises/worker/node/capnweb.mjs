@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// As in its README's section on MessagePorts: a separate channel, one end of which is sent to the worker, and a target class.
+// Follows the section on MessagePorts in its README: a separate channel, whose second end is sent to the worker, and a target class.
 import { parentPort } from "node:worker_threads";
 import { newMessagePortRpcSession, RpcTarget } from "capnweb";
 
