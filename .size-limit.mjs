@@ -82,7 +82,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "32 KB",
+    limit: "32.2 KB",
     ignore: [lazyParts],
   },
   {

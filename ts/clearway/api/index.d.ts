@@ -21,15 +21,15 @@ interface WorkerLike {
 
 /** The reason why memory was copied instead of moved. */
 type CopyReason = 
-/** An argument that was not under `move()`. */
+/** The memory is in an argument that was not under `move()`. */
 "argument-not-moved"
-/** A view of part of a larger buffer: moving the buffer would take memory that the value does not show. */
+/** The memory is a view of a part of a larger buffer. Moving the buffer would also take memory outside of the view. */
  | "partial-view"
-/** Memory that its owner keeps: WebAssembly memory, Node's buffer pool. */
+/** The owner keeps the memory: WebAssembly memory, or Node's buffer pool. */
  | "not-transferable"
-/** At most 512 bytes of a result: copying them with other frames costs less than a message that moves them. */
+/** The memory has at most 512 bytes of a result. Copying it with other frames costs less than a message that moves it. */
  | "small"
-/** The value has more nodes than the search visits. It saw no memory beyond the limit (bytes unknown, counted as 0). */
+/** The value has more nodes than the search visits. The search saw no memory beyond its limit, so the bytes count as 0. */
  | "search-limit";
 
 /** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */

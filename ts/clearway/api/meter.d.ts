@@ -1,9 +1,9 @@
 /** Options of {@link deviceFactor}. */
 interface DeviceFactorOptions {
-    /** Counted runs of the task; default 21. Each takes about `referenceMs` times the factor. */
+    /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the factor. */
     readonly runs?: number;
 }
-/** The speed of this device, measured with a task that is the same everywhere. Plain data: keep it to compare devices. */
+/** The speed of this device, measured with the same task on every device. Plain data: store it to compare devices. */
 interface DeviceFactor {
     readonly kind: "clearway-device-factor";
     readonly version: 1;
@@ -19,21 +19,24 @@ interface DeviceFactor {
 /**
  * Measures this device's speed.
  *
- * The measurement blocks the thread for one run (some ms) at a time and lets it answer in between. The factor covers this kind of work,
- * integer and memory operations on one core. It says nothing about a display, disk or network.
+ * The measurement blocks the thread for one run (some ms) at a time, and lets it answer in between. The factor covers only this kind of
+ * work: integer and memory operations on one core. It does not cover a display, a disk or a network.
  */
 declare function deviceFactor(options?: DeviceFactorOptions): Promise<DeviceFactor>;
 /** A duration on another device, estimated by {@link scaleMs}. */
 interface ScaledMs {
     readonly ms: number;
-    /** Bounds from the quartiles of both devices, because the factor itself is a measurement. */
+    /** The bounds come from the quartiles of both devices, because the factor itself is a measurement. */
     readonly lowMs: number;
     readonly highMs: number;
 }
 /** Estimates how long work of `ms` on the device `here` takes on `there`. Both devices must have been measured. */
 declare function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): ScaledMs;
 
-/** The remote side's answer. `remoteTimeMs` is its own clock, read once while it handled the ping, with any zero. */
+/**
+ * The remote side's answer. `remoteTimeMs` is the time of the remote clock, read once while the remote side handled the ping. The clock
+ * may have any zero.
+ */
 interface PingAnswer {
     readonly remoteTimeMs?: number;
 }
@@ -44,9 +47,9 @@ type PingTarget = {
 } | (() => Promise<unknown>);
 /** Options of {@link ping}. */
 interface PingOptions {
-    /** Pings sent, one after another; default 20. */
+    /** The number of pings, sent one after another. Default: 20. */
     readonly count?: number;
-    /** Time between the starts of two pings; default 0, back to back. A ping that takes longer delays the next. */
+    /** The time between the starts of two pings. Default: 0, back to back. A ping that takes longer delays the next ping. */
     readonly intervalMs?: number;
     /** Ends the series early. The report covers the pings that returned. */
     readonly signal?: AbortSignal;
@@ -55,7 +58,7 @@ interface PingOptions {
 }
 /** One round trip. */
 interface PingSample {
-    /** Since the first ping was sent. */
+    /** The time since the first ping was sent. */
     readonly atMs: number;
     readonly roundTripMs: number;
     readonly remoteTimeMs?: number;
@@ -82,7 +85,7 @@ interface PingReport {
 interface OneWayReport {
     /** The remote clock minus the local one. */
     readonly clockOffsetMs: number;
-    /** Error of the offset and of each one-way time, plus or minus. It holds as long as neither clock drifts. */
+    /** The error of the offset and of each one-way time, plus or minus. It holds if neither clock drifts. */
     readonly errorMs: number;
     readonly thereMsMean: number;
     readonly backMsMean: number;
@@ -104,13 +107,13 @@ declare function ping(target: PingTarget, options?: PingOptions): Promise<PingRe
 type StallCause = "machine" | "gc" | "app" | "unknown";
 /** A script that ran in the stall, as the browser's long-animation-frame entry names it. */
 interface ScriptShare {
-    /** The script's address; empty if the browser withholds it (cross-origin). */
+    /** The script's address. Empty if the browser withholds it (cross-origin). */
     readonly url: string;
     readonly functionName: string;
     /** The caller of the script: `TimerHandler:setTimeout`, `BUTTON#send.onclick`, ... */
     readonly invoker: string;
     readonly durationMs: number;
-    /** Part of `durationMs` spent in forced style and layout. */
+    /** The part of `durationMs` that was spent in forced style and layout. */
     readonly layoutMs: number;
 }
 /** A stack that the watchdog sampled while the thread was held, innermost frame first. */
@@ -126,24 +129,27 @@ interface MarkShare {
 }
 /** An interval in which the thread could not answer an event. */
 interface Stall {
-    /** Since the start of the run. */
+    /** The time since the start of the run. */
     readonly startMs: number;
     readonly lengthMs: number;
-    /** The true length lies within `lengthMs` plus or minus this error. It depends on how the stall was detected. */
+    /** The true length is within `lengthMs` plus or minus this error. The error depends on the way of detection. */
     readonly errorMs: number;
     readonly cause: StallCause;
     /** The reason for this cause, in one sentence. */
     readonly because: string;
-    /** How long the machine ran other threads during this stall: instead of this thread where that is counted, or of an idle watcher. */
+    /**
+     * The time for which the machine ran other threads during this stall: instead of this thread if the system counts that, otherwise
+     * instead of an idle watcher.
+     */
     readonly machineMs: number;
-    /** How long garbage collection paused the thread during this stall. */
+    /** The time for which garbage collection paused the thread during this stall. */
     readonly gcMs: number;
     readonly scripts: readonly ScriptShare[];
     readonly stacks: readonly StackSample[];
     readonly marks: readonly MarkShare[];
 }
 
-/** Both published readings of a hitch ratio, in words. The limits are in `model/hitch.ts`. */
+/** Both published readings of a hitch ratio, as words. `model/hitch.ts` has the limits. */
 interface HitchVerdicts {
     /** Up to 5 good, up to 10 warning, over 10 critical. */
     readonly strict: "good" | "warning" | "critical";
@@ -160,13 +166,13 @@ interface HitchReport {
 /** Expected and dropped frames at one frame rate. */
 interface FrameReport {
     readonly hz: number;
-    /** Frames that fit into the run. */
+    /** The number of frames that fit into the run. */
     readonly expected: number;
     readonly dropped: number;
-    /** True if there are no real frames (Node, worker scopes, hidden pages): the figures are computed from the stalls. */
+    /** Whether there are no real frames (Node, worker scopes, hidden pages), so that the figures are computed from the stalls. */
     readonly estimated: boolean;
 }
-/** How likely an event waits longer than a limit. */
+/** The probability that an event waits longer than a limit. */
 interface WaitShare {
     readonly overMs: number;
     /** Probability, 0 to 1, that an event at a random moment waits longer than `overMs`. */
@@ -175,7 +181,7 @@ interface WaitShare {
 /** One quantile of the stalls' lengths. */
 interface TailQuantile {
     readonly quantile: number;
-    /** `null` if fewer than 20 stalls lie beyond this quantile: the sample is too small. */
+    /** `null` if fewer than 20 stalls lie beyond this quantile, because the sample is too small. */
     readonly lengthMs: number | null;
 }
 /** Number and total length of the stalls with one cause. */
@@ -188,11 +194,11 @@ interface CauseShare {
 interface SourceState {
     readonly name: string;
     readonly available: boolean;
-    /** The reason, if the source is not available. */
+    /** The reason why the source is not available. */
     readonly why?: string;
 }
 /**
- * The stalls of one run and all figures computed from them. Plain data: `JSON.stringify` keeps all of it.
+ * The stalls of one run, and all figures computed from them. Plain data: `JSON.stringify` keeps everything.
  *
  * Every length is in milliseconds. `startMs` counts from `startedAt`. All languages use this form: `spec/stalls.schema.json`.
  */
@@ -201,20 +207,20 @@ interface StallReport {
     readonly version: 1;
     readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm";
     readonly label?: string;
-    /** ISO 8601. */
+    /** The time in ISO 8601. */
     readonly startedAt: string;
     /** T: the time that `stalls` cover, without the time in which the page was hidden. */
     readonly durationMs: number;
-    /** Shorter stalls are not recorded. */
+    /** The minimum length of a recorded stall. */
     readonly floorMs: number;
     /** Every recorded stall of the covered time, in order. */
     readonly stalls: readonly Stall[];
-    /** Older stalls that were dropped to keep memory bounded. The covered time starts after the last of them. */
+    /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last of them. */
     readonly droppedStalls: number;
     readonly longestMs: number;
     /** Mean wait of an event that arrives at a random moment: sum of b^2 / 2T. */
     readonly lagMeanMs: number;
-    /** Longest possible wait of an event; the same as `longestMs`. */
+    /** The longest possible wait of an event. The same as `longestMs`. */
     readonly lagMaxMs: number;
     /** Sum of all stall lengths. */
     readonly stalledMs: number;
@@ -229,11 +235,11 @@ interface StallReport {
     readonly tail: readonly TailQuantile[];
     readonly causes: readonly CauseShare[];
     readonly sources: readonly SourceState[];
-    /** Time in which the page was hidden. The run does not count it. */
+    /** The time for which the page was hidden. The run does not count it. */
     readonly hiddenMs: number;
 }
 
-/** Formats the report for a terminal: a sentence, the figures, the longest stalls with their causes. No trailing newline. */
+/** Formats the report for a terminal: a sentence, the figures, and the longest stalls with their causes. No trailing newline. */
 declare function formatReport(report: StallReport, options?: {
     readonly stallsMax?: number;
 }): string;
@@ -250,8 +256,8 @@ interface Mark {
 /**
  * Labels the work that runs from now on. Stalls in this time name the label.
  *
- * With a function, labels its run, until its promise settles if it returns one, and returns the function's result. An async label
- * covers everything that runs until it ends, even unrelated work: such a label says "while", not "because".
+ * With a function, labels its run and returns its result. If the function returns a promise, the label ends when the promise settles. An
+ * async label covers all work until it ends, even unrelated work. Reports therefore say "while" such a label, not "because".
  */
 declare function mark(label: string): Mark;
 declare function mark<R>(label: string, run: () => R): R;
@@ -278,7 +284,7 @@ interface MeasureOptions extends MeterOptions {
 interface Measurement<Value> {
     /** The function's return value, or the value of its promise. */
     readonly value: Value;
-    /** Milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
+    /** The milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
     readonly runtimeMs: number;
     readonly report: StallReport;
     /** Returns the report as text, as {@link formatReport} does. */
@@ -290,22 +296,25 @@ interface Measurement<Value> {
  * A function that blocks for 100 ms is one stall of 100 ms. For an async function, the meter finds stalls until its promise settles.
  * The report covers everything on this thread, including work that runs at the same time.
  *
- * The call waits for the meter to start (a thread or worker: some 20 ms the first time) before the run, and for late evidence (some
- * tens of ms) after it. Neither wait is counted. Rejects with the function's own error if it throws, and with `RangeError` or
- * `TypeError` for an invalid option.
+ * Before the run, the call waits for the meter to start (a thread or worker: some 20 ms the first time). After the run, it waits for late
+ * evidence (some tens of ms). Neither wait is counted. If the function throws, rejects with the function's own error. Rejects with
+ * `RangeError` or `TypeError` for an invalid option.
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
 
 /** Options of {@link watch}. */
 interface WatchOptions extends MeterOptions {
-    /** Stalls kept; default 10,000. Beyond that the oldest are dropped, and the report covers the time after them. */
+    /**
+     * The maximum number of stalls kept. Default: 10,000. Beyond that the oldest stalls are dropped, and the report covers the time after
+     * them.
+     */
     readonly stallsMax?: number;
-    /** Called with each stall once its cause is known. This is up to 150 ms after its end. Must not throw. */
+    /** Receives each stall once its cause is known, up to 150 ms after the stall's end. Must not throw. */
     readonly onStall?: (stall: Stall) => void;
 }
 /** A running watch of this thread. Never keeps a process alive. */
 interface Watch {
-    /** Settles when every source runs or is known to be unavailable. The watch finds stalls before that, with fewer causes. */
+    /** Settles when every source runs or is known to be unavailable. Before that, the watch already finds stalls, but fewer causes. */
     readonly ready: Promise<void>;
     /** Returns the report so far. Each call computes it from the kept stalls in O(n log n). */
     report(): StallReport;

@@ -10,16 +10,16 @@ interface StdioStreams {
 }
 
 /**
- * Returns a transport over two streams of bytes, such as a pipe or a socket. Each frame has its size in front (spec/stdio.md). Copies
- * each frame that arrives once, and copies none that leaves. The transport owns the streams: no other code may read or write them. When
- * it closes, it destroys the readable one and ends the writable one.
+ * Returns a transport over two streams of bytes, such as a pipe or a socket. A header with the size precedes each frame (spec/stdio.md).
+ * Copies each arriving frame once, and copies no leaving frame. The transport owns the streams: no other code may read or write them. On
+ * close, it destroys the readable stream and ends the writable stream.
  *
- * The transport does not know where the streams lead. Errors therefore cross only with code and message, unless the endpoint's
- * `exposeErrors` is true. Nothing is read before `open`. Back-pressure is the streams' own: `send` returns false when more than
- * `windowBytes` wait.
+ * The transport does not know the streams' other end. Errors therefore cross only with code and message, unless the endpoint's
+ * `exposeErrors` is true. The transport reads nothing before `open`. Back-pressure comes from the streams: `send` returns false if more
+ * than `windowBytes` wait.
  *
- * Closes with `protocol` on bytes that are no frame, with `too-large` on a frame over the limit, before allocating memory for it, and
- * with `lost` when the streams end without a close frame. Throws `invalid-argument`.
+ * Closes with `protocol` on bytes that are not a frame, with `too-large` on a frame over the limit (before it allocates memory for the
+ * frame), and with `lost` if the streams end without a close frame. Throws `invalid-argument`.
  */
 declare function streamTransport(streams: StdioStreams, limits?: TransportLimits): ChannelTransport;
 /**

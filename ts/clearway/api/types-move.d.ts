@@ -37,26 +37,27 @@ declare class ClearwayError extends Error {
     readonly code: ErrorCode;
     constructor(code: ErrorCode, message: string, options?: ErrorOptions);
     /**
-     * Recognizes the errors of every copy of this class by their brand: each entry of the package is bundled with its own copy.
+     * Recognizes the errors of every copy of this class by their brand. Each entry of the package is bundled with its own copy of the
+     * class.
      */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
 
 declare const movedBrand: unique symbol;
 /**
- * A value under {@link move}. Clearway unwraps it only as an argument, a result or a yielded value itself. Inside another object the
- * call fails with `not-cloneable`, because the value would otherwise be copied unnoticed.
+ * A value under {@link move}. Clearway unwraps it only if it is itself an argument, a result or a yielded value. Inside another object
+ * the call fails with `not-cloneable`. Otherwise the value would be copied unnoticed.
  */
 interface Moved<T> {
     readonly [movedBrand]: T;
 }
 /**
- * Marks a value to be moved: the sender loses every buffer, port and stream inside it, at any depth, and none of them is copied.
+ * Marks a value to be moved. The sender loses every buffer, port and stream in the value, at any depth. None of them is copied.
  *
  * Throws `would-copy` if the value contains memory that cannot be moved.
  *
- * With `transfer`, Clearway moves exactly those objects and skips the search. Use it for values with very many nodes, or to move a
- * whole buffer of which the value shows only a part. Throws `invalid-argument` if `transfer` is not an array of objects.
+ * With `transfer`, Clearway moves exactly those objects and skips the search. Use it for values with very many nodes, or to move a whole
+ * buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
  */
 declare function move<T>(value: T, transfer?: readonly object[]): Moved<T>;
 

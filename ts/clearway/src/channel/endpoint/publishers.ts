@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { type Frame, type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
-import { type Encoded, type Connection, nothing, type Received } from "./connection.js";
+import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { limitsFor } from "./listen-options.js";
 import type { Asked } from "./request-router.js";
 import { Source, type SourceWire } from "./source.js";

@@ -34,8 +34,8 @@ public class PluginOptions {
     public fun threads(count: Int): PluginOptions = apply { threads = within("threads", count, 1024) }
 
     /**
-     * Sets the maximum number of calls in progress, and of messages of the plugin in progress: 1 to 1,000,000. Default
-     * 16384.
+     * Sets the maximum number of calls in progress, and of messages of the plugin in progress: 1 to 1,000,000.
+     * Default 16384.
      */
     public fun callsMax(count: Int): PluginOptions = apply { callsMax = within("callsMax", count, 1_000_000) }
 

@@ -11,7 +11,8 @@ internal const val BIG_DIGITS_MAX = 1 shl 20
  * Limits above which a codec refuses a message, before it allocates memory for the message.
  *
  * @property depthMax maximum nesting of lists, maps and extension values, for reading and writing: 0 to 1000; default
- *   128. The reader uses stack for each level of nesting.
+ *     128. The reader uses stack for each level of nesting.
+ *
  * @property itemsMax maximum number of values that the lists and maps of one message may announce together. A map entry
  *   counts as two. Default 16,777,216.
  * @throws IllegalArgumentException if a limit is out of its range
