@@ -243,7 +243,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         answer
     }
 
-    /// Ends the call. The answer was taken, or the call had no content.
+    /// Ends the call. Its answer was taken, or is empty.
     #[inline]
     fn end_empty(&self, slot: &Slot<M, A>) {
         let generation = (slot.word.load(Ordering::Relaxed) >> GENERATION) + 1;

@@ -108,7 +108,8 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         told: Cell::new(false),
     });
     let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // only a wake refuses this, and no JavaScript runs in a wake
-    // SAFETY: the hook runs before the port is dropped, because the drop removes the hook.
+    // SAFETY: the hook runs before the port is dropped, because the drop removes the hook. It was added after the wake's own hook, so Node
+    // runs it before that hook.
     unsafe { sys::napi_add_env_cleanup_hook(env.0, Some(end), Rc::as_ptr(&port).cast_mut().cast()) };
     env.external(Box::new(port))
 }
@@ -176,7 +177,7 @@ impl Port {
         let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
         let closer = move || {
             while plugin.close(AGAIN) == Err(CLEARWAY_TIMEOUT) {}
-            // Pairs with the loads in `is_over` and in the port's drop: whichever side comes second frees the plugin.
+            // Pairs with the loads in `is_over` and in the port's drop: the second of the two sides frees the plugin.
             closed.store(true, Ordering::SeqCst);
             if abandoned.load(Ordering::SeqCst) {
                 let _ = plugin.free(); // the plugin is closed, and this is no wake

@@ -1,5 +1,5 @@
-// Content that the plugin gives: an answer, an event, or a message to the host.
-//! Content that the plugin gives: an answer, an event, a message to the host.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Content that the plugin gives: an answer, an event, or a message to the host.
 
 use std::ops::Range;
 

@@ -59,12 +59,12 @@
 //! | attribute | function | runs |
 //! |---|---|---|
 //! | `#[handler("channel")]` | `fn(&self, message) -> answer` | on the plugin's pool |
-//! | `#[handler("channel", direct)]` | the same | on the calling thread, which waits: for work of microseconds |
-//! | `#[handler("channel", serial = "thread")]` | the same | on the named thread, one after the other |
-//! | any of these | `fn(&self, message, Reply)` | the same; it answers by the reply, now or later |
-//! | `#[source("channel")]` | `fn(&self, arguments, Stream) -> Result<()>` | on a thread of its own for each listener |
-//! | `#[source("channel", direct)]` | the same | on the listening thread; it keeps the stream and returns soon |
-//! | none | `fn open(host: Host) -> Result<Self>` | on the opening thread; without it, `Default` makes the value |
+//! | `#[handler("channel", direct)]` | the same | on the calling thread, which waits; use it for work of microseconds |
+//! | `#[handler("channel", serial = "thread")]` | the same | on the named thread, one call after the other |
+//! | any of these | `fn(&self, message, Reply)` | the same; the function answers by the reply, now or later |
+//! | `#[source("channel")]` | `fn(&self, arguments, Stream) -> Result<()>` | on a separate thread for each listener |
+//! | `#[source("channel", direct)]` | the same | on the listening thread; the function keeps the stream and returns soon |
+//! | none | `fn open(host: Host) -> Result<Self>` | on the thread that opens the plugin; without this function, `Default` makes the value |
 //!
 //! Other functions of the block stay unchanged. The type of a message, or of a source's arguments, is [`Request`] or any type with
 //! serde's `Deserialize`; the parameter may be left out. The type of an answer is [`Content`], [`Buffer`], [`Memory`] or any type with
