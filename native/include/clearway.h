@@ -39,7 +39,7 @@
 // The host owns the memory and lends it to the plugin.
 #define CLEARWAY_MEMORY_LENT 4
 
-// Requests zeroed memory from `allocate`. Without it, the memory holds the bytes of its last user.
+// Requests zeroed memory from `allocate`. Without it, the memory may hold bytes of an earlier user.
 #define CLEARWAY_MEMORY_ZEROED 8
 
 // Run on the calling thread, which waits: for work of microseconds. If the host calls from several threads, several calls
@@ -156,7 +156,7 @@ typedef void (*clearway_on_stream)(void *context, clearway_stream stream);
 typedef void (*clearway_on_drop)(void *context);
 
 // Called with the answer to a message that the plugin sent. `status` is the result; `answer` is lent until the return.
-// Runs once, on the plugin's pool.
+// Runs once, on the plugin's pool; on the answering thread if no pool thread can be started.
 typedef void (*clearway_on_answer)(void *context, clearway_status status, const struct clearway_content *answer);
 
 // A handler of a channel's messages. The function that registers it copies it.
@@ -224,7 +224,7 @@ typedef struct clearway_host {
   uint32_t abi_major;
   // `CLEARWAY_ABI_MINOR` of the host.
   uint32_t abi_minor;
-  // Allocates `size` bytes, from pooled slabs whose pages were touched before. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
+  // Allocates `size` bytes, from 4 KB on from pooled slabs, whose pages are mapped already. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
   // caller owns the reference in `view`.
   clearway_status (*allocate)(clearway_plugin_id plugin, size_t size, uint32_t flags, struct clearway_view *view);
   // Registers memory of the plugin with the host, without copying. `release` is called when the last reference goes,

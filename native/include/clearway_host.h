@@ -4,7 +4,8 @@
 //
 // `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares them.
 //
-// All functions may be called from any thread; only clearway_plugin_close and clearway_waiter_wait block. A handle of another
+// All functions may be called from any thread; only clearway_plugin_close and clearway_waiter_wait wait
+// for work; clearway_plugin_set_wake, clearway_waiter_watch and clearway_plugin_free wait only for a wake function that runs. A handle of another
 // plugin, a stale one, and a null, misaligned or impossible argument return a status. What unwinds out of a host's callback (a
 // wake, a release) ends the process.
 //
@@ -261,8 +262,10 @@ clearway_status clearway_plugin_drain(clearway_plugin_id id,
                                       size_t capacity,
                                       size_t *count);
 
-// Allocates memory, from pooled slabs whose pages were touched before. The caller owns the reference in `view`.
-clearway_status clearway_memory_allocate(size_t size, uint32_t flags, clearway_view *view);
+// Allocates memory, from 4 KB on from pooled slabs, whose pages are mapped already. The caller owns the reference in `view`.
+clearway_status clearway_memory_allocate(size_t size,
+                                         uint32_t flags,
+                                         clearway_view *view);
 
 // Lends memory of the host to plugins, without copying. `release` is called once, on the thread that releases the last
 // reference. The caller owns the reference in `view`.

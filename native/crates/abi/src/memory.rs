@@ -7,7 +7,7 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, Memory, Rele
 
 use crate::{give, status};
 
-/// Allocates memory, from pooled slabs whose pages were touched before. The caller owns the reference in `view`.
+/// Allocates memory, from 4 KB on from pooled slabs, whose pages are mapped already. The caller owns the reference in `view`.
 ///
 /// # Safety
 /// `view` must be null or writable.

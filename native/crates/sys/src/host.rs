@@ -28,7 +28,7 @@ pub const CLEARWAY_LOG_WARNING: u32 = 2;
 pub const CLEARWAY_LOG_ERROR: u32 = 3;
 
 /// Called with the answer to a message that the plugin sent. `status` is the result; `answer` is lent until the return.
-/// Runs once, on the plugin's pool.
+/// Runs once, on the plugin's pool; on the answering thread if no pool thread can be started.
 pub type OnAnswer = Option<unsafe extern "C-unwind" fn(context: *mut c_void, status: Status, answer: *const Content)>;
 
 /// The host's functions for a plugin. The table lives until the process ends. Any function may be called from any thread at
@@ -46,7 +46,7 @@ pub struct Host {
     /// `CLEARWAY_ABI_MINOR` of the host.
     pub abi_minor: u32,
 
-    /// Allocates `size` bytes, from pooled slabs whose pages were touched before. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
+    /// Allocates `size` bytes, from 4 KB on from pooled slabs, whose pages are mapped already. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
     /// caller owns the reference in `view`.
     pub allocate: unsafe extern "C" fn(plugin: PluginId, size: usize, flags: u32, view: *mut View) -> Status,
     /// Registers memory of the plugin with the host, without copying. `release` is called when the last reference goes,
