@@ -4,10 +4,10 @@
 //
 // `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares them.
 //
-// All functions may be called from any thread; only clearway_plugin_close and clearway_waiter_wait wait
-// for work; clearway_plugin_set_wake, clearway_waiter_watch and clearway_plugin_free wait only for a wake function that runs. A handle of another
-// plugin, a stale one, and a null, misaligned or impossible argument return a status. What unwinds out of a host's callback (a
-// wake, a release) ends the process.
+// All functions may be called from any thread. Only clearway_plugin_close and clearway_waiter_wait wait for work.
+// clearway_plugin_set_wake, clearway_waiter_watch and clearway_plugin_free wait only for a wake function that runs. A handle of
+// another plugin, a stale one, and a null, misaligned or impossible argument return a status. What unwinds out of a host's
+// callback (a wake, a release) ends the process.
 //
 // Structs that may get further fields carry their size: `size` in clearway_options, clearway_window and clearway_stats is
 // `sizeof` as the host was compiled. clearway_event, of which hosts have arrays, never changes.

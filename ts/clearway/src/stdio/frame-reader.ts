@@ -120,6 +120,6 @@ function readClose(body: Uint8Array): CloseReason {
   try {
     return readReason(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)));
   } catch (cause) {
-    return { code: "protocol", message: "a last word that is no JSON", cause };
+    return { code: "protocol", message: "the close frame has no valid JSON", cause };
   }
 }

@@ -191,7 +191,7 @@ export class SocketTransport implements ChannelTransport {
     const most = this.frameBytesMax + this.#windowBytes;
     if (this.#earlyBytes >= (this.#held ? most : this.#windowBytes)) this.#listen(false);
     if (this.#earlyBytes > 2 * most)
-      this.close({ code: "too-large", message: `${this.#earlyBytes} bytes came and nobody listened` });
+      this.close({ code: "too-large", message: `${this.#earlyBytes} bytes arrived before the endpoint was opened` });
   }
 
   /** Delivers waiting messages to the sink. */
@@ -270,7 +270,7 @@ export class SocketTransport implements ChannelTransport {
     const refused = words?.startsWith("Unexpected server response") === true;
     this.#fail({
       code: refused ? "refused" : "failed",
-      message: words || "the connection could not be opened: nobody is there, or this end was refused",
+      message: words || "the connection could not be opened: no server answers there, or it refused this end",
       ...(error !== undefined && { cause: error }),
     });
   }

@@ -64,7 +64,7 @@ export class Calls {
     if (this.#connection.over) return Promise.reject(this.#connection.closedError(`call to ${channel}`));
     const { callsMax } = this.#connection.settings;
     if (this.#open.size >= callsMax)
-      return Promise.reject(new ClearwayError("queue-full", `calls under way: ${callsMax}, as many as callsMax`));
+      return Promise.reject(new ClearwayError("queue-full", `too many open calls: callsMax=${callsMax}`));
     return new Promise((resolve, reject) => {
       const id = this.#nextId();
       const leave = (): void => this.#connection.send(this.#parts(id, name, options), message);

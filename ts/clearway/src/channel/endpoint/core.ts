@@ -67,9 +67,7 @@ export class Core {
     const name = connection.name(channel);
     if (connection.over) return Promise.reject(connection.closedError(`post to ${channel}`));
     if (this.#posts.size >= connection.settings.callsMax)
-      return Promise.reject(
-        new ClearwayError("queue-full", `posts that wait: ${this.#posts.size}, as many as callsMax`),
-      );
+      return Promise.reject(new ClearwayError("queue-full", `too many waiting posts: callsMax=${this.#posts.size}`));
     return new Promise((resolve, reject) => {
       const post: Waiting = {
         leave: () => {
@@ -91,7 +89,7 @@ export class Core {
     // The transport may still deliver frames after this end has closed it.
     if (this.connection.reason !== undefined) return;
     const frame = readFrame(bytes, beside);
-    if (frame === undefined) return this.connection.broken(`a frame of ${bytes.length} bytes that is none`);
+    if (frame === undefined) return this.connection.broken(`received ${bytes.length} bytes that are not a frame`);
     const message: Received = {
       body: frame.body,
       flags: frame.flags & (Flag.whole | Flag.empty),

@@ -129,7 +129,7 @@ export class Subscriptions {
     if (aborted) return aborted;
     if (this.#connection.over) return { reason: this.#connection.closedError(`events of ${channel}`) };
     if (this.#open.size < callsMax) return undefined;
-    return { reason: new ClearwayError("queue-full", `streams under way: ${callsMax}, as many as callsMax`) };
+    return { reason: new ClearwayError("queue-full", `too many open streams: callsMax=${callsMax}`) };
   }
 
   #nextId(): number {

@@ -229,7 +229,7 @@ class PortChannelTransport implements ChannelTransport {
 
   #accept(memory: unknown): void {
     if (this.#ring !== "accept" || !this.shares || !(memory instanceof SharedArrayBuffer))
-      return this.#fail({ code: "protocol", message: "a ring that was not to be offered" });
+      return this.#fail({ code: "protocol", message: "the other end offered a ring, which was not asked for" });
     this.#held = [];
     void this.#openRing(memory);
   }
@@ -253,7 +253,11 @@ class PortChannelTransport implements ChannelTransport {
         memory === undefined,
       );
     } catch (cause) {
-      this.#fail({ code: "protocol", message: "a ring that is none", cause });
+      this.#fail({
+        code: "protocol",
+        message: "the memory that the other end offered is no ring of this version",
+        cause,
+      });
     }
   }
 

@@ -57,7 +57,7 @@ internal class Calls(
             when {
                 link.over -> link.closedError("call to $channel")
                 open.size >= callsMax ->
-                    ChannelException(ChannelError.QUEUE_FULL, "calls under way: $callsMax, as many as callsMax")
+                    ChannelException(ChannelError.QUEUE_FULL, "too many open calls: callsMax=$callsMax")
                 else -> null
             }
         if (refusal != null) {

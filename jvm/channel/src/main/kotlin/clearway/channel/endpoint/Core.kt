@@ -110,7 +110,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             if (link.over) post.refuse(link.closedError("post to $channel"))
             else if (posts.size >= callsMax)
                 post.refuse(
-                    ChannelException(ChannelError.QUEUE_FULL, "posts that wait: $callsMax, as many as callsMax")
+                    ChannelException(ChannelError.QUEUE_FULL, "too many waiting posts: callsMax=$callsMax")
                 )
             else {
                 posts.add(post)
@@ -125,7 +125,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             val frame = readFrame(bytes)
             // The transport may still deliver frames after this end has closed it.
             if (link.reason != null) return@locked
-            if (frame == null) link.broken("a frame of ${bytes.size} bytes that is none")
+            if (frame == null) link.broken("received ${bytes.size} bytes that are not a frame")
             else {
                 val message = Received(frame.body, frame.flags and (Flag.WHOLE or Flag.EMPTY), frame.attachments)
                 if (link.isPlain) plain(frame, message) else ours(frame, message)

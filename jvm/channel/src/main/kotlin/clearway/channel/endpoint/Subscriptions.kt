@@ -98,7 +98,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
         val callsMax = link.settings.callsMax
         if (link.over) return link.closedError("events of $channel")
         if (open.size < callsMax) return null
-        return ChannelException(ChannelError.QUEUE_FULL, "streams under way: $callsMax, as many as callsMax")
+        return ChannelException(ChannelError.QUEUE_FULL, "too many open streams: callsMax=$callsMax")
     }
 
     private fun nextId(): Int {

@@ -110,7 +110,7 @@ internal class FrameReader(
         try {
             CloseReason.read(Codecs.JSON.decode(bytes))
         } catch (wrong: CodecException) {
-            CloseReason(CloseCode.PROTOCOL, "a last word that is no JSON", emptyMap(), wrong)
+            CloseReason(CloseCode.PROTOCOL, "the close frame has no valid JSON", emptyMap(), wrong)
         }
 
     private companion object {

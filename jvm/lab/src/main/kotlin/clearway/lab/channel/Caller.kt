@@ -16,7 +16,7 @@ public interface Caller : AutoCloseable {
     public fun call(): Any?
 
     /** Starts a call without waiting for its answer, if [isLater]. Several can be in flight. */
-    public fun send(): Pending = error("the answer is there when the call returns: nothing is under way")
+    public fun send(): Pending = error("the call has returned its answer: nothing is pending")
 }
 
 /** A call in flight. */
