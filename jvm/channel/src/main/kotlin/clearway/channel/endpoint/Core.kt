@@ -109,9 +109,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             val callsMax = link.settings.callsMax
             if (link.over) post.refuse(link.closedError("post to $channel"))
             else if (posts.size >= callsMax)
-                post.refuse(
-                    ChannelException(ChannelError.QUEUE_FULL, "too many waiting posts: callsMax=$callsMax")
-                )
+                post.refuse(ChannelException(ChannelError.QUEUE_FULL, "too many waiting posts: callsMax=$callsMax"))
             else {
                 posts.add(post)
                 outbox.push(post)
