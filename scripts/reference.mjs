@@ -3,26 +3,21 @@
 // `--check` only checks that every public name of the TypeScript packages has a doc comment, and writes nothing.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { cargo, native } from "./cargo.mjs";
+import { packages } from "./check/api.mjs";
 import { folder as jvm, maven } from "./maven.mjs";
 import { isProgram } from "./problems.mjs";
 import { root } from "./sources.mjs";
 
 const out = join(root, "out/reference");
 
-/** Entry files of each npm package, in `src`. */
-const packages = {
-  clearway: ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"],
-  "clearway-native": ["index", "channel"],
-};
-
 /**
  * Types that public declarations mention and that are not exported: they only compute other types. TypeDoc reports any further one, so
  * that a type which users have to name gets exported.
  */
 const internal = {
-  clearway: [
+  "ts/clearway": [
     ...[
       "BigInts",
       "Callable",
@@ -51,7 +46,7 @@ const internal = {
     ],
     ...["Unmoved", "Write", "WriteFields", "WriteOf"],
   ],
-  "clearway-native": [],
+  "ts/clearway-native": [],
 };
 
 /** The JVM modules that applications use. */
@@ -69,20 +64,20 @@ const modules = [
 const crates = ["clearway-plugin", "clearway-core", "clearway-codec"];
 
 /** Runs TypeDoc over one package. With `emit` "none", it only checks. Returns the exit status. */
-function typedoc(name, emit) {
-  const source = `ts/${name}`;
+function typedoc(source, emit) {
+  const name = basename(source);
   const args = [
     "node_modules/typedoc/bin/typedoc",
     ...["--options", "scripts/typedoc.json", "--logLevel", "Warn"],
     ...["--name", name, "--tsconfig", `${source}/tsconfig.json`, "--out", join(out, name)],
-    ...packages[name].flatMap((entry) => ["--entryPoints", `${source}/src/${entry}.ts`]),
-    ...internal[name].flatMap((type) => ["--intentionallyNotExported", type]),
+    ...packages[source].flatMap((entry) => ["--entryPoints", `${source}/src/${entry}.ts`]),
+    ...internal[source].flatMap((type) => ["--intentionallyNotExported", type]),
     ...(emit === "none" ? ["--emit", "none"] : []),
   ];
   return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
 }
 
-const typescript = (emit) => Object.keys(packages).reduce((worst, name) => Math.max(worst, typedoc(name, emit)), 0);
+const typescript = (emit) => Object.keys(packages).reduce((worst, source) => Math.max(worst, typedoc(source, emit)), 0);
 
 function rust() {
   const chosen = crates.flatMap((crate) => ["-p", crate]);
@@ -114,7 +109,7 @@ const languages = { typescript: () => typescript("docs"), rust, jvm: kotlin, c }
 
 function index() {
   const links = [
-    ...Object.keys(packages).map((name) => [`${name}/index.html`, `${name} (TypeScript)`]),
+    ...Object.keys(packages).map((source) => [`${basename(source)}/index.html`, `${basename(source)} (TypeScript)`]),
     ...modules.map((name) => [`jvm/${name}/index.html`, `clearway-${name} (Kotlin and Java)`]),
     ...crates.map((name) => [`rust/${name.replaceAll("-", "_")}/index.html`, `${name} (Rust)`]),
     ["c/clearway.h", "clearway.h (C: hosts and plugins)"],

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
 import { root } from "../sources.mjs";
 
-const packages = {
+/** Entry files of each npm package, in its `src`. */
+export const packages = {
   "ts/clearway": ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"],
   "ts/clearway-native": ["index", "channel"],
 };
