@@ -95,6 +95,8 @@ export class PortTransport implements Transport {
         this.#postApart(frames, transfers, reason);
       } finally {
         this.#apart = false;
+        // Perhaps no frame could be posted. The frames that left by ring still owe the other side its wake-up.
+        if (!this.#closed) this.ring?.wake();
       }
     }
   }

@@ -13,6 +13,20 @@ import { pair, ringMemory } from "./pair.js";
 
 const shared = typeof SharedArrayBuffer === "function";
 
+/** Sends while the receiver parks at the worst moment: after the sender's check, and before the sender publishes. */
+function parkingDuring(words: Int32Array, send: () => void): void {
+  const { store } = Atomics;
+  Atomics.store = ((array: Int32Array, index: number, value: number) => {
+    if (index === at.toWorker.tail) store(words, at.toWorker.parked, 1);
+    return store(array, index, value);
+  }) as typeof Atomics.store;
+  try {
+    send();
+  } finally {
+    Atomics.store = store;
+  }
+}
+
 if (shared) {
   // A receiver that polls in every turn, like one that is awake.
   carrierContract(
@@ -136,19 +150,58 @@ describe.runIf(shared)("a ring", () => {
 
   test("wakes a receiver that parked during a send with an empty message", () => {
     const { transport, worker, words, wakes, ids } = pair();
-    const { store } = Atomics;
-    // The receiver parks at the worst moment: after the sender's check, and before the sender publishes.
-    Atomics.store = ((array: Int32Array, index: number, value: number) => {
-      if (index === at.toWorker.tail) store(words, at.toWorker.parked, 1);
-      return store(array, index, value);
-    }) as typeof Atomics.store;
-    transport.send(Op.Result, 1, 1);
-    Atomics.store = store;
+    parkingDuring(words, () => transport.send(Op.Result, 1, 1));
     transport.flush();
     transport.flush();
     expect(wakes()).toBe(1);
     worker.drain();
     expect(ids()).toEqual([1]);
+  });
+
+  test.each([
+    ["the only later frame is", [() => 1]],
+    ["all later frames are", [() => 1, Symbol("odd")]],
+  ])("wakes a receiver that parked during a send when %s refused", (_which, refused) => {
+    const ids: number[] = [];
+    const { transport, worker, words, wakes, deliver, ids: arrived } = pair(4096, (_op, id) => ids.push(id));
+    parkingDuring(words, () => transport.send(Op.Result, 1, 1));
+    for (const [index, value] of refused.entries()) transport.send(Op.Result, 2 + index, value);
+    transport.flush();
+    expect(ids).toEqual(refused.map((_each, index) => 2 + index));
+    expect(wakes()).toBe(1);
+    deliver();
+    expect(arrived()).toEqual([1]);
+    expect(worker.waiting).toBe(false);
+  });
+
+  test("leaves no frame unread by a receiver that sleeps, whenever it parks and whatever is refused", () => {
+    const step = fc.constantFrom("send", "send while it parks", "refused", "large", "flush", "deliver", "drain", "park");
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { transport, worker, words, deliver, errors } = pair(512);
+        let last = 0;
+        // What a receiver does when it has read everything.
+        const read = (): void => {
+          while (worker.drain());
+        };
+        for (const each of steps) {
+          if (each === "send") transport.send(Op.Result, ++last, last);
+          else if (each === "send while it parks")
+            parkingDuring(words, () => transport.send(Op.Result, ++last, last));
+          else if (each === "refused") transport.send(Op.Result, ++last, () => 1);
+          else if (each === "large") transport.send(Op.Result, ++last, "x".repeat(600));
+          else if (each === "flush") transport.flush();
+          else if (each === "deliver") deliver();
+          else if (each === "drain") read();
+          else if (!worker.park()) read();
+        }
+        transport.flush();
+        const asleep = words[at.toWorker.parked] === 1;
+        while (deliver());
+        if (asleep) expect(worker.waiting).toBe(false);
+        expect(errors).toEqual([]);
+      }),
+    );
   });
 
   test("does not park when a frame arrived meanwhile", () => {
