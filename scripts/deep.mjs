@@ -66,6 +66,13 @@ const stages = [
     lane: "typescript",
   },
   {
+    name: "foreign code: every misdeed at every point",
+    command: vitest("--project", "node", "test/pool/foreign-code.node.test.ts", "test/task/foreign-code.node.test.ts"),
+    env: { CLEARWAY_FUZZ_ALL: "1" },
+    after: ["build"],
+    lane: "typescript",
+  },
+  {
     name: "every property of the library",
     command: vitest("--project", "node", "--project", "pure"),
     env: { CLEARWAY_FUZZ_SEED: seed },

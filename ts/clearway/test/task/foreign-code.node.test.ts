@@ -3,11 +3,12 @@ import { type PoolOptions, pool } from "clearway";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { hanging, returning, throwing } from "../fixtures/misdeeds.js";
 import { builtUrl } from "../fixtures/pools.js";
+import { sample } from "../fixtures/sample.js";
 import { Watch } from "../pool/chaos/watch.js";
 import { onStage } from "../pool/foreign/stage.js";
 
-// Every point at which a worker calls code that is not Clearway's, and what that may do. After it, every call has settled, nothing is
-// left behind, and the pool works.
+// Every point at which a worker calls foreign code, and what that code may do: some of it at each point in the gate, all of it in
+// `make deep`. Afterwards, every call has settled, nothing is left behind, and the pool works.
 
 type Call = Record<string, (...args: unknown[]) => Promise<unknown> & AsyncIterable<unknown>>;
 
@@ -144,13 +145,9 @@ beforeAll(async () => {
   await loader.close();
 });
 
-const settings: Record<string, { options: PoolOptions; of: (names: object) => string[] }> = {
-  "one call at a time": { options: { size: 1 }, of: (names) => Object.keys(names) },
-  // What differs is who runs beside it: a part of the misdeeds tells.
-  "four at once": {
-    options: { size: 1, concurrency: 4 },
-    of: (names) => Object.keys(names).filter((_, at) => at % 3 === 0),
-  },
+const settings: Record<string, PoolOptions> = {
+  "one call at a time": { size: 1 },
+  "four at once": { size: 1, concurrency: 4 },
 };
 const all = [
   ...pointNames,
@@ -172,13 +169,18 @@ test("what a task throws, and what it cannot return, is its caller's", async () 
   }
 });
 
-for (const [how, { options, of }] of Object.entries(settings)) {
+for (const [at, [how, options]] of Object.entries(settings).entries()) {
   describe(`foreign code in a worker, ${how}`, () => {
-    describe.each(all)("%s", (point) => {
-      test("that throws anything fails its own call alone", () => played(point, options, of(throwing)));
-      test("that returns anything harms no other call", () => played(point, options, of(returning)));
-      test("that never settles is given up in time", () => played(point, options, of(hanging)));
-      test("that calls back harms no other call", () => played(point, options, of(reentries)));
+    describe.each(all.map((point, index) => [point, index + 2 * at] as const))("%s", (point, from) => {
+      test("that throws or returns anything, or calls back, fails its own call alone", () =>
+        played(
+          point,
+          options,
+          [throwing, returning, reentries].flatMap((misdeeds: Record<string, unknown>) =>
+            Object.keys(sample(misdeeds, from)),
+          ),
+        ));
+      test("that never settles is given up in time", () => played(point, options, Object.keys(sample(hanging, from))));
     });
   });
 }

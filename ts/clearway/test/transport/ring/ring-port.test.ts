@@ -175,7 +175,16 @@ describe.runIf(shared)("a ring", () => {
   });
 
   test("leaves no frame unread by a receiver that sleeps, whenever it parks and whatever is refused", () => {
-    const step = fc.constantFrom("send", "send while it parks", "refused", "large", "flush", "deliver", "drain", "park");
+    const step = fc.constantFrom(
+      "send",
+      "send while it parks",
+      "refused",
+      "large",
+      "flush",
+      "deliver",
+      "drain",
+      "park",
+    );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const { transport, worker, words, deliver, errors } = pair(512);
@@ -186,8 +195,7 @@ describe.runIf(shared)("a ring", () => {
         };
         for (const each of steps) {
           if (each === "send") transport.send(Op.Result, ++last, last);
-          else if (each === "send while it parks")
-            parkingDuring(words, () => transport.send(Op.Result, ++last, last));
+          else if (each === "send while it parks") parkingDuring(words, () => transport.send(Op.Result, ++last, last));
           else if (each === "refused") transport.send(Op.Result, ++last, () => 1);
           else if (each === "large") transport.send(Op.Result, ++last, "x".repeat(600));
           else if (each === "flush") transport.flush();
