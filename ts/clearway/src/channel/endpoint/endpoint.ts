@@ -10,6 +10,7 @@ import { type Events, eventsOf } from "./events.js";
 import type { ChannelLedger } from "./ledger.js";
 import { type Messages, messagesOf } from "./messages.js";
 import { type Methods, methodsOf } from "./methods.js";
+import { remote } from "./plain-subscriptions.js";
 
 /** Open work of an endpoint, and its counters of moved and copied bytes. */
 export interface EndpointStats {
@@ -57,16 +58,20 @@ export interface Endpoint extends AsyncDisposable {
 const closeMs = 5_000;
 
 export function endpointOf(core: Core): Endpoint {
+  const { connection } = core;
   const close = (timeoutMs: number): Promise<void> => core.close(timeoutMs);
   return {
-    wire: core.connection.wire,
+    wire: connection.wire,
     closed: core.closed,
     messages: <T, W>(name: string, codec = standardMessageCodec as unknown as MessageCodec<T, W>) =>
       messagesOf(core, name, codec),
     methods: (name, codec = standardMethodCodec) => methodsOf(core, name, codec),
     events: (name, codec = standardMethodCodec) => eventsOf(core, name, codec),
     async resize(channel, count) {
-      await core.call(controlChannel, { ...nothing, body: resizeMessage(channel, count) }, {});
+      const message = { ...nothing, body: resizeMessage(channel, count) };
+      const reply = connection.decode(standardMethodCodec.reply, await core.call(controlChannel, message, {}));
+      // Flutter's end answers with an empty reply when it has resized the buffer.
+      if (reply.kind === "error") throw remote(reply, controlChannel);
     },
     stats: () => core.stats,
     close: ({ timeoutMs = closeMs } = {}) => close(timeoutMs),

@@ -119,6 +119,13 @@ describe.each(wires)("the control channel, on the %s wire", (wire) => {
     expect(await outcome(control.call("other", ["x", 1]))).toMatchObject({ kind: "not-implemented" });
     a.terminate();
   });
+
+  test("rejects a resize that the other end refuses", async () => {
+    const { a } = await endpoints(undefined, { wire });
+    expect(await outcome(a.resize("x", -1))).toMatchObject({ kind: "remote-error" });
+    expect(await outcome(a.resize("x", 1))).toMatchObject({ kind: "result" });
+    a.terminate();
+  });
 });
 
 describe("the buffer of early messages", () => {

@@ -4,6 +4,7 @@ package clearway.channel
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MessageCodec
 import clearway.channel.codec.MethodCodec
+import clearway.channel.codec.MethodReply
 import clearway.channel.endpoint.CONTROL_CHANNEL
 import clearway.channel.endpoint.Core
 import clearway.channel.endpoint.Greeting
@@ -51,7 +52,12 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
      * does.
      */
     public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
-        core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { null }
+        core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { answer ->
+            val reply = core.link.decodeReply(Codecs.STANDARD_METHODS, answer)
+            // Flutter's end answers with an empty reply when it has resized the buffer.
+            if (reply is MethodReply.Failure) valueOf(reply, CONTROL_CHANNEL)
+            null
+        }
 
     /** Returns counts of the endpoint's current work. */
     public fun stats(): EndpointStats = core.stats()

@@ -165,6 +165,7 @@ abstract class EndpointContract {
         val post = get(a.messages("posts").post(1))
         assertNull(post)
         get(a.resize("other", 3))
+        assertEquals(OutcomeKind.REMOTE_ERROR, outcome(a.resize("other", -1)))
         val heard = LinkedBlockingQueue<Any>()
         b.messages("posts").handle { message, _ ->
             heard += message ?: "null"
@@ -324,6 +325,7 @@ abstract class EndpointContract {
         val nobody = a.methods("nobody").call<Any?>("it")
         get(a.resize("nobody", 0))
         assertEquals(OutcomeKind.NOT_IMPLEMENTED, outcome(nobody))
+        assertEquals(OutcomeKind.REMOTE_ERROR, outcome(a.resize("nobody", -1)))
     }
 
     @Test

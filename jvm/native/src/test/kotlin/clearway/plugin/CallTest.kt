@@ -51,9 +51,11 @@ class CallTest {
                 fill.call(Payload.of(segment.asReadOnly()))
                 assertEquals(1, segment.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 15))
             }
+            assertEquals(mapOf(CopyReason.NOT_KEPT to 1L), plugin.stats().ledger.toNative.copies)
             val heap = ByteArray(16)
             fill.call(heap) // a copy of it is filled
             assertArrayEquals(ByteArray(16), heap)
+            assertEquals(mapOf(CopyReason.NOT_KEPT to 1L, CopyReason.HEAP to 1L), plugin.stats().ledger.toNative.copies)
         }
     }
 

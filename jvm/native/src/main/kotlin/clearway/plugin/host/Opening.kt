@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.plugin.host
 
+import clearway.plugin.CopyReason
 import clearway.plugin.LentMemory
 import clearway.plugin.Memory
 import clearway.plugin.Message
@@ -83,7 +84,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
             }
             if (size <= Scratch.ROOM) {
                 MemorySegment.copy(segment, 0, scratch.bytes, 0, size)
-                memories.toNative.copied(clearway.plugin.CopyReason.HEAP, size)
+                memories.toNative.copied(if (segment.isNative) CopyReason.NOT_KEPT else CopyReason.HEAP, size)
                 return with(scratch.bytes, size, 0) { Message.NULL }
             }
             val memory = payloads.copied(segment, scratch)
