@@ -46,10 +46,12 @@ export class AskedStream implements Asked {
   }
 }
 
-/** Sends the ends of streams. */
+/** Sends the ends of streams, and keeps the requests that wait for their handlers. */
 export interface PublishersOwner {
   /** Sends a frame, and charges it to the other end until it has left. Never throws. */
   reply(parts: FrameParts, message?: Encoded): void;
+  /** Removes a requested stream that waits for its handler, if it waits. */
+  withdraw(asked: AskedStream): void;
 }
 
 /** Event streams that this end serves, on Clearway's wire. */
@@ -170,6 +172,10 @@ export class Publishers {
       );
       return;
     }
-    for (const asked of this.#asked.values()) if (asked.channel === channel) return asked.refuse(Status.cancelled);
+    for (const asked of this.#asked.values()) {
+      if (asked.channel !== channel) continue;
+      this.#owner.withdraw(asked);
+      return asked.refuse(Status.cancelled);
+    }
   }
 }

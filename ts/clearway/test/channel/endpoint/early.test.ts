@@ -103,6 +103,18 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
   });
 });
 
+test("a listen that a second one replaces leaves its place to other early messages", async () => {
+  const { a, b } = await endpoints(undefined, { early: 2 });
+  const call = a.messages("late").send(1);
+  const streams = ["first", "second"].map((args) => a.events("late").listen(args)[Symbol.asyncIterator]());
+  const ends = streams.map((stream) => outcome(stream.next()));
+  await turn();
+  b.messages("late").handle((n) => n);
+  expect(await call).toBe(1);
+  expect(await Promise.all(ends)).toMatchObject([{ kind: "cancelled" }, { kind: "not-implemented" }]);
+  a.terminate();
+});
+
 describe.each(wires)("the control channel, on the %s wire", (wire) => {
   test("accepts resize and overflow, refuses wrong arguments, and does not implement other methods", async () => {
     const { a } = await endpoints(undefined, { wire });

@@ -253,6 +253,18 @@ abstract class EndpointContract {
     }
 
     @Test
+    fun `a listen that a second one replaces leaves its place to other early messages`() {
+        val (a, b) = connect(b = options().early(2))
+        val message = a.messages("late").send(1)
+        val streams = List(2) { a.events("late").listen<Any?>().read() }
+        get(a.resize("fence", 1)) // its answer tells that all three have arrived
+        b.messages("late").handle { value, _ -> Reply.of(value) }
+        assertEquals(1, get(message).value)
+        assertEquals(OutcomeKind.CANCELLED, outcome(streams[0]))
+        assertEquals(OutcomeKind.NOT_IMPLEMENTED, outcome(streams[1]))
+    }
+
+    @Test
     fun `whatever is under way ends with the transport`() {
         val (a, b) = connect()
         val begun = CountDownLatch(1)

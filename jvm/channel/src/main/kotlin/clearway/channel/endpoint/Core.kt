@@ -42,7 +42,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     val listens = Subscriptions(link, outbox)
     val plainSubscriptions = PlainSubscriptions(link, calls)
     val router: RequestRouter = RequestRouter(link, replies)
-    private val publishers = Publishers(link, replies)
+    private val publishers = Publishers(link, replies, router::withdraw)
     /** Streams of events that this end serves to a foreign end. */
     val plainSources = LinkedHashSet<Source>()
     /**

@@ -47,8 +47,15 @@ internal class AskedStream(
     fun serve(serving: Serving): Unit = publishers.serve(this, serving)
 }
 
-/** The streams of events that this end serves, on Clearway's wire. The endpoint's lock guards this object. */
-internal class Publishers(private val link: Link, private val replies: Replies) {
+/**
+ * The streams of events that this end serves, on Clearway's wire. The endpoint's lock guards this object. `withdraw`
+ * removes a requested stream that waits for its handler, if it waits.
+ */
+internal class Publishers(
+    private val link: Link,
+    private val replies: Replies,
+    private val withdraw: (AskedStream) -> Unit,
+) {
     /**
      * Requested streams that have not begun, by id. A refused stream's number may belong to another stream before its
      * handler comes.
@@ -143,6 +150,8 @@ internal class Publishers(private val link: Link, private val replies: Replies) 
     private fun replace(channel: String) {
         val running = open.values.firstOrNull { it.channel == channel }
         if (running != null) return running.cancel(Status.CANCELLED)
-        asked.values.firstOrNull { it.channel == channel }?.refuse(Status.CANCELLED)
+        val waiting = asked.values.firstOrNull { it.channel == channel } ?: return
+        withdraw(waiting)
+        waiting.refuse(Status.CANCELLED)
     }
 }
