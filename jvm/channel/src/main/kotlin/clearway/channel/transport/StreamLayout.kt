@@ -5,7 +5,7 @@ import clearway.channel.codec.Codecs
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-// The layout of a frame on a stream of bytes (spec/stdio.md). The vectors in spec/vectors/stdio.json test every language.
+// The layout of a frame on a stream of bytes (spec/stdio.md). spec/vectors/stdio.json has tests for all languages.
 //
 //   byte  0     1     2     3     4           8                    8 + size
 //         +-----+-----+-----+-----+-----------+--------------------+
