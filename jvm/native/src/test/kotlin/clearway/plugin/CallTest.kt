@@ -52,7 +52,7 @@ class CallTest {
                 assertEquals(1, segment.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 15))
             }
             val heap = ByteArray(16)
-            fill.call(heap) // a copy of it is filled
+            fill.call(heap) // the handler fills a copy
             assertArrayEquals(ByteArray(16), heap)
         }
     }
@@ -183,7 +183,7 @@ class CallTest {
     fun `closing says which handler it waited for in vain, and may be tried again`() {
         val plugin = open(PluginOptions().closeMs(0))
         val blocked = plugin.channel("pool/block").send(told(300))
-        plugin.channel("pool/echo").send().join() // the pool has begun
+        plugin.channel("pool/echo").send().join() // the pool now runs the blocked call
         var codes = emptyList<PluginErrorCode?>()
         while (codes.lastOrNull() != null || codes.isEmpty()) codes = codes + codeOf { plugin.close() }
         assertTrue(codes.dropLast(1).all { it == PluginErrorCode.CANCELLED })
