@@ -3,28 +3,26 @@ package clearway.channel
 
 import clearway.channel.transport.CloseReason
 
-/** The kinds of failures of a call, a post or a stream. spec/errors.md defines the codes. */
+/** The ways in which a call, a post or a stream can fail. spec/errors.md defines the codes. */
 public enum class ChannelError(
     /** The error code, the same in every language. */
     public val code: String
 ) {
-    /**
-     * The other end has no such method. On the plain wire, the other end may have no handler for the channel instead.
-     */
+    /** The other end has no such method. On the plain wire, it may also mean that the channel has no handler. */
     NOT_IMPLEMENTED("not-implemented"),
-    /** The other end registered no handler for the channel in the time that it keeps early messages. */
+    /** The other end kept the message for its time limit, but registered no handler for the channel. */
     NO_HANDLER("no-handler"),
-    /** The message arrived before its channel had a handler, and the other end had no room left for early messages. */
+    /** The message arrived before its channel had a handler. The other end had no room left for early messages. */
     DROPPED("dropped"),
-    /** One end has reached its limit of calls, posts or streams, or a queue of events is full. */
+    /** One end is at its limit of calls, posts or streams, or an event queue is full. */
     QUEUE_FULL("queue-full"),
     /** The call or the stream was cancelled. */
     CANCELLED("cancelled"),
     /** No answer arrived within `deadlineMs`, measured at this end. */
     DEADLINE("deadline"),
     /**
-     * The handler ran longer than `timeoutMs`, measured at the other end. On the plain wire, no answer arrived within
-     * `timeoutMs`, measured at this end.
+     * The handler ran longer than `timeoutMs`, measured at the other end. On the plain wire, it means that no answer
+     * arrived within `timeoutMs`, measured at this end.
      */
     TIMEOUT("timeout"),
     /** The transport is closed. [ChannelException.reason] has the reason. */
@@ -87,7 +85,7 @@ internal constructor(
     public val remoteStack: String,
     cause: Throwable?,
 ) : RuntimeException(message, cause, false, false) {
-    // Returns the stack trace of the other end, if there is one. A stack trace of this end that has this cause then
-    // prints it.
+    // Returns the stack trace of the other end, if there is one. Stack traces of this end that include this cause then
+    // contain it.
     override fun toString(): String = if (remoteStack.isEmpty()) "$remoteName: $message" else remoteStack
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture
 
 /**
  * One end of a connection. Both ends have the same rights and may be written in different languages. Creating a channel
- * sends nothing. Thread-safe. Only the iterator of an [EventStream] blocks.
+ * sends nothing. Thread-safe. Only the iterator of an [EventStream] blocks the calling thread.
  *
  * Most futures complete on the thread that reads the transport. Other futures complete on the timer thread or on the
  * thread that made the call. Dependent stages that are not `async` run on the same thread and must not block. Handlers
@@ -26,7 +26,10 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     public val wire: Wire
         get() = if (core.link.isPlain) Wire.PLAIN else Wire.CLEARWAY
 
-    /** Completes with the reason when either end has closed the transport or the connection was lost. Never fails. */
+    /**
+     * Completes with the reason when the transport has closed. Either end may have closed it, or the connection was
+     * lost. Never fails.
+     */
     public val closed: CompletableFuture<CloseReason>
         get() = core.closed.thenApply { it }
 
@@ -112,8 +115,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
  *
  * @property transport the kind of the transport
  * @property calls the number of calls of this end that wait for their answers
- * @property handling the number of calls and posts of the other end whose handler has not ended or whose answer is not
- *   sent
+ * @property handling the number of calls and posts of the other end that are not finished: the handler runs, or the
+ *   answer is not sent
  * @property waitingBytes the number of bytes of answers and events that wait until the other end reads
  * @property listening the number of streams that this end listens to
  * @property serving the number of streams that this end serves

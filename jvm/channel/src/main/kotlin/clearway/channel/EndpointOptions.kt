@@ -43,7 +43,7 @@ public class EndpointOptions {
     /** Sets the wire. The default is [Wire.CLEARWAY]. */
     public fun wire(wire: Wire): EndpointOptions = apply { this.wire = wire }
 
-    /** Starts on the plain wire at once, for a peer without Clearway that sends and expects no hello. */
+    /** Starts on the plain wire at once. Use it for a peer without Clearway, which sends and expects no hello. */
     public fun withoutHello(): EndpointOptions = apply {
         wire = Wire.PLAIN
         hello = false
@@ -53,9 +53,9 @@ public class EndpointOptions {
     public fun helloMs(ms: Long): EndpointOptions = apply { helloMs = range("helloMs", ms, 0, Long.MAX_VALUE) }
 
     /**
-     * Sets several limits to one number, 4096 by default. It limits the open calls, the open streams and the unsent
-     * posts of this end. It also limits the requests, and the streams, that this end handles for the other end. A
-     * request counts until its handler has ended and its answer was sent, even if the caller has cancelled it.
+     * Sets several limits to one number, 4096 by default. The number limits the open calls, the open streams and the
+     * unsent posts of this end. It also limits the requests, and the streams, that this end handles for the other end.
+     * A request counts until its handler has ended and its answer was sent, even if the caller has cancelled it.
      */
     public fun callsMax(count: Int): EndpointOptions = apply { callsMax = range("callsMax", count, 1, Int.MAX_VALUE) }
 
@@ -72,7 +72,7 @@ public class EndpointOptions {
     }
 
     /**
-     * Sets how long a peer may read no answer at the limit of [replyBytesMax], in milliseconds. After that time the
+     * Sets how long a peer may read no answers at the limit of [replyBytesMax], in milliseconds. After that time, the
      * connection closes with `timeout`. The default is 30,000; 0 waits for ever.
      */
     public fun stallMs(ms: Long): EndpointOptions = apply { stallMs = range("stallMs", ms, 0, Long.MAX_VALUE) }
@@ -100,16 +100,16 @@ public class EndpointOptions {
     public fun earlyMs(ms: Long): EndpointOptions = apply { earlyMs = range("earlyMs", ms, 0, Int.MAX_VALUE.toLong()) }
 
     /**
-     * Adds the stack of a handler's error to replies on the plain wire, as their fourth part. Some other
-     * implementations ignore that part.
+     * Adds the stack of a handler's error to replies on the plain wire. It is the fourth part of a reply, which some
+     * other implementations ignore.
      */
     public fun stacks(): EndpointOptions = apply { stacks = true }
 
     /**
-     * Sets whether errors of handlers and sources are sent in full, with class, stack and causes. The default is
-     * [ChannelTransport.isTrusted], which is true for a child process, the parent process and another part of this
-     * process. Over WebSockets and other streams, this end sends only the code, the message, and the details of a
-     * [RemoteException] that its own code created.
+     * Sets whether errors of handlers and sources are sent in full. A full error has its class, stack and causes. The
+     * default is [ChannelTransport.isTrusted], which is true for a child process, the parent process and another part
+     * of this process. Over WebSockets and other streams, this end sends only the code, the message, and the details of
+     * a [RemoteException] that its own code created.
      */
     public fun exposeErrors(expose: Boolean): EndpointOptions = apply { exposeErrors = expose }
 
@@ -142,8 +142,8 @@ public class EndpointOptions {
 }
 
 /**
- * Returns the error to send in place of an error that a handler or a source threw, for example a [RemoteException]. If
- * the redactor throws, the other end receives the code `error` and a general message.
+ * Returns the error to send in place of a handler's or a source's error. The result may be a [RemoteException], for
+ * example. If the redactor throws, the other end receives the code `error` and a general message.
  */
 public fun interface ErrorRedactor {
     public fun redact(error: Throwable, channel: String): Throwable

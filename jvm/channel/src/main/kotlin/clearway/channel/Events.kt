@@ -38,7 +38,7 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Subscribes to the channel. The other end starts a stream for these arguments. It may send only as many events as
+     * Subscribes to the channel. The other end starts a stream for these arguments, and may send only as many events as
      * the window allows. A second `listen` on the same channel ends the first stream, whose reader gets the error
      * `cancelled`. If the stream fails, one read fails with an error, which can be any error of a method call. Later
      * reads return the end. The type `T` is not checked. Throws the codec's exceptions for the arguments.

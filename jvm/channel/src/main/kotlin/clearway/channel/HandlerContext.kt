@@ -7,7 +7,8 @@ public interface HandlerContext {
     public val channel: String
 
     /**
-     * The deadline that the caller set for the call, in milliseconds from the start of the call; null if there is none.
+     * The deadline that the caller set for the call; null if there is none. It is in milliseconds from the start of the
+     * call.
      */
     public val deadlineMs: Long?
 

@@ -24,8 +24,8 @@ public class ListenOptions {
     internal var onDrop: LongConsumer? = null
 
     /**
-     * Sets how many events, and how many bytes, the other end may send before the reader takes them. The default is 16
-     * events and 1 MiB. The plain wire has no window.
+     * Sets how many events and bytes the other end may send ahead of the reader. The default is 16 events and 1 MiB.
+     * The plain wire has no window.
      */
     @JvmOverloads
     public fun window(items: Int, bytes: Int = 1 shl 20): ListenOptions = apply {
@@ -34,22 +34,22 @@ public class ListenOptions {
     }
 
     /**
-     * Sets how many pushed events may wait at the other end while the window is used up. The default is the other end's
-     * capacity, which is 16 unless its code sets it. On the plain wire, the events wait at this end, by default up to
-     * 1024 events.
+     * Sets how many pushed events may wait at the other end while the window is used up. The default is the capacity
+     * that the other end has set for the channel, or 16. On the plain wire, the events wait at this end, by default up
+     * to 1024 events.
      */
     public fun capacity(count: Int): ListenOptions = apply { capacity = range("capacity", count, 1, CAPACITY_MAX) }
 
     /**
-     * Sets the policy for a full queue at the other end. The default is the other end's policy, which is
-     * [WhenFull.WAIT] unless its code sets it. On the plain wire, the policy applies to the queue at this end. If that
-     * queue is full and the policy drops no events, the stream ends with `queue-full`.
+     * Sets the policy for a full queue at the other end. The default is the policy that the other end has set for the
+     * channel, or [WhenFull.WAIT]. On the plain wire, the policy applies to the queue at this end. If that queue is
+     * full and the policy drops no events, the stream ends with `queue-full`.
      */
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
     /**
-     * Sets a listener for dropped events. It receives the number of events that were dropped, when the next event is
-     * read. The listener must not block.
+     * Sets a listener for dropped events. When the next event is read, the listener receives the number of events that
+     * were dropped before it. The listener must not block.
      */
     public fun onDrop(told: LongConsumer): ListenOptions = apply { onDrop = told }
 
@@ -57,9 +57,9 @@ public class ListenOptions {
         internal const val CAPACITY_MAX = 0xffff
 
         /**
-         * Returns options for a reader that wants only the newest event, such as a frame to draw. If a source pushes
-         * events faster than they are read, all events but the newest are dropped. From an iterable, the next value is
-         * read only after the reader has taken the previous one.
+         * Returns options for a reader that wants only the newest event. An example is a video frame to draw. If a
+         * source pushes events faster than they are read, all events but the newest are dropped. From an iterable, the
+         * next value is read only after the reader has taken the previous one.
          */
         @JvmStatic
         public fun latest(): ListenOptions = ListenOptions().window(1).capacity(1).whenFull(WhenFull.DROP_OLDEST)

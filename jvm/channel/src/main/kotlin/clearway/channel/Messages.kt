@@ -79,8 +79,8 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Handles the other end's messages as [handle] does, but the next message does not wait for the reply to the
-     * previous one.
+     * Handles the other end's messages as [handle] does, with one difference. The next message does not wait for the
+     * reply to the previous one.
      */
     public fun handleAsync(handler: AsyncMessageHandler<T>): AutoCloseable {
         val inOrder = SerialTasks(link.settings.executor)

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionStage
 
 /**
- * Implements a method: receives the call's arguments and returns the result, or a CompletionStage of the result. A
+ * Implements a method. Receives the call's arguments and returns the result, or a CompletionStage of the result. A
  * method may block. It may throw a [RemoteException] to choose the error that the caller gets.
  */
 public fun interface MethodHandler {
@@ -78,7 +78,7 @@ internal constructor(private val core: Core, public val name: String, private va
                 val call = link.decodeCall(codec, served.message)
                 val handler = methods[call.method]
                 val given = if (handler == null) NOT_IMPLEMENTED else handler.call(call.args, served)
-                @Suppress("UNCHECKED_CAST") // The stage may have any value.
+                @Suppress("UNCHECKED_CAST") // The stage may complete with any value.
                 if (given is CompletionStage<*>) given as CompletionStage<Any?>
                 else CompletableFuture.completedFuture(given)
             },

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec
 
-/** The kinds of errors that a codec throws. spec/errors.md defines the codes, which are the same in every language. */
+/** The kinds of errors that a codec throws. The codes are the same in every language; spec/errors.md defines them. */
 public enum class CodecError(
     /** The error code, the same in every language. */
     public val code: String
 ) {
-    /** The message ends before the value does, or a count is larger than the rest of the message. */
+    /** The message ends before the value does, or a count exceeds the rest of the message. */
     TRUNCATED("truncated"),
     /** Bytes follow the value. */
     TRAILING_BYTES("trailing-bytes"),
-    /** A type byte is reserved, or belongs to an extension that is not registered with the codec. */
+    /** A type byte is reserved, or no registered extension has it. */
     UNKNOWN_TAG("unknown-tag"),
     /** A text is not valid UTF-8. */
     BAD_UTF8("bad-utf8"),

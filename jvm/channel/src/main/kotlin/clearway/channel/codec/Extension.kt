@@ -82,10 +82,10 @@ public class ValueWriter internal constructor(private val writer: Writer, privat
      */
     public fun text(value: String): Unit = writer.text(value)
 
-    /** Writes zeros up to a multiple of 1, 2, 4 or 8 bytes, counted from the start of the message. */
+    /** Writes zeros up to a multiple of 1, 2, 4 or 8 bytes. The padding counts from the start of the message. */
     public fun pad(alignment: Int): Unit = writer.pad(checkAlignment(alignment))
 
-    /** Writes any value with its type byte, one nesting level deeper than the extension's own value. */
+    /** Writes any value with its type byte. The value is nested one level deeper than the extension's own value. */
     public fun value(value: Any?): Unit = put(value)
 }
 
@@ -123,10 +123,10 @@ public class ValueReader internal constructor(private val reader: Reader, privat
 
     public fun text(): String = reader.text()
 
-    /** Skips padding up to a multiple of 1, 2, 4 or 8 bytes, counted from the start of the message. */
+    /** Skips padding up to a multiple of 1, 2, 4 or 8 bytes. The padding counts from the start of the message. */
     public fun pad(alignment: Int): Unit = reader.pad(checkAlignment(alignment), reader.at)
 
-    /** Reads any value with its type byte, one nesting level deeper than the extension's own value. */
+    /** Reads any value with its type byte. The value is nested one level deeper than the extension's own value. */
     public fun value(): Any? = take()
 }
 

@@ -2,9 +2,9 @@
 package clearway.channel.codec
 
 /**
- * Caches the texts of map keys by their bytes, because the same few keys occur in many messages. A cached text needs no
- * new memory and already has its hash. The hash of a text selects its slot in the cache, and a new text replaces the
- * old text in that slot, so the cache cannot grow. Only one thread at a time may use a cache.
+ * Caches the texts of map keys by their bytes. Many messages contain the same few keys. A cached text needs no new
+ * memory and already has its hash. The hash of a text selects its slot in the cache. A new text replaces the old text
+ * in its slot, so the cache cannot grow. Only one thread at a time may use a cache.
  */
 internal class KeyCache {
     private val texts = arrayOfNulls<String>(PLACES)

@@ -30,8 +30,8 @@ private fun numbers(reader: Reader, tag: Int, width: Int): Any {
 }
 
 /**
- * Maximum number of elements for which a loop is faster than a bulk copy through a buffer. Measured with 4 to 64
- * elements.
+ * Maximum number of elements to copy with a loop. Above it, a bulk copy through a buffer is faster. Measured with 4 to
+ * 64 elements.
  */
 private const val LOOP_MAX = 24
 

@@ -51,8 +51,8 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
         return count.toInt()
     }
 
-    // The list grows with its values; the announced count does not set the capacity above [FIRST]. Each of several
-    // nested lists could announce the whole rest of the message, and an element takes more memory than its one byte in
+    // The list grows with its values. The announced count does not set its capacity above [FIRST]: each of several
+    // nested lists could announce the whole rest of the message. In memory, an element takes more than its one byte in
     // the message.
     private fun list(inside: Int): List<Any?> {
         val count = count(1)
@@ -144,8 +144,8 @@ internal fun narrow(value: BigInteger): Any = if (value.bitLength() < Long.SIZE_
 
 /**
  * Converts a value for use as a map key. A list or a map that is a key equals only itself, as an array does. If such
- * keys were compared by their contents, a peer could craft so many keys with the same hash that one lookup would take
- * too long.
+ * keys were compared by their contents, a peer could craft many keys with the same hash. One lookup would then take too
+ * long.
  */
 internal fun keyOf(value: Any?): Any? =
     when (value) {

@@ -51,8 +51,8 @@ internal constructor(
         StandardMessageCodec(limits, extensions, emptyNull, views)
 
     /**
-     * Returns a copy of this codec that decodes a channel's messages with views: a list of numbers is a buffer that
-     * views the message, not an array. See [decodeOwned].
+     * Returns a copy of this codec that decodes a channel's messages with views. A list of numbers is then a buffer
+     * that views the message, not an array. See [decodeOwned].
      */
     public fun withViews(): StandardMessageCodec = StandardMessageCodec(limits, extensions, emptyNull, true)
 
@@ -99,9 +99,9 @@ internal constructor(
     }
 
     /**
-     * Returns a copy of a message in which the lists of its attachments replace the references to them. Code that
-     * forwards bytes uses this function, and need not know what kind of message it forwards. A message, a method call
-     * and a reply are all sequences of values: even the first byte of a reply, 0 or 1, reads as null or true. Throws
+     * Returns a copy of a message in which lists replace the references to attachments. Code that forwards bytes uses
+     * this function. That code need not know what kind of message it forwards: a message, a method call and a reply are
+     * all sequences of values. The first byte of a reply is 0 or 1, which reads as null or true. Throws
      * [CodecException] for a message that this codec cannot decode.
      */
     internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>): ByteArray {

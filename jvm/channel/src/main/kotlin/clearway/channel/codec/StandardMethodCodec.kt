@@ -12,7 +12,7 @@ public class StandardMethodCodec internal constructor(private val values: Standa
     override val name: String
         get() = "standard"
 
-    /** Returns a method codec that encodes values with `values`, and so with its limits and extensions. */
+    /** Returns a method codec that encodes values with `values`. It has the limits and the extensions of `values`. */
     public fun with(values: StandardMessageCodec): StandardMethodCodec = StandardMethodCodec(values)
 
     override fun encodeCall(call: MethodCall): ByteArray =

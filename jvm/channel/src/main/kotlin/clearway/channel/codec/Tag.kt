@@ -39,8 +39,8 @@ internal object Tag {
     const val FLOAT32S = 14
 
     /**
-     * A reference to an attachment that holds a list: this byte, the list's own type byte, then the attachment's number
-     * as a size. Only Clearway's channels use this type byte.
+     * A reference to an attachment that holds a list. The reference is this byte, the list's own type byte, and the
+     * attachment's number as a size. Only Clearway's channels use this type byte.
      */
     const val ATTACHED = 127
 

@@ -179,8 +179,8 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
 
     private companion object {
         /**
-         * Maximum number of elements for which a loop is faster than a bulk copy through a buffer. Measured with 4 to
-         * 64 elements.
+         * Maximum number of elements to copy with a loop. Above it, a bulk copy through a buffer is faster. Measured
+         * with 4 to 64 elements.
          */
         const val LOOP_MAX = 24
     }

@@ -31,8 +31,8 @@ internal class Call(
 }
 
 /**
- * The open calls of this end. Each call settles once. The cause is its answer, its caller, its deadline, its timeout or
- * the end of the transport.
+ * The open calls of this end. Each call settles once: by its answer, its caller, its deadline, its timeout or the end
+ * of the transport.
  */
 internal class Calls(
     private val link: Link,

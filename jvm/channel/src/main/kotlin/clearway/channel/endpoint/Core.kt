@@ -48,8 +48,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     /** The event streams that this end serves on the plain wire. */
     val plainSources = LinkedHashSet<Source>()
     /**
-     * The event streams on the plain wire whose source still runs, with or without a listener. A stream counts against
-     * `callsMax` until its source has ended.
+     * The event streams on the plain wire whose source still runs. A stream may have no listener any more. It counts
+     * against `callsMax` until its source has ended.
      */
     val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()

@@ -8,9 +8,8 @@ package clearway.channel.endpoint
 internal const val UNBOUNDED = Long.MAX_VALUE / 4
 
 /**
- * The producer's credit: the number of values and the number of bytes that it may still send. The producer may send a
- * value while both numbers are above zero. A value of any size can therefore be sent, and the number of bytes may
- * become negative.
+ * The producer's credit: how many values and bytes it may still send. The producer may send a value while both numbers
+ * are above zero. A value of any size can therefore be sent, and the number of bytes may become negative.
  */
 internal class SendCredit {
     private var items = 0L

@@ -63,7 +63,7 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
         return gone
     }
 
-    /** The time at which the next entry expires, in milliseconds of the clock; null if there is no entry. */
+    /** The time at which the next entry expires; null if there is no entry. In milliseconds of the clock. */
     val nextMs: Long?
         get() = shelves.values.mapNotNull { it.kept.peek()?.untilMs }.minOrNull()
 

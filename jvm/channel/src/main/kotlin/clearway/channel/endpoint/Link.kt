@@ -47,8 +47,8 @@ internal class Link(
     wire: Int,
     there: Hello?,
     /**
-     * Called with the reason when the connection ends and the transport may not report that end. May be called more
-     * than once, with or without the lock held.
+     * Called with the reason when the connection ends and the transport may not report it. May be called more than
+     * once, with or without the lock held.
      */
     private val ended: (CloseReason) -> Unit,
 ) {
@@ -60,9 +60,7 @@ internal class Link(
     var reason: CloseReason? = null
     /** Whether this end is closing. A closing end starts no more calls, posts or streams of its own. */
     var closing = false
-    /**
-     * Whether the transport applies back-pressure: the last `send` returned false and `drained` was not called since.
-     */
+    /** Whether the transport applies back-pressure: a `send` returned false, and `drained` was not called since. */
     var congested = false
     /** Counts the bytes of events that wait for the other end, over all streams. */
     val queued = QueueCharge(settings.replyBytesMax.toLong())
@@ -121,15 +119,16 @@ internal class Link(
     }
 
     /**
-     * Returns the error for a body that does not fit in any frame, even without a name. Returns null if the body fits.
+     * Returns the error for a body that does not fit in any frame. Returns null if the body fits in a frame without a
+     * name.
      */
     fun tooLarge(body: ByteArray): ChannelException? =
         if (body.size + OVERHEAD > frameBytesMax) tooLarge(body.size) else null
 
     /**
-     * Encodes an error for a failed reply, or for the end of a stream, on Clearway's wire. Leaves out the parts that
-     * must not be sent. Never throws. This function calls methods of the error, so the caller must not hold the lock,
-     * unless the library created the error.
+     * Encodes an error for a failed reply or the end of a stream, on Clearway's wire. Leaves out the parts that must
+     * not be sent. Never throws. This function calls methods of the error, so the caller must not hold the lock, unless
+     * the library created the error.
      */
     fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax, exposes)
 
@@ -229,8 +228,9 @@ internal class Link(
         ChannelException(ChannelError.TRANSPORT_CLOSED, "$what: ${reason?.message ?: "closed"}", reason)
 
     /**
-     * Decodes a received message. The ends may use different codecs, as an end that forwards messages does. The binary
-     * codec can decode a message of any other codec, and any other codec can decode a message of the binary codec.
+     * Decodes a received message. The ends may use different codecs, for example if one end only forwards messages. The
+     * binary codec can decode a message of any other codec, and any other codec can decode a message of the binary
+     * codec.
      */
     @Suppress("UNCHECKED_CAST") // A standard codec is a `MessageCodec<Any>`.
     fun <T> decode(codec: MessageCodec<T>, message: Received): T? {

@@ -8,9 +8,7 @@ import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/**
- * Supplies what a channel's streams have in common: the limits of the queue, the encoding and the start of a source.
- */
+/** Supplies the parts that a channel's streams share: queue limits, encoding and the start of a source. */
 internal interface Serving {
     val limits: QueueLimits
 
@@ -23,7 +21,7 @@ internal interface Serving {
     fun begin(source: Source, args: Received)
 }
 
-/** A stream that the other end has requested on Clearway's wire and that has not begun. */
+/** A stream that the other end has requested but that has not begun, on Clearway's wire. */
 internal class AskedStream(
     private val publishers: Publishers,
     val id: Int,
@@ -75,7 +73,7 @@ internal class Publishers(private val link: Link, private val replies: Replies) 
             return null
         }
         replace(channel)
-        // `replace` may send the end of a stream. If too many of them already wait to be sent, the connection is
+        // `replace` may send the end of a stream. If too many such ends already wait to be sent, the connection is
         // closed.
         if (link.reason != null) return null
         val stream = AskedStream(this, id, channel, args, frame)

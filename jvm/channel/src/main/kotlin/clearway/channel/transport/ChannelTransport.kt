@@ -25,8 +25,8 @@ public interface ChannelTransport {
 
     /**
      * Whether the other end is part of the same program, as a child process is. To a trusted end, errors of handlers
-     * are sent in full, with stack and causes. To other ends, only the code and the message are sent, unless
-     * [EndpointOptions.exposeErrors] is set. The default is false.
+     * are sent in full, with stack and causes. To other ends, only the code, the message and the details that the
+     * handler chose are sent, unless [EndpointOptions.exposeErrors] is set. The default is false.
      */
     public val isTrusted: Boolean
         get() = false
@@ -79,10 +79,10 @@ public interface ChannelSink {
 /**
  * The limits of a transport's memory.
  *
- * @property frameBytesMax maximum size of a frame in bytes, in both directions; default 64 MiB. A 4K image in RGBA
- *   takes 32 MiB.
- * @property windowBytes number of bytes that may wait or be in flight before `send` returns false; default 1 MiB. A
- *   single frame may be larger than that.
+ * @property frameBytesMax maximum size of a frame in bytes, in both directions. The default is 64 MiB. A 4K image in
+ *   RGBA takes 32 MiB.
+ * @property windowBytes number of bytes that may wait or be in flight before `send` returns false. The default is 1
+ *   MiB. A single frame may be larger than that.
  * @throws IllegalArgumentException if a limit is below 1
  */
 public class TransportLimits

@@ -14,7 +14,9 @@ public enum class CloseCode(
     PROTOCOL("protocol"),
     /** A frame was larger than the limit. */
     TOO_LARGE("too-large"),
-    /** The other end refused the connection, because of the origin, the token or the number of connections. */
+    /**
+     * The other end refused the connection. Possible causes are the origin, the token and the number of connections.
+     */
     REFUSED("refused"),
     /** The other end did not answer, or did not read, in time. */
     TIMEOUT("timeout"),

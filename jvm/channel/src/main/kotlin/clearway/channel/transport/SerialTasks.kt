@@ -49,8 +49,8 @@ internal class SerialTasks(private val executor: Executor) {
     }
 
     /**
-     * Runs the waiting tasks. Runs them only once, even if the executor calls `run` twice, because two calls would run
-     * two tasks at the same time.
+     * Runs the waiting tasks, but only once. The executor may call `run` twice, and two calls would run two tasks at
+     * the same time.
      */
     private inner class Run : Runnable {
         private var begun = false

@@ -290,8 +290,8 @@ internal constructor(
         private const val LEAVE_MS = 5_000L
 
         /**
-         * How long to wait for further signs of an end, in milliseconds: a reason, or the exit of the process. On an
-         * idle machine they arrive within milliseconds.
+         * How long to wait for further signs of an end, in milliseconds. Such signs are a reason and the exit of the
+         * process. On an idle machine, they arrive within milliseconds.
          */
         private const val PARTS_MS = 1_000L
         private const val PIECE_BYTES = 1 shl 16

@@ -2,8 +2,8 @@
 package clearway.channel.transport
 
 /**
- * Passes an error that no caller receives to the thread's uncaught exception handler, which prints it by default. Never
- * throws, so that the thread continues.
+ * Passes an error that no caller receives to the thread's uncaught exception handler. By default, that handler prints
+ * the error. Never throws, so that the thread continues.
  */
 internal fun uncaught(thrown: Throwable) {
     try {

@@ -53,7 +53,7 @@ internal object Flag {
     /** The frame has no message, not even null. */
     const val EMPTY = 4
 
-    /** The position, in the flags of a `listen`, of the lowest bit of the policy for a full queue. */
+    /** The position of the policy for a full queue in the flags of a `listen`. */
     const val WHEN_FULL_SHIFT = 4
 }
 

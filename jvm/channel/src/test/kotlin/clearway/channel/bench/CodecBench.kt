@@ -24,10 +24,10 @@ private const val COUNT = 2_000
 private const val WARM = 15
 
 /**
- * Measures encoding and decoding of the mixed message of 2 KB, and compares the codec with msgpack-java and with
- * Jackson's JSON. All of them create the same Java maps and lists. The rounds of all codecs are interleaved, in random
- * order. Prints medians, the middle half of the ratios to Clearway's time, and the bytes allocated for encoding and
- * decoding one message. `node scripts/jvm.mjs bench-codec` runs it.
+ * Compares the codec with msgpack-java and with Jackson's JSON on the mixed message of 2 KB. All of them create the
+ * same Java maps and lists. The rounds of all codecs are interleaved, in random order. Prints medians, the middle half
+ * of the ratios to Clearway's time, and the bytes allocated for encoding and decoding one message. `node
+ * scripts/jvm.mjs bench-codec` runs it.
  */
 fun main() {
     val random = Random(1)

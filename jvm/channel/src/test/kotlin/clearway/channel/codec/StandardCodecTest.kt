@@ -91,8 +91,8 @@ class StandardCodecTest {
 
     @Test
     fun `a count that no message could hold is refused before anything is allocated`() {
-        // A list that announces 4 billion values, a float64 list that announces 4 billion elements, and 11 values where
-        // the limit is 10.
+        // The first message announces a list of 4 billion values, the second a float64 list of 4 billion elements. The
+        // third has 11 values where the limit is 10.
         assertEquals(CodecError.TRUNCATED, refused(bytes(12, 255, 255, 255, 255, 255)).error)
         assertEquals(CodecError.TRUNCATED, refused(bytes(11, 255, 255, 255, 255, 255)).error)
         val few = codec.with(CodecLimits(itemsMax = 10))
