@@ -22,7 +22,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private val lock = Any()
-    /** Held during calls of the sink, so that only one thread at a time calls it. */
+    /** Held during calls of the sink. Only one thread at a time calls it. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private var socket: Socket? = null
@@ -37,8 +37,8 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
      */
     private var queueFull = false
     /**
-     * The frames and marks that wait for delivery: the sink is not open yet, the transport is paused, or another
-     * message is being delivered.
+     * The frames and marks that wait for delivery. They wait while the sink is not open, while the transport is paused,
+     * and while another message is being delivered.
      */
     private val inbox = ArrayDeque<Any>()
     private var inboxBytes = 0L
@@ -216,7 +216,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
 
     /**
      * Requests the next message, unless too many bytes wait at this end. Before the sink is open, one message may wait.
-     * While the transport is paused, as many bytes may wait as a Clearway peer sends before its window is full.
+     * While the transport is paused, the waiting bytes are limited to the largest frame plus the window.
      */
     private fun demand() {
         val open =
@@ -296,7 +296,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         }
     }
 
-    /** Returns the echo of the last mark if it was not sent yet, and clears it. The caller holds the lock. */
+    /** Takes the echo of the last mark. Returns null if it was sent already. The caller holds the lock. */
     private fun answer(): Out? {
         val total = owed
         owed = -1

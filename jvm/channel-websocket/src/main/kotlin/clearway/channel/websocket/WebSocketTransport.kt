@@ -23,9 +23,9 @@ public object WebSocketTransport {
     private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(DeliveryThreads).build() }
 
     /**
-     * Starts to connect and returns at once. Frames that are sent before the connection is open wait. The transport
-     * closes with `refused` if the server refuses the connection, with `failed` if the server cannot be reached, and
-     * with `timeout` if the server does not answer within 30 s. Copies each incoming frame once. If the peer is not a
+     * Starts to connect and returns at once. Frames wait until the connection is open. The transport closes with
+     * `refused` if the server refuses the connection, and with `failed` if the server cannot be reached. It closes with
+     * `timeout` if the server does not answer within 30 s. Copies each incoming frame once. If the peer is not a
      * Clearway end, only binary messages are exchanged.
      *
      * @param token the token for the server, or null. It is sent in a header and not in the address, because addresses
