@@ -7,9 +7,10 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
 
 /**
- * Memory of the JVM that native code may use without a copy, even after a call has returned. A loan ends in two steps.
- * After [close], calls from Java can no longer use the memory. [returned] completes when native code has released its
- * last reference. Until then, native code may write to the memory, and the garbage collector keeps the segment.
+ * Memory of the JVM that native code may use without a copy. Native code may use it even after a call has returned. A
+ * loan ends in two steps. After [close], calls from Java can no longer use the memory. [returned] completes when native
+ * code has released its last reference. Until then, native code may write to the memory, and the garbage collector
+ * keeps the segment.
  */
 public class LentMemory
 internal constructor(

@@ -22,9 +22,9 @@ public sealed interface Payload {
          * Returns a payload of a segment.
          *
          * `PluginChannel.call` passes writable native memory to the handler without a copy, and the handler may write
-         * to it. `PluginChannel.send` lends writable native memory of 4096 bytes or more that cannot be closed: direct
-         * buffers, and memory of the automatic or the global arena. All other memory is copied. Do not change the
-         * memory until the message is answered.
+         * to it. `PluginChannel.send` lends writable native memory of 4096 bytes or more that cannot be closed. That is
+         * memory of direct buffers, of the automatic arena and of the global arena. All other memory is copied. Do not
+         * change the memory until the message is answered.
          */
         @JvmStatic public fun of(segment: MemorySegment): Payload = Bytes(segment)
     }

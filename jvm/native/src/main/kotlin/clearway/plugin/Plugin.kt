@@ -90,8 +90,8 @@ public class Plugin internal constructor(private val opening: Opening, private v
      * code no longer runs for this object. Memory that is still in use stays valid until it is released.
      *
      * This method waits for running handlers, but at most [PluginOptions.closeMs]. If a handler does not end in time,
-     * it throws `cancelled`, and may be called again. It throws `invalid-argument` inside a callback of the plugin,
-     * because the callback would wait for itself. A call after a successful close does nothing.
+     * this method throws `cancelled`, and may be called again. Inside a callback of the plugin, this method throws
+     * `invalid-argument`, because the callback would wait for itself. A call after a successful close does nothing.
      */
     override fun close(): Unit =
         synchronized(closing) {

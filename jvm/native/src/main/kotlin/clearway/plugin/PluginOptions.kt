@@ -34,8 +34,8 @@ public class PluginOptions {
     public fun threads(count: Int): PluginOptions = apply { threads = within("threads", count, 1024) }
 
     /**
-     * Sets two limits to one number: the calls in progress, and the plugin's own messages in progress. The range is 1
-     * to 1,000,000, and the default is 16384 each.
+     * Sets two limits to one number: calls in progress, and the plugin's own messages in progress. The number must be 1
+     * to 1,000,000. The default is 16384.
      */
     public fun callsMax(count: Int): PluginOptions = apply { callsMax = within("callsMax", count, 1_000_000) }
 

@@ -16,9 +16,9 @@ import java.nio.ByteBuffer
 import org.junit.jupiter.api.Test
 
 /**
- * Measures the cost of calls between Java and a plugin. `node scripts/jvm.mjs bench-native` runs it. In each round, the
- * ways of one table run in turn, each time in a rotated order, so that disturbances of the machine affect all of them.
- * A ratio compares two times of the same round. The middle half of the ratios is printed.
+ * Measures the cost of calls between Java and a plugin. `node scripts/jvm.mjs bench-native` runs it. In each round, all
+ * ways of one table run in turn. The order rotates, so that disturbances of the machine affect all ways. A ratio
+ * compares two times of the same round. The middle half of the ratios is printed.
  */
 @NeedsPlugins
 class NativeBench {
@@ -98,8 +98,8 @@ class NativeBench {
     }
 
     /**
-     * Compares the plugin with a C function on the same memory, because the layout of its pages also affects the time.
-     * The call of the C function itself takes 10 ns of 65,000 ns.
+     * Compares the plugin with a C function on the same memory. The layout of its pages also affects the time. The call
+     * of the C function itself takes 10 ns of 65,000 ns.
      */
     private fun filled(
         what: String,

@@ -33,8 +33,8 @@ public class ServedChannels {
     public fun asks(vararg names: String): ServedChannels = apply { asks += names }
 
     /**
-     * Sets how many events may wait in native code for each listener, and the policy for further events. The default is
-     * 64 events and `WAIT`.
+     * Sets how many events may wait in native code for each listener. Also sets the policy for further events. The
+     * default is 64 events and `WAIT`.
      */
     public fun queue(items: Int, whenFull: WhenFull): ServedChannels = apply { options.items(items).whenFull(whenFull) }
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 
 /**
- * The segments of the JVM that one plugin object has lent to native code. Each segment is kept from the garbage
- * collector until native code has returned it.
+ * The segments of the JVM that one open plugin has borrowed. The garbage collector cannot free a segment before native
+ * code has returned it.
  */
 internal class Loans(private val waiter: Long) {
     private val out = ConcurrentHashMap<Long, Loan>()

@@ -51,7 +51,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             read()
         } finally {
-            // In any case, also after an exception, no caller may wait any longer for an answer or for the end.
+            // Also after an exception, no caller may wait any longer for an answer or for the end.
             if (drained.count > 0) end()
         }
         Abi.waiterFree(opening.waiter)

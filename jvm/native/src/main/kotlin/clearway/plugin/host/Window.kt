@@ -4,7 +4,7 @@ package clearway.plugin.host
 import clearway.plugin.abi.Layout
 import java.lang.foreign.MemorySegment
 
-/** The limits of a stream: the number of events, the number of bytes, and the policy for a full queue. */
+/** The limits of a stream: events, bytes, and the policy for a full queue. */
 internal class Window(val items: Int, val whenFull: Int, val bytes: Long) {
 
     fun write(to: MemorySegment) {
