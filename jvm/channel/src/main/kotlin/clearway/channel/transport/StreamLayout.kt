@@ -13,9 +13,9 @@ import java.nio.ByteOrder
 //         | "C" | "W" |     |     | little    |                    |
 //         +-----+-----+-----+-----+-----------+--------------------+
 //
-// Every frame begins with the mark: the bytes 43, 57 and 01, in hexadecimal. The reader can therefore detect a line that
-// code of the other end printed between two frames. A printed line may begin with "CW", but the byte 1 does not occur in
-// text.
+// Every frame begins with the mark: the bytes 43, 57 and 01, in hexadecimal. The reader can therefore detect a line
+// that code of the other end printed between two frames. A printed line may begin with "CW", but the byte 1 does not
+// occur in text.
 
 /** The number of bytes before a body. */
 internal const val STREAM_HEADER_BYTES = 8
