@@ -90,9 +90,9 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
          * arrive earlier wait, within limits. Cancelling the future closes the transport.
          *
          * The future fails with a [ChannelException]. Its code is `protocol` if the other end's first frame is not a
-         * hello or the ends have no wire or version in common. The code is `deadline` if no hello arrives within
-         * `helloMs`, and `transport-closed` if the transport closes first. Throws IllegalArgumentException for a
-         * transport whose frames have less than 1024 bytes.
+         * hello. The code is also `protocol` if the ends share no wire or version. The code is `deadline` if no hello
+         * arrives within `helloMs`, and `transport-closed` if the transport closes first. Throws
+         * IllegalArgumentException for a transport whose frames have less than 1024 bytes.
          */
         @JvmStatic
         @JvmOverloads

@@ -108,8 +108,8 @@ public class EndpointOptions {
     /**
      * Sets whether errors of handlers and sources are sent in full. A full error has its class, stack and causes. The
      * default is [ChannelTransport.isTrusted], which is true for a child process, the parent process and another part
-     * of this process. Over WebSockets and other streams, this end sends only the code, the message, and the details of
-     * a [RemoteException] that its own code created.
+     * of this process. Over WebSockets and other streams, this end sends only the code, the message and the details.
+     * Details are left out if another end created them.
      */
     public fun exposeErrors(expose: Boolean): EndpointOptions = apply { exposeErrors = expose }
 

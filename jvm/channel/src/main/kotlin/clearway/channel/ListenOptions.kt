@@ -5,7 +5,9 @@ import java.util.function.LongConsumer
 
 /** The policy for an event that a source pushes while the listener's queue is full. */
 public enum class WhenFull {
-    /** The event waits until the queue has room. */
+    /**
+     * The event waits until the queue has room. If 1024 events already wait for room, the send fails with `queue-full`.
+     */
     WAIT,
     /** The send fails with `queue-full`. */
     FAIL,

@@ -45,7 +45,7 @@ internal fun authorize(request: ConnectRequest, connections: Int, rules: WebSock
 // Returns whether a page of this origin may connect. A page of any site can open a WebSocket to this machine. Only the
 // header `Origin` distinguishes such pages, and a page cannot forge it. Without a list of origins, the origin must be
 // the server's own, and its name must be a loopback name. The second condition defeats DNS rebinding, which resolves a
-// site's name to this machine: such a page sends the site's name as both origin and host.
+// site's name to this machine. After DNS rebinding, a page sends the site's name as both origin and host.
 private fun originAllowed(origin: String?, host: String?, list: Set<String>?): Boolean {
     if (origin == null) return true
     if (list != null) return origin in list

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.websocket
 
-// Back-pressure between two Clearway ends. Each time a sender has sent half of its own window, it also sends a mark,
-// which contains the number of bytes that it has sent so far. The receiver echoes the mark after it has consumed
-// everything before the mark. The ends therefore need not agree on a window. Marks are text messages, because frames
-// are binary messages:
+// Back-pressure between two Clearway ends. Each time a sender has sent half of its own window, it also sends a mark.
+// The mark contains the number of bytes that the sender has sent so far. The receiver echoes the mark after it has
+// consumed everything before the mark. The ends therefore need not agree on a window. Marks are text messages, because
+// frames are binary messages:
 //
-//     "mark 1048600"      the sender has sent this many bytes of frames, plus 8 per frame
-//     "taken 1048600"     the receiver has consumed them
+//     "mark 1048600"      the sender has sent this number of bytes; each frame counts its size plus 8
+//     "taken 1048600"     the receiver has consumed these bytes
 
 private val form = Regex("(mark|taken) (\\d{1,16})")
 

@@ -12,9 +12,9 @@ internal object Pairs {
     val server: WebSocketServer = WebSocketServer.start(WebSocketServerOptions().limits(limits)) { accepted += it }
 
     /**
-     * Returns a client's end and the server's end, both open. The function waits until the connection is open. The
-     * JDK's client sometimes reads data in the wrong order if more than 16 KiB arrive together with the end of the
-     * handshake (spec/websocket.md).
+     * Returns a client's end and the server's end, both open. Waits until the connection is open. Data may otherwise
+     * arrive together with the end of the handshake. If these are more than 16 KiB, the JDK's client sometimes reads
+     * them in the wrong order (spec/websocket.md).
      */
     fun connect(): Pair<ChannelTransport, ChannelTransport> {
         val client = WebSocketTransport.connect(server.uri, server.token, limits)

@@ -3,8 +3,8 @@ package clearway.channel.codec
 
 import java.math.BigInteger
 
-// Returns the value of a hex digit, or -1 for any other byte. This file maps hex digits directly to bits, because the
-// time of BigInteger's own parser grows with the square of the number of digits.
+// Returns the value of a hex digit, or -1 for any other byte. This file maps hex digits directly to bits. The time of
+// BigInteger's own parser grows with the square of the number of digits.
 
 private fun hexDigit(byte: Byte): Int =
     when (val char = byte.toInt()) {

@@ -51,9 +51,9 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
         return count.toInt()
     }
 
-    // The list grows with its values. The announced count does not set its capacity above [FIRST]: each of several
-    // nested lists could announce the whole rest of the message. In memory, an element takes more than its one byte in
-    // the message.
+    // The list grows with its values. The announced count does not set its capacity above [FIRST], because each of
+    // several nested lists could announce the whole rest of the message. In memory, an element takes more than its one
+    // byte in the message.
     private fun list(inside: Int): List<Any?> {
         val count = count(1)
         val list = ArrayList<Any?>(minOf(count, FIRST))

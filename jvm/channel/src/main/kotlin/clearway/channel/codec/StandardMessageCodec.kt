@@ -100,7 +100,7 @@ internal constructor(
 
     /**
      * Returns a copy of a message in which lists replace the references to attachments. Code that forwards bytes uses
-     * this function. That code need not know what kind of message it forwards: a message, a method call and a reply are
+     * this function. That code need not know what kind of message it forwards. A message, a method call and a reply are
      * all sequences of values. The first byte of a reply is 0 or 1, which reads as null or true. Throws
      * [CodecException] for a message that this codec cannot decode.
      */

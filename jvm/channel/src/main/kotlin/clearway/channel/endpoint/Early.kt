@@ -5,8 +5,8 @@ import java.util.ArrayDeque
 
 /**
  * Keeps early messages, which arrive before their channel has a handler. The number of messages of each channel, the
- * bytes of all messages and the time are limited. This class does no I/O: its methods return the entries that they
- * dropped or that expired, and the caller answers these messages.
+ * bytes of all messages and the time are limited. This class does no I/O. Its methods return the entries that were
+ * dropped or have expired, and the caller answers these messages.
  */
 internal class Early<T : Any>(private val each: Int, private val bytesMax: Long, private val keptMs: Long) {
     private class Kept<T>(val entry: T, val bytes: Long, val untilMs: Long)

@@ -22,9 +22,9 @@ internal interface RepliesOwner {
 
 /**
  * Keeps replies while the transport applies back-pressure. The size of the waiting replies is charged to the other end.
- * At the limit, [full] becomes true: no further handler starts, and the transport is paused unless this end waits for
- * an answer. If the other end then reads no reply for `stallMs`, the connection is closed. The endpoint's lock guards
- * this object.
+ * At the limit, [full] becomes true. No further handler starts then, and the transport is paused unless this end waits
+ * for an answer. If the other end then reads no reply for `stallMs`, the connection is closed. The endpoint's lock
+ * guards this object.
  */
 internal class Replies(private val link: Link, private val owner: RepliesOwner) {
     private class Reply(

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletionStage
 
 /** Runs a handler and sends its answer when the handler's stage completes. Never throws. */
 internal fun <T> run(served: Served, handle: () -> CompletionStage<T>, answer: (T) -> Unit, fail: (Throwable) -> Unit) {
-    // The request may have settled already: the caller cancelled it while the handler waited for a thread, or the
-    // executor refused the handler.
+    // The request may have settled already. The caller may have cancelled it while the handler waited for a thread, or
+    // the executor may have refused the handler.
     if (!served.begin()) return
     try {
         handle().whenComplete { value, thrown ->

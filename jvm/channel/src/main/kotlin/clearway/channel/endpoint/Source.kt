@@ -136,9 +136,9 @@ internal class Source(
     }
 
     /**
-     * Sends the values of an iterator. Reads a value only when it can be sent at once: no event waits, the transport
-     * has room, and the listener has granted credit. Runs on the endpoint's executor. Occupies no thread while it
-     * waits.
+     * Sends the values of an iterator. Reads a value only when it can be sent at once. For that, no event may wait, the
+     * transport must have room, and the listener must have granted credit. Runs on the endpoint's executor. Occupies no
+     * thread while it waits.
      */
     fun pump(iterator: Iterator<*>) {
         try {

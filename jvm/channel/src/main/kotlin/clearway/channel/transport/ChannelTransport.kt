@@ -47,7 +47,7 @@ public interface ChannelTransport {
     /**
      * Pauses the delivery of frames until [resume]. The sink may still receive frames that were already read, and calls
      * of `drained` and `closed`. Other frames wait in the transport, within its back-pressure. Returns at once. The
-     * default implementation does nothing: the endpoint then cannot slow down a peer that calls and never reads, and
+     * default implementation does nothing. The endpoint then cannot slow down a peer that calls and never reads, and
      * disconnects it sooner.
      */
     public fun pause() {}

@@ -9,9 +9,8 @@ import java.nio.ByteOrder
 /**
  * Splits a stream of bytes into frames. Does no I/O. The bytes may arrive in pieces of any size. Each body is copied
  * into memory of its exact size. The memory of a body starts with at most [FIRST_BYTES]. It grows by a factor of
- * [GROWTH], but only when it is full. A peer that announces a body of 64 MiB must therefore send 16 MiB of it before
- * the reader allocates 64 MiB. Growing copies the earlier bytes again: in total, at most 1.07 times the size of the
- * body.
+ * [GROWTH], but only when it is full. If a peer announces a body of 64 MiB, the reader allocates 64 MiB only after 16
+ * MiB have arrived. Growing copies the earlier bytes again: in total, at most 1.07 times the size of the body.
  */
 internal class FrameReader(
     private val frameBytesMax: Int,

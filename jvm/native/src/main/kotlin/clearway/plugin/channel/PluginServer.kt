@@ -40,9 +40,9 @@ public class ServedChannels {
 }
 
 /**
- * Serves a plugin at an endpoint of `clearway.channel`. The endpoint's other end, in this process or another one, can
- * then call the plugin's channels, listen to its events and handle its messages. A null message of the plugin becomes a
- * message without bytes. Bytes are copied once in each direction, because a frame is in the heap. Native memory is
+ * Serves a plugin at an endpoint of `clearway.channel`. The endpoint's other end may be in this process or another one.
+ * It can call the plugin's channels, listen to its events and handle its messages. A null message of the plugin becomes
+ * a message without bytes. Bytes are copied once in each direction, because a frame is in the heap. Native memory is
  * released at once. Each listener occupies one thread of the endpoint's executor.
  */
 public object PluginServer {

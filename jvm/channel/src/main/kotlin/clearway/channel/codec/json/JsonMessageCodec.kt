@@ -12,8 +12,8 @@ import java.nio.ByteBuffer
  * Encodes messages as JSON, for peers that support only JSON. The format is that of `JSON.stringify`. A float that is
  * not finite becomes null. An integer beyond 2^53 becomes the nearest float64. A list of numbers becomes an object.
  *
- * The codec decodes an object as a LinkedHashMap. It decodes a number as an Integer or a Long if the number is whole
- * and exact as float64, otherwise as a Double. `itemsMax` has no effect, because JSON announces no counts.
+ * The codec decodes an object as a LinkedHashMap. A number becomes an Integer or a Long if it is whole and exact as
+ * float64. Any other number becomes a Double. `itemsMax` has no effect, because JSON announces no counts.
  *
  * @see clearway.channel.codec.Codecs.JSON
  */
