@@ -65,7 +65,7 @@ internal class Link(
     /** Counts the bytes of events that wait for the other end, over all streams. */
     val queued = QueueCharge(settings.replyBytesMax.toLong())
     private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
-    // At least half of the smallest permitted frame remains for the parts of the frame other than the name.
+    // Leaves at least half of the smallest permitted frame for the parts of the frame other than the name.
     private val nameMax = minOf(settings.nameBytesMax.toLong(), frameBytesMax - FRAME_BYTES_MIN / 2)
     private val nameBytesMax = minOf(nameMax, there?.nameBytesMax ?: nameMax)
     /** The maximum size of a body, in bytes, in a frame with the longest name. */

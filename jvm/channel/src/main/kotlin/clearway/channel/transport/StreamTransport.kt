@@ -22,13 +22,13 @@ import kotlin.concurrent.withLock
  * writes, from the first frame on.
  *
  * The transport closes with `protocol` if the bytes are not a frame. It closes with `too-large` if a frame is over the
- * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason, and with
- * `failed` if a stream throws an exception other than IOException.
+ * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason. It closes
+ * with `failed` if a stream throws an exception other than IOException.
  *
  * Five seconds after the end, a thread may still be blocked in a stream. The transport then closes both streams, which
  * ends the thread even if the other end neither reads nor exits. There are two exceptions. The streams of a child
- * process cannot be closed in that way, and their threads end with the child. A process does not close its own standard
- * streams.
+ * process cannot be closed in that way, and their threads end with the child. The process's own standard streams are
+ * not closed in that way either.
  */
 public class StreamTransport
 internal constructor(
@@ -36,7 +36,10 @@ internal constructor(
     private val raw: OutputStream,
     private val limits: TransportLimits,
     private val process: Process?,
-    /** Whether the transport may close the streams. It is false for the process's own standard streams. */
+    /**
+     * Whether the transport closes `output` at its end. It is false for the process's own standard output. If it is
+     * false, the streams are not closed when a thread is blocked in them, either.
+     */
     private val closesOutput: Boolean,
     private val timers: Clock = SystemClock,
 ) : ChannelTransport {
@@ -45,7 +48,7 @@ internal constructor(
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
     private val resumed = lock.newCondition()
-    /** Serializes the calls of the sink: the reader, the writer and timers all call it. */
+    /** Held during calls of the sink, because the reader, the writer and timers all call it. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private val queue = ArrayDeque<ByteArray>()
