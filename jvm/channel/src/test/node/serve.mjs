@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the TypeScript end does in the tests of the JVM's channels, over any transport.
+// The TypeScript end in the tests of the JVM's channels, over any transport.
 import { spawn } from "node:child_process";
 import { binaryCodec, float64, RemoteError } from "clearway/channel";
 
-/** Serves one endpoint. */
+/** Registers the handlers of the TypeScript end at an endpoint. */
 export function serve(endpoint, connectChild) {
   endpoint.methods("ts").handle({
     sum: (numbers) => numbers.reduce((sum, each) => sum + each, 0),
@@ -20,7 +20,7 @@ export function serve(endpoint, connectChild) {
       new Promise((_, reject) =>
         signal.addEventListener("abort", () => endpoint.messages("heard").post("cancelled").then(reject)),
       ),
-    // Calls back, listens back.
+    // Calls the JVM's methods and listens to its events.
     async back(count) {
       const seen = [];
       for await (const value of endpoint.events("jvm/numbers").listen(0, { window: { items: 4 } })) {
@@ -31,7 +31,7 @@ export function serve(endpoint, connectChild) {
       const failed = await methods
         .call("refuse")
         .catch(({ code, details, cause }) => ({ code, details, name: cause?.name }));
-      // That end passes the bytes on, and does not read them.
+      // The JVM end returns the bytes without decoding them.
       const value = { list: new Uint8Array(100_000).fill(7), floats: new Float64Array(5000).fill(1.5), text: "x" };
       const { list, floats, text } = await endpoint.messages("jvm/bytes").send(value);
       const missing = await methods.call("none").catch(({ code }) => code);
@@ -44,7 +44,7 @@ export function serve(endpoint, connectChild) {
         missing,
       };
     },
-    // Starts a child of this process, and calls it.
+    // Starts a child of this process and calls a method of the child.
     async child(command) {
       const [program, ...args] = command;
       const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });

@@ -3,56 +3,58 @@ package clearway.channel
 
 import clearway.channel.transport.CloseReason
 
-/** Kinds of failures of a call or a stream. The codes are those of spec/errors.md. */
+/** The ways in which a call, a post or a stream can fail. spec/errors.md defines the codes. */
 public enum class ChannelError(
-    /** The code as every language writes it. */
+    /** The error code, the same in every language. */
     public val code: String
 ) {
-    /** The other end has no such method. On the plain wire it may also have no handler. */
+    /** The other end has no such method. On the plain wire, it may also mean that the channel has no handler. */
     NOT_IMPLEMENTED("not-implemented"),
-    /** The other end registered no handler within its time for early messages. */
+    /** The other end kept the message for its time limit, but registered no handler for the channel. */
     NO_HANDLER("no-handler"),
-    /** The message arrived before its handler, and the other end's buffer of early messages was full. */
+    /** The message arrived before its channel had a handler. The other end had no room left for early messages. */
     DROPPED("dropped"),
-    /** One of the ends has reached its limit of calls, posts or streams, or a queue of events is full. */
+    /** One end is at its limit of calls, posts or streams, or an event queue is full. */
     QUEUE_FULL("queue-full"),
     /** The call or the stream was cancelled. */
     CANCELLED("cancelled"),
-    /** No answer arrived within `deadlineMs`, by this end's clock. */
+    /** No answer arrived within `deadlineMs`, measured at this end. */
     DEADLINE("deadline"),
     /**
-     * The handler ran longer than `timeoutMs`, by the other end's clock. On the plain wire: no answer arrived within
-     * `timeoutMs`, by this end's clock.
+     * The handler ran longer than `timeoutMs`, measured at the other end. On the plain wire, it means that no answer
+     * arrived within `timeoutMs`, measured at this end.
      */
     TIMEOUT("timeout"),
-    /** The transport is closed; see [ChannelException.reason]. */
+    /** The transport is closed. [ChannelException.reason] has the reason. */
     TRANSPORT_CLOSED("transport-closed"),
     /** The other end sent bytes that violate the protocol. */
     PROTOCOL("protocol"),
-    /** A message is larger than the largest frame of the connection. */
+    /** A message does not fit in the largest frame of the connection. */
     TOO_LARGE("too-large"),
 }
 
-/** A call, a post or a stream failed, but not with an error of the other end's code ([RemoteException]). */
+/** The failure of a call, a post or a stream. Errors that the other end's code threw are [RemoteException]s instead. */
 public class ChannelException
 @JvmOverloads
 public constructor(
     public val error: ChannelError,
     message: String,
-    /** Why the transport has closed; null if the failure has another reason. */
+    /** The reason why the transport has closed; null if the failure has another cause. */
     public val reason: CloseReason? = null,
     cause: Throwable? = reason?.cause,
 ) : RuntimeException(message, cause) {
-    /** The code as every language writes it. */
+    /** The error code, the same in every language. */
     public val code: String
         get() = error.code
 }
 
 /**
- * An error that the other end's handler threw. A handler throws this exception to choose the code and the details.
- * Another exception of Clearway keeps its code. Any other exception has the code "error". If the other end exposes
- * errors on Clearway's wire, the cause is the exception thrown there: a [RemoteCause] with class, message, stack and
- * causes.
+ * An error that the other end's handler threw. A handler of this end throws this exception to choose the code and the
+ * details that the caller gets.
+ *
+ * Other exceptions of Clearway that a handler throws keep their code. Any other exception is sent with the code
+ * "error". On Clearway's wire, the other end may expose its errors in full. The cause is then the exception that was
+ * thrown there: a [RemoteCause] with class name, message, stack and causes.
  *
  * @property code the code that the handler chose; any text
  * @property details any value of the standard codec
@@ -73,8 +75,8 @@ public constructor(
 /**
  * The exception that the other end threw, in any language.
  *
- * @property remoteName the exception's class at the other end
- * @property remoteStack the exception's stack at the other end, as text
+ * @property remoteName the exception's class name at the other end
+ * @property remoteStack the exception's stack trace at the other end, as text
  */
 public class RemoteCause
 internal constructor(
@@ -83,6 +85,7 @@ internal constructor(
     public val remoteStack: String,
     cause: Throwable?,
 ) : RuntimeException(message, cause, false, false) {
-    // Stack traces print this text. The stack of the other end is the useful one.
+    // Returns the stack trace of the other end, if there is one. Stack traces of this end that include this cause then
+    // contain it.
     override fun toString(): String = if (remoteStack.isEmpty()) "$remoteName: $message" else remoteStack
 }

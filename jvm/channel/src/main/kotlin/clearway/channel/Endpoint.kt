@@ -15,19 +15,22 @@ import clearway.channel.wire.FRAME_BYTES_MIN
 import java.util.concurrent.CompletableFuture
 
 /**
- * One end of a connection. Both ends have the same rights, in any language. A channel has a name, and creating one
- * sends nothing. Thread-safe. Only [EventStream]'s iterator blocks.
+ * One end of a connection. Both ends have the same rights and may be written in different languages. Creating a channel
+ * sends nothing. Thread-safe. Only the iterator of an [EventStream] blocks the calling thread.
  *
- * Most futures complete on the thread that reads the transport. Others complete on the timer thread or on the thread
- * that made the call. Dependent stages that are not `async` run on the same thread and must not block. Handlers run on
- * [EndpointOptions.executor].
+ * Most futures complete on the thread that reads the transport. Other futures complete on the timer thread or on the
+ * thread that made the call. Dependent stages that are not `async` run on the same thread and must not block. Handlers
+ * run on [EndpointOptions.executor].
  */
 public class Endpoint internal constructor(private val core: Core) : AutoCloseable {
     /** The wire that both ends agreed on: [Wire.CLEARWAY] or [Wire.PLAIN]. */
     public val wire: Wire
         get() = if (core.link.isPlain) Wire.PLAIN else Wire.CLEARWAY
 
-    /** Completes with the reason when the transport has closed, at either end. Never fails. */
+    /**
+     * Completes with the reason when the transport has closed. Either end may have closed it, or the connection was
+     * lost. Never fails.
+     */
     public val closed: CompletableFuture<CloseReason>
         get() = core.closed.thenApply { it }
 
@@ -48,8 +51,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     public fun events(name: String, codec: MethodCodec = Codecs.STANDARD_METHODS): Events = Events(core, name, codec)
 
     /**
-     * Sets how many early messages of a channel the other end keeps while the channel has no handler. Fails as a call
-     * does.
+     * Sets how many early messages of a channel the other end keeps. Early messages arrive while the channel has no
+     * handler. The future fails as the future of a call does.
      */
     public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
         core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { answer ->
@@ -59,13 +62,14 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
             null
         }
 
-    /** Returns counts of the endpoint's current work. */
+    /** Returns counters of the endpoint's current work. */
     public fun stats(): EndpointStats = core.stats()
 
     /**
-     * Closes the endpoint. It starts nothing new, ends the streams that it serves, and waits until the calls in both
-     * directions are answered, at most `timeoutMs`. Then it closes the transport. Calls and streams that are still open
-     * fail with `transport-closed`. Returns [closed] at once.
+     * Closes the endpoint after its calls are answered. This end starts no more calls, posts or streams, and ends the
+     * streams that it serves. It then waits until the calls in both directions are answered, but at most `timeoutMs`
+     * milliseconds, and closes the transport. Calls and streams that are still open fail with `transport-closed`. Does
+     * not block; returns [closed].
      */
     @JvmOverloads
     public fun closeAsync(timeoutMs: Long = CLOSE_MS): CompletableFuture<CloseReason> {
@@ -87,13 +91,14 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
         private const val CLOSE_MS = 5_000L
 
         /**
-         * Makes an endpoint of a transport. Both ends say hello and agree on the wire. Takes ownership of the
-         * transport, and closes it if the hello fails. Register handlers as soon as the future completes. Messages that
+         * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the
+         * transport, and closes it if the hello fails. Register handlers as soon as the future completes: messages that
          * arrive earlier wait, within limits. Cancelling the future closes the transport.
          *
-         * Fails with [ChannelException]: `protocol` if the other end has no wire or version in common, or says no
-         * hello; `deadline` if it sends nothing within `helloMs`; `transport-closed`. Throws IllegalArgumentException
-         * for a transport with frames of less than 1024 bytes.
+         * The future fails with a [ChannelException]. Its code is `protocol` if the other end's first frame is not a
+         * hello. The code is also `protocol` if the ends share no wire or version. The code is `deadline` if no hello
+         * arrives within `helloMs`, and `transport-closed` if the transport closes first. Throws
+         * IllegalArgumentException for a transport whose frames have less than 1024 bytes.
          */
         @JvmStatic
         @JvmOverloads
@@ -112,13 +117,15 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
 }
 
 /**
- * Counts of an endpoint's current work.
+ * Counters of an endpoint's current work.
  *
- * @property calls calls of this end that wait for their answers
- * @property handling calls and posts of the other end whose handler has not ended or whose answer was not sent
- * @property waitingBytes bytes of answers and events that wait for the other end to read
- * @property listening streams that this end listens to
- * @property serving streams that this end serves
+ * @property transport the kind of the transport
+ * @property calls the number of calls of this end that wait for their answers
+ * @property handling the number of calls and posts of the other end that are not finished: the handler runs, or the
+ *   answer is not sent
+ * @property waitingBytes the number of bytes of answers and events that wait until the other end reads
+ * @property listening the number of streams that this end listens to
+ * @property serving the number of streams that this end serves
  */
 public class EndpointStats
 internal constructor(

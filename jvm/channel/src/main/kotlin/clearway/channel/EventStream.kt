@@ -3,7 +3,7 @@ package clearway.channel
 
 import java.util.concurrent.CompletableFuture
 
-/** The result of reading a stream: an event's value, which may be null, or the end. */
+/** The result of a read: an event's value, which may be null, or the end of the stream. */
 public class Event<T> private constructor(public val value: T?, public val isEnd: Boolean) {
     internal constructor(value: T) : this(value, false)
 
@@ -13,46 +13,52 @@ public class Event<T> private constructor(public val value: T?, public val isEnd
 }
 
 /**
- * A stream of events, read one at a time. The iterator blocks its thread until the next event arrives. If the stream
- * fails, the iterator throws the stream's error. If the thread is interrupted, the iterator closes the stream and
- * throws [ChannelException] (`cancelled`). [close] ends the stream at both ends. Thread-safe: threads that read the
- * same stream share its events.
+ * A stream of events that is read one event at a time. The iterator blocks the calling thread until the next event
+ * arrives. If the stream fails, the iterator throws the stream's error. If the thread is interrupted, the iterator
+ * closes the stream and throws a [ChannelException] (`cancelled`). [close] ends the stream at both ends. Thread-safe:
+ * threads that read the same stream share its events.
  */
 public interface EventStream<T> : Iterable<T>, AutoCloseable {
-    /** The number of events dropped before the last event that was read. */
+    /** The total number of events that were dropped before the last event that was read. */
     public val dropped: Long
 
-    /** Reads the next event, or the end. If the stream failed, one read fails with its error. Does not block. */
+    /**
+     * Reads the next event, or the end of the stream. If the stream failed, one read fails with its error, and later
+     * reads return the end. Does not block.
+     */
     public fun read(): CompletableFuture<Event<T>>
 
     override fun close()
 }
 
-/** Sends a source's events to one listener. Thread-safe. Does not block. */
+/** Sends a source's events to one listener. Thread-safe. Never blocks. */
 public interface EventSink {
     /** The channel's name. */
     public val channel: String
 
-    /** Whether the stream is over: the listener has cancelled, the stream has ended, or the transport is closed. */
+    /**
+     * Whether the stream is over. It is over when the listener has cancelled it, the source's last event was sent, or
+     * the transport has closed.
+     */
     public val isCancelled: Boolean
 
     /**
-     * Runs `act` once when [isCancelled] becomes true, or at once if it is true. `act` runs on the thread that ends the
-     * stream, such as the thread that reads the transport, and must not block.
+     * Runs `act` once when [isCancelled] becomes true, or at once if it is true already. `act` runs on the thread that
+     * ends the stream, such as the thread that reads the transport. It must not block.
      */
     public fun onCancel(act: Runnable)
 
     /**
-     * Sends an event. Encodes the event before it returns. The future completes with true when the event was sent or
-     * waits for credit. It completes with false if the event was dropped or the stream is over. If the queue is full,
-     * `whenFull` decides whether the event waits for room or the future fails with `queue-full`. Throws the codec's
-     * exceptions.
+     * Sends an event. The event is encoded before this function returns. The future completes with true when the event
+     * was sent or is in the queue. It completes with false if the event was dropped or the stream is over. If the queue
+     * is full, the `whenFull` policy applies. The event waits for room, an event is dropped, or the future fails with
+     * `queue-full`. Throws the codec's exceptions.
      */
     public fun send(event: Any?): CompletableFuture<Boolean>
 
-    /** Ends the stream after the events that were sent. */
+    /** Ends the stream after the events that were sent before. */
     public fun end()
 
-    /** Ends the stream with an error, after the events that were sent. */
+    /** Ends the stream with an error, after the events that were sent before. */
     public fun fail(error: Throwable)
 }

@@ -16,19 +16,19 @@ import clearway.channel.endpoint.Source
 import clearway.channel.wire.Status
 
 /**
- * Serves a listener by pushing events through its sink. `listen` may return at any time. The stream goes on until the
- * sink ends it.
+ * Serves a listener by pushing events to a sink. `listen` may return before the stream ends. The stream continues until
+ * the source ends it through the sink or the listener cancels it.
  */
 public fun interface EventSource {
     @Throws(Exception::class) public fun listen(args: Any?, sink: EventSink)
 }
 
-/** Serves a listener with an iterable. Its next value is read only when the value can be sent at once. */
+/** Serves a listener with the values of an iterable. The next value is read only when it can be sent at once. */
 public fun interface EventIterable {
     @Throws(Exception::class) public fun listen(args: Any?): Iterable<*>
 }
 
-/** A channel of events. Either end may listen and serve. */
+/** A channel of events. Both ends may listen and serve. */
 public class Events
 internal constructor(private val core: Core, public val name: String, private val codec: MethodCodec) {
     private val link = core.link
@@ -38,13 +38,13 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Subscribes to the channel. The other end starts a stream for the arguments, and sends no more than the window. A
-     * second `listen` on the same channel ends the first, which fails with `cancelled`. Reading fails with the errors
-     * of a method call, once. Then the stream is at its end. The type `T` is not checked. Throws the codec's exceptions
-     * for the arguments.
+     * Subscribes to the channel. The other end starts a stream for these arguments, and may send only as many events as
+     * the window allows. A second `listen` on the same channel ends the first stream, whose reader gets the error
+     * `cancelled`. If the stream fails, one read fails with an error, which can be any error of a method call. Later
+     * reads return the end. The type `T` is not checked. Throws the codec's exceptions for the arguments.
      */
     @JvmOverloads
-    @Suppress("UNCHECKED_CAST") // As documented, `T` is not checked.
+    @Suppress("UNCHECKED_CAST") // The documentation of this function says that `T` is not checked.
     public fun <T> listen(args: Any? = null, options: ListenOptions = ListenOptions()): EventStream<T> {
         val read = { message: Received -> valueOf(link.decodeReply(codec, message), name) as T }
         if (link.isPlain) return core.plainSubscriptions.listen(name, codec, args, options, read)
@@ -52,10 +52,10 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Serves the channel's events. Calls `source` for each listener, which pushes events through its sink. Events
-     * beyond the listener's credit are queued, up to `capacity`. `whenFull` is the policy for a full queue. An
-     * exception of the source ends the stream. Closing the result stops serving new listeners; running streams go on.
-     * Throws IllegalArgumentException if the channel is served already.
+     * Serves the channel's events. Calls `source` for each listener, and the source pushes events to the sink. Events
+     * wait in a queue while the listener has granted no credit, up to `capacity` events; `whenFull` is the policy for a
+     * full queue. An exception of the source ends the stream. Closing the result stops serving new listeners, but
+     * running streams continue. Throws IllegalArgumentException if the channel is served already.
      */
     @JvmOverloads
     public fun serve(source: EventSource, options: ServeOptions = ServeOptions()): AutoCloseable =
@@ -65,9 +65,9 @@ internal constructor(private val core: Core, public val name: String, private va
         }
 
     /**
-     * Serves the channel's events from iterables; see [serve]. Each value is sent when there is credit for it. No event
-     * is dropped, and no thread waits for the listener. The iterable's end ends the stream. Then its iterator is
-     * closed, if it is AutoCloseable.
+     * Serves the channel's events from iterables, as [serve] does from sources. Each value is read when the listener
+     * has granted credit for it. No event is dropped, and no thread waits for the listener. The end of the iterable
+     * ends the stream. If the iterator is AutoCloseable, it is closed at the end of the stream.
      */
     @JvmOverloads
     public fun serveEach(source: EventIterable, options: ServeOptions = ServeOptions()): AutoCloseable =

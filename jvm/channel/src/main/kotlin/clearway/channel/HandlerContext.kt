@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel
 
-/** A handler's second argument. Thread-safe. */
+/** Describes the request that a handler serves. It is the second argument of each handler. Thread-safe. */
 public interface HandlerContext {
     /** The channel's name. */
     public val channel: String
 
-    /** The caller's deadline for the call, in milliseconds; null without a deadline. */
+    /**
+     * The deadline that the caller set for the call; null if there is none. It is in milliseconds from the start of the
+     * call.
+     */
     public val deadlineMs: Long?
 
     /**
-     * Whether no caller waits for the answer any longer: the call was cancelled, the call's time is over, or the
-     * transport is closed.
+     * Whether the call was cancelled, its time is over, or the transport has closed. No caller waits for the answer
+     * then.
      */
     public val isCancelled: Boolean
 
     /**
-     * Runs `act` once when [isCancelled] becomes true, or at once if it is true. `act` runs on the thread that cancels,
-     * such as the thread that reads the transport, and must not block.
+     * Runs `act` once when [isCancelled] becomes true, or at once if it is true already. `act` runs on the thread that
+     * cancels, such as the thread that reads the transport. It must not block.
      */
     public fun onCancel(act: Runnable)
 }

@@ -3,9 +3,11 @@ package clearway.channel
 
 import java.util.function.LongConsumer
 
-/** The policy for an event that is pushed while the listener's queue is full. */
+/** The policy for an event that a source pushes while the listener's queue is full. */
 public enum class WhenFull {
-    /** The event waits until the queue has room. */
+    /**
+     * The event waits until the queue has room. If 1024 events already wait for room, the send fails with `queue-full`.
+     */
     WAIT,
     /** The send fails with `queue-full`. */
     FAIL,
@@ -24,8 +26,8 @@ public class ListenOptions {
     internal var onDrop: LongConsumer? = null
 
     /**
-     * Sets how far the other end may run ahead of the reader; default 16 events and 1 MiB. The plain wire has no
-     * window.
+     * Sets how many events and bytes the other end may send ahead of the reader. The default is 16 events and 1 MiB.
+     * The plain wire has no window.
      */
     @JvmOverloads
     public fun window(items: Int, bytes: Int = 1 shl 20): ListenOptions = apply {
@@ -34,21 +36,22 @@ public class ListenOptions {
     }
 
     /**
-     * Sets how many pushed events may wait at the other end when the window is used up. The default is the other end's
-     * capacity, which is 16 unless set. On the plain wire, the events wait at this end; default 1024.
+     * Sets how many pushed events may wait at the other end while the window is used up. The default is the capacity
+     * that the other end has set for the channel, or 16. On the plain wire, the events wait at this end, by default up
+     * to 1024 events.
      */
     public fun capacity(count: Int): ListenOptions = apply { capacity = range("capacity", count, 1, CAPACITY_MAX) }
 
     /**
-     * Sets the policy for a full queue at the other end. The default is the other end's policy, which is
-     * [WhenFull.WAIT] unless set. On the plain wire, the policy applies to the queue at this end, and a policy that
-     * drops nothing ends the stream with `queue-full`.
+     * Sets the policy for a full queue at the other end. The default is the policy that the other end has set for the
+     * channel, or [WhenFull.WAIT]. On the plain wire, the policy applies to the queue at this end. If that queue is
+     * full and the policy drops no events, the stream ends with `queue-full`.
      */
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
     /**
-     * Sets a listener for drops. When the next event is read, the listener receives the number of dropped events. The
-     * listener must not block.
+     * Sets a listener for dropped events. When the next event is read, the listener receives the number of events that
+     * were dropped before it. The listener must not block.
      */
     public fun onDrop(told: LongConsumer): ListenOptions = apply { onDrop = told }
 
@@ -56,25 +59,25 @@ public class ListenOptions {
         internal const val CAPACITY_MAX = 0xffff
 
         /**
-         * Returns options for a reader that wants only the newest event, such as a frame to draw. If events are pushed
-         * faster than they are read, all but the last are dropped. An iterable is read only when the reader has taken
-         * the previous value.
+         * Returns options for a reader that wants only the newest event. An example is a video frame to draw. If a
+         * source pushes events faster than they are read, all events but the newest are dropped. From an iterable, the
+         * next value is read only after the reader has taken the previous one.
          */
         @JvmStatic
         public fun latest(): ListenOptions = ListenOptions().window(1).capacity(1).whenFull(WhenFull.DROP_OLDEST)
     }
 }
 
-/** The options of a served channel, for listeners that set none. Not thread-safe. */
+/** The options of a served channel. They apply to listeners that do not set their own. Not thread-safe. */
 public class ServeOptions {
     internal var capacity = 16
     internal var whenFull = WhenFull.WAIT
 
-    /** Sets how many events may wait when the listener's window is used up; 1 to 65,535, default 16. */
+    /** Sets how many events may wait while the listener's window is used up: 1 to 65,535. The default is 16. */
     public fun capacity(count: Int): ServeOptions = apply {
         capacity = range("capacity", count, 1, ListenOptions.CAPACITY_MAX)
     }
 
-    /** Sets the policy for a full queue; default [WhenFull.WAIT]. */
+    /** Sets the policy for a full queue. The default is [WhenFull.WAIT]. */
     public fun whenFull(policy: WhenFull): ServeOptions = apply { whenFull = policy }
 }

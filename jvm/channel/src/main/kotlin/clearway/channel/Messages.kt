@@ -13,7 +13,7 @@ import clearway.channel.wire.Status
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionStage
 
-/** The answer to a message: a value, which may be null, or no value. */
+/** The reply to a message: a value, which may be null, or no value. */
 public class Reply<T> private constructor(public val value: T?, public val isEmpty: Boolean) {
     override fun toString(): String = if (isEmpty) "Reply()" else "Reply($value)"
 
@@ -21,27 +21,27 @@ public class Reply<T> private constructor(public val value: T?, public val isEmp
         @JvmStatic public fun <T> of(value: T?): Reply<T> = Reply(value, false)
 
         /**
-         * Returns an answer without a value. Over the plain wire it is a message without bytes, which most codecs read
-         * as null.
+         * Returns a reply without a value. On the plain wire, the reply is a message without bytes, which most codecs
+         * decode as null.
          */
         @JvmStatic public fun <T> empty(): Reply<T> = Reply(null, true)
     }
 }
 
 /**
- * Handles a channel's messages. The handler may block, and may throw a [RemoteException] to choose the error that the
+ * Handles a channel's messages. A handler may block. It may throw a [RemoteException] to choose the error that the
  * sender gets.
  */
 public fun interface MessageHandler<T> {
     @Throws(Exception::class) public fun handle(message: T?, context: HandlerContext): Reply<T>
 }
 
-/** Handles a channel's messages. The answer is sent when the returned stage completes. */
+/** Handles a channel's messages and replies later. The reply is sent when the returned stage completes. */
 public fun interface AsyncMessageHandler<T> {
     @Throws(Exception::class) public fun handle(message: T?, context: HandlerContext): CompletionStage<Reply<T>>
 }
 
-/** A channel of whole messages. Each message may have a reply. Either end may send and handle. */
+/** A channel of single messages. Each message may have a reply. Both ends may send and handle messages. */
 public class Messages<T>
 internal constructor(private val core: Core, public val name: String, private val codec: MessageCodec<T>) {
     private val link = core.link
@@ -51,10 +51,11 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Sends a message. The future completes with the reply. Copies the message's contents before it returns. Throws the
-     * codec's exceptions. The future fails with the codec's exception for the reply, with [RemoteException], or with
-     * [ChannelException]: `no-handler`, `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed`,
-     * `too-large`. Cancelling the future cancels the call at the other end.
+     * Sends a message. The future completes with the reply. The message is encoded before this function returns, so the
+     * caller may change it afterwards. Throws the codec's exceptions for the message. The future fails with the codec's
+     * exceptions for the reply, with a [RemoteException], or with a [ChannelException]: `no-handler`, `dropped`,
+     * `queue-full`, `deadline`, `timeout`, `transport-closed`, `too-large`. Cancelling the future cancels the call at
+     * the other end.
      */
     @JvmOverloads
     public fun send(message: T?, options: CallOptions = CallOptions()): CompletableFuture<Reply<T>> =
@@ -63,20 +64,24 @@ internal constructor(private val core: Core, public val name: String, private va
         }
 
     /**
-     * Sends a message without a reply. The future completes when the transport has the message. If the message cannot
-     * be sent, the future fails with the exceptions of [send].
+     * Sends a message that has no reply. The future completes when the transport has accepted the message. If the
+     * message cannot be sent, the future fails as the future of [send] does.
      */
     public fun post(message: T?): CompletableFuture<Void?> = core.post(name, codec.encode(message))
 
     /**
      * Handles the other end's messages one at a time, in order, early messages first. Closing the result removes the
-     * handler; later messages wait for the next handler. Throws IllegalArgumentException if the channel has a handler.
+     * handler, and later messages wait for the next handler. Throws IllegalArgumentException if the channel has a
+     * handler.
      */
     public fun handle(handler: MessageHandler<T>): AutoCloseable = handleAsync { message, context ->
         CompletableFuture.completedFuture(handler.handle(message, context))
     }
 
-    /** Handles the other end's messages as [handle] does. The next message does not wait for the previous answer. */
+    /**
+     * Handles the other end's messages as [handle] does, with one difference. The next message does not wait for the
+     * reply to the previous one.
+     */
     public fun handleAsync(handler: AsyncMessageHandler<T>): AutoCloseable {
         val inOrder = SerialTasks(link.settings.executor)
         return core.router.handle(
@@ -84,7 +89,7 @@ internal constructor(private val core: Core, public val name: String, private va
             object : Handler {
                 override fun request(served: Served) {
                     val task = { serve(served, handler) }
-                    // The task joins the queue under the lock, so that the queue has the order of arrival.
+                    // The task is added under the lock, so that the queue has the order of arrival.
                     inOrder.add(task)
                     link.lock.defer { served.started { inOrder.start(task) } }
                 }

@@ -14,25 +14,25 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionStage
 
 /**
- * A method: takes the call's arguments, and returns its result or a CompletionStage of it. The method may block, and
- * may throw a [RemoteException] to choose the error that the caller gets.
+ * Implements a method. Receives the call's arguments and returns the result, or a CompletionStage of the result. A
+ * method may block. It may throw a [RemoteException] to choose the error that the caller gets.
  */
 public fun interface MethodHandler {
     @Throws(Exception::class) public fun call(args: Any?, context: HandlerContext): Any?
 }
 
-/** The methods of a channel by name. Fill it before you pass it to [Methods.handle]. */
+/** The methods of a channel, by name. [Methods.handle] copies the table, so add all methods before. */
 public class MethodTable {
     internal val methods = HashMap<String, MethodHandler>()
 
-    /** Adds a method. Throws IllegalArgumentException if the name is taken. */
+    /** Adds a method. Throws IllegalArgumentException if the table has a method with this name. */
     public fun on(method: String, handler: MethodHandler): MethodTable = apply {
         require(method !in methods) { "method must be added once: method=$method" }
         methods[method] = handler
     }
 }
 
-/** A channel of methods. Either end may call and handle. */
+/** A channel of methods. Both ends may call and handle methods. */
 public class Methods
 internal constructor(private val core: Core, public val name: String, private val codec: MethodCodec) {
     private val link = core.link
@@ -42,22 +42,22 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Calls a method with one value as its arguments. Copies the arguments before it returns. Throws the codec's
-     * exceptions. The future fails with the exceptions of [Messages.send] or with `not-implemented`. An error of the
-     * other end is a [RemoteException]. The type `R` is not checked. Cancelling the future cancels the call at the
-     * other end.
+     * Calls a method with one value as its arguments. The arguments are encoded before this function returns. Throws
+     * the codec's exceptions for the arguments. The future fails as the future of [Messages.send] does, or with
+     * `not-implemented`. An error that the other end's method threw is a [RemoteException]. The type `R` is not
+     * checked. Cancelling the future cancels the call at the other end.
      */
     @JvmOverloads
-    @Suppress("UNCHECKED_CAST") // As documented, `R` is not checked.
+    @Suppress("UNCHECKED_CAST") // The documentation of this function says that `R` is not checked.
     public fun <R> call(method: String, args: Any? = null, options: CallOptions = CallOptions()): CompletableFuture<R> =
         core.call(name, codec.encodeCall(MethodCall(method, args)), options) { answer ->
             valueOf(link.decodeReply(codec, answer), name) as R
         }
 
     /**
-     * Handles the other end's calls, early calls first. Calls run concurrently, as far as the executor permits. A
-     * method that is not in the table is answered with `not-implemented`. Closing the result removes the handler.
-     * Throws IllegalArgumentException if the channel has a handler.
+     * Handles the other end's calls, early calls first. Calls run concurrently, as far as the executor permits. The
+     * reply to a method that is not in the table is `not-implemented`. Closing the result removes the handler. Throws
+     * IllegalArgumentException if the channel has a handler.
      */
     public fun handle(table: MethodTable): AutoCloseable {
         val methods = HashMap(table.methods)
@@ -78,7 +78,7 @@ internal constructor(private val core: Core, public val name: String, private va
                 val call = link.decodeCall(codec, served.message)
                 val handler = methods[call.method]
                 val given = if (handler == null) NOT_IMPLEMENTED else handler.call(call.args, served)
-                @Suppress("UNCHECKED_CAST") // The stage may have any value.
+                @Suppress("UNCHECKED_CAST") // The stage may complete with any value.
                 if (given is CompletionStage<*>) given as CompletionStage<Any?>
                 else CompletableFuture.completedFuture(given)
             },

@@ -5,11 +5,11 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionException
 
-/** The possible ends of a call. */
+/** The ways in which a call can end. */
 public enum class OutcomeKind {
     /** The call returned a result, which may be null. */
     RESULT,
-    /** The other end's handler threw; [Outcome.error] is a [RemoteException]. */
+    /** The other end's handler threw. [Outcome.error] is a [RemoteException]. */
     REMOTE_ERROR,
     NOT_IMPLEMENTED,
     NO_HANDLER,
@@ -24,13 +24,13 @@ public enum class OutcomeKind {
     FAILED,
 }
 
-/** The end of a call as a value, for callers that would otherwise catch exceptions and compare codes. */
+/** The result or the failure of a call, as a value. Callers need not catch exceptions and compare codes. */
 public class Outcome<T>
 private constructor(public val kind: OutcomeKind, public val value: T?, public val error: Throwable?) {
     override fun toString(): String = if (error == null) "Outcome($value)" else "Outcome($kind, ${error.message})"
 
     public companion object {
-        /** Returns a future that completes with the outcome of the call and never fails. */
+        /** Returns a future that completes with the outcome of the call. It never fails. */
         @JvmStatic
         public fun <T> of(call: CompletableFuture<T>): CompletableFuture<Outcome<T>> =
             call.handle { value, thrown ->

@@ -15,7 +15,7 @@ import clearway.channel.wire.writeFrame
 import clearway.channel.wire.writeHello
 import java.util.concurrent.TimeUnit
 
-/** An endpoint, and a bare other end that writes frames itself and reads only from [read] on. */
+/** Connects an endpoint to a bare peer that writes its frames itself. The peer receives no frames before [read]. */
 internal class Bare(
     options: EndpointOptions = EndpointOptions(),
     frameBytesMax: Long = 1L shl 20,
@@ -39,7 +39,7 @@ internal class Bare(
         there.send(writeFrame(Op.CALL, id = id, b = timeoutMs, name = channel.toByteArray(), body = body))
     }
 
-    /** Frames of this kind that came, once there are so many. */
+    /** Waits until the peer has received `count` frames of this kind, and returns them. */
     fun frames(op: Int, count: Int): List<Frame> {
         fun found() = log.frames.map { readFrame(it)!! }.filter { it.op == op }
         log.until { found().size >= count }
@@ -52,7 +52,7 @@ internal class Bare(
     }
 }
 
-/** Without `pause`, as a transport of somebody else's may be. */
+/** A transport without `pause`, as an application's own transport may be. */
 internal class WithoutPause(private val under: ChannelTransport) : ChannelTransport {
     override val name: String
         get() = "bare"

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Random calls, cancellations, streams and ends, in any order: every future settles and nothing stays open. */
+/**
+ * Makes random calls, cancellations, streams and ends in any order. Checks that every future settles and nothing stays
+ * open.
+ */
 class ChaosTest {
     private class Run(seed: Long) {
         val random = Random(seed)
@@ -85,14 +88,14 @@ class ChaosTest {
             }
         }
 
-        /** Ends the connection in one of the ways that there are. */
+        /** Ends the connection in one of several ways. */
         fun end() {
             when (random.nextInt(3)) {
                 0 -> ends[0].terminate()
                 1 -> for (end in ends) futures += end.closeAsync(1)
                 else -> futures += ends[1].closeAsync(1)
             }
-            // The fake clock's time passes only here: `close` waits for calls that never end by themselves.
+            // Only this loop moves the fake clock now. `close` waits for calls that never end by themselves.
             while (!ends.all { it.closed.isDone }) clock.pass(5)
         }
 

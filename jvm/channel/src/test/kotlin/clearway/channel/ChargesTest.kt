@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Answers and events that a peer does not read are charged to it. */
+/** Checks that answers and events that a peer does not read are charged to that peer. */
 class ChargesTest {
     private val clock = FakeClock()
     private val ran = AtomicInteger()
@@ -28,7 +28,7 @@ class ChargesTest {
     private fun options() =
         EndpointOptions().replyBytesMax(REPLY_BYTES_MAX).clock(clock).executor(here).onError { _, _ -> }
 
-    /** Calls a thousand times without reading, behind a listen that is answered last. */
+    /** Connects a peer that makes 1000 calls and reads nothing. */
     private fun flood(options: EndpointOptions, change: (ChannelTransport) -> ChannelTransport = { it }): Bare {
         val bare = Bare(options, change = change)
         bare.end
@@ -43,7 +43,10 @@ class ChargesTest {
 
     private fun statuses(bare: Bare, count: Int) = bare.frames(Op.REPLY, count).map { it.a.toInt() }
 
-    /** Waits until the endpoint has taken every frame that it takes before the peer reads. */
+    /**
+     * Waits until the waiting answers have reached the limit. The endpoint takes no more requests before the peer
+     * reads.
+     */
     private fun settle(bare: Bare) {
         while (bare.end.stats().waitingBytes < REPLY_BYTES_MAX) Thread.onSpinWait()
     }
@@ -54,7 +57,7 @@ class ChargesTest {
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
             assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + 100, "$waiting bytes wait")
-            // Those that wait, and the one that filled the window.
+            // The handlers that ran are those whose answers wait, and the one whose answer filled the window.
             assertEquals(waiting / (ANSWER_BYTES + 64) + 1, ran.toLong())
         }
 
@@ -143,7 +146,7 @@ class ChargesTest {
                 val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", args))
                 bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1, name = "e".toByteArray(), body = call))
             }
-            // Each takes the place of the one before.
+            // Each stream replaces the one before.
             listen(1, "first")
             listen(2, "second")
             listen(1, "third")
@@ -183,7 +186,7 @@ class ChargesTest {
             for (end in ends) end.methods("m").handle(MethodTable().on("large") { size, _ -> ByteArray(size as Int) })
             val calls = ends.flatMap { end -> List(300) { end.methods("m").call<Any>("large", 1500) } }
             for (each in calls) each.get(60, TimeUnit.SECONDS)
-            // A call is answered before its place is free.
+            // A call is answered before it stops counting against `callsMax`.
             for (end in ends) while (end.stats().run { handling + waitingBytes } > 0) Thread.onSpinWait()
         } finally {
             for (end in ends) end.terminate()

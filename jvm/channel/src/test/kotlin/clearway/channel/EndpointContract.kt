@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** What two endpoints promise each other, over any transport. */
+/** The contract between two connected endpoints, over any transport. */
 abstract class EndpointContract {
     abstract fun transports(): Pair<ChannelTransport, ChannelTransport>
 
@@ -76,7 +76,8 @@ abstract class EndpointContract {
         val broken = get(Outcome.of(math.call<Any?>("break"))).error as RemoteException
         assertEquals("java.lang.IllegalStateException", (broken.cause as RemoteCause).remoteName)
         assertEquals("why", broken.cause?.cause?.message)
-        // Two wait for a handler where one is kept: the older is dropped, the other waits until its time is over.
+        // The other end keeps one early message. The first call is dropped, and the second waits until its time is
+        // over.
         val first = a.methods("nobody").call<Any?>("one")
         val second = a.methods("nobody").call<Any?>("two")
         assertEquals(OutcomeKind.DROPPED, outcome(first))
@@ -333,7 +334,7 @@ abstract class EndpointContract {
         assertEquals(OutcomeKind.REMOTE_ERROR, outcome(a.methods("math").call<Any?>("refuse")))
         assertEquals(OutcomeKind.NOT_IMPLEMENTED, outcome(a.methods("math").call<Any?>("none")))
         assertEquals(listOf("first", null, "c"), a.events("few").listen<Any?>("first").toList())
-        // No handler answers in time: over the plain wire that is no reply at all.
+        // The other end refuses the early call. On the plain wire, a refusal is a reply without bytes.
         val nobody = a.methods("nobody").call<Any?>("it")
         get(a.resize("nobody", 0))
         assertEquals(OutcomeKind.NOT_IMPLEMENTED, outcome(nobody))

@@ -15,23 +15,23 @@ import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** What crosses of the errors that handlers and sources throw. */
+/** Checks which parts of handlers' and sources' errors are sent to the other end. */
 class ExposureTest {
     private val secret = "Bearer c2VjcmV0"
     private val wires = listOf(Wire.CLEARWAY, Wire.PLAIN)
 
-    /** As a client of a database throws it. */
+    /** Returns an error with a secret, such as a database client may throw. */
     private fun leaky() =
         IllegalStateException("no answer", RuntimeException("connect with $secret")).apply {
             stackTrace = arrayOf(StackTraceElement(secret, "query", "Db.java", 1))
         }
 
-    /** As over a WebSocket. */
+    /** Returns a transport that is not trusted, as a WebSocket is not. */
     private fun untrusted(transport: ChannelTransport) = WithoutPause(transport)
 
     private fun trusted(transport: ChannelTransport) = transport
 
-    /** The errors that a caller and a listener get, once each. */
+    /** Returns the errors that a caller and a listener receive, one each. */
     private fun told(
         wire: Wire,
         change: (ChannelTransport) -> ChannelTransport,

@@ -4,7 +4,7 @@ package clearway.channel
 import clearway.channel.endpoint.Clock
 import clearway.channel.endpoint.Timer
 
-/** A clock that moves only when a test moves it. */
+/** A clock that advances only when a test calls [pass]. */
 internal class FakeClock : Clock {
     private class Due(val atMs: Long, val act: () -> Unit)
 
@@ -15,7 +15,7 @@ internal class FakeClock : Clock {
 
     @Synchronized
     override fun after(ms: Long, act: () -> Unit): Timer {
-        // Longer than any test: what is only there for the worst case.
+        // A sum with a very large `ms` would overflow. Such a timer never runs in a test.
         val one = Due(if (ms > Long.MAX_VALUE / 2) ms else nowMs + ms, act)
         due += one
         return Timer { synchronized(this) { due -= one } }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The other end does not keep to the protocol. */
+/** Tests of an endpoint whose other end violates the protocol. */
 class HostileTest {
     private val hello = writeHello(Hello(WIRE_VERSION, 3, 1 shl 20, 255, 4096))
     private val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("it", listOf(1, "two")))
@@ -39,7 +39,7 @@ class HostileTest {
 
     @Test
     fun `whatever comes, nothing hangs and nothing is thrown`() {
-        // A fixed seed, so that a change of ours is what makes it fail.
+        // With a fixed seed, only a change of the code can make the test fail.
         val random = Random(20_260_101)
         repeat(300) {
             val (here, there) = MemoryTransport.pair()
@@ -75,7 +75,7 @@ class HostileTest {
         there.send(hello)
         val endpoint = connecting.get(60, TimeUnit.SECONDS)
         val stream = endpoint.events("numbers").listen<Int>(null, ListenOptions().window(1))
-        log.count(2) // hello, listen
+        log.count(2) // the hello and the listen
         repeat(2) { there.send(writeFrame(Op.EVENT, id = 1, body = byteArrayOf(0, 0))) }
         assertEquals(CloseCode.PROTOCOL, endpoint.closed.get(60, TimeUnit.SECONDS).code)
         stream.close()

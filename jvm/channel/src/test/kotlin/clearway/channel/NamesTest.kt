@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Names of channels that are longer than an end takes. */
+/** Tests of channel names that are longer than one end accepts. */
 class NamesTest {
     private val long = "n".repeat(100)
 

@@ -20,18 +20,18 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** A request takes one of `callsMax` places until the code that serves it has ended. */
+/** Checks that a request counts against `callsMax` until the code that serves it has ended. */
 class PlacesTest {
     private val threads = Executors.newCachedThreadPool { task -> Thread(task, "places").apply { isDaemon = true } }
-    /** Advances when no task of the executor runs any more. */
+    /** Advances when no task of the executor runs. */
     private val tasks = Phaser(1)
     private val clock = FakeClock()
     private val release = CountDownLatch(1)
     private val started = AtomicInteger()
-    /** A permit for each handler that has begun. */
+    /** Has one permit for each handler that has begun. */
     private val running = Semaphore(0)
     private val now = AtomicInteger()
-    /** The most handlers that ran at a time. */
+    /** The maximum number of handlers that ran at the same time. */
     private val most = AtomicInteger()
     private val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("it", null))
 
@@ -59,7 +59,7 @@ class PlacesTest {
         }
     }
 
-    /** Lets all handlers end, and waits until they have. */
+    /** Lets all handlers end, and waits for them. */
     private fun finish() {
         release.countDown()
         tasks.arriveAndAwaitAdvance()
@@ -116,10 +116,11 @@ class PlacesTest {
                 bare.call(id, body = call)
                 bare.there.send(writeFrame(Op.CANCEL, id = id, a = Status.CANCELLED.toLong()))
             }
-            // Answered at once, behind all calls: the channel has no events.
+            // The channel has no events, so the endpoint answers this request at once, after all calls.
             bare.there.send(writeFrame(Op.LISTEN, id = 1, a = 1, b = 1, c = 1, name = "m".toByteArray(), body = call))
             bare.frames(Op.END, 1)
-            // A call that was cancelled before a thread took it starts no handler and frees its place.
+            // A call that is cancelled before a thread runs its handler starts no handler. It stops counting against
+            // `callsMax`.
             assertTrue(bare.end.stats().handling <= 4)
             finish()
             assertTrue(most.get() <= 4, "${most.get()} handlers ran at a time")
@@ -241,7 +242,8 @@ class PlacesTest {
             refused.incrementAndGet()
             throw RejectedExecutionException("full")
         }
-        // A small window would hold the streams' ends back, and with them their places.
+        // With a small window, the ends of the streams would wait, and the streams would still count against
+        // `callsMax`.
         Bare(options().executor(refusing), limits = TransportLimits(1 shl 20, 1 shl 20)).use { bare ->
             bare.end.methods("m").handle(MethodTable().on("it") { _, _ -> null })
             bare.end.messages("n").handle({ _, _ -> Reply.empty() })

@@ -3,43 +3,50 @@ package clearway.plugin
 
 import java.util.concurrent.atomic.LongAdder
 
-/** Why bytes were copied at the boundary. */
+/** The reasons why bytes are copied between Java and a plugin. */
 public enum class CopyReason {
-    /** The other side sent bytes without native memory. The bytes are copied into the queue and out of it. */
+    /** The sender's bytes are not in native memory of Clearway. They are copied into the queue and out of it. */
     NO_MEMORY,
-    /** The native memory has fewer than 4096 bytes. Copying it costs less than lending it. */
+    /**
+     * The bytes are in native memory, but there are fewer than 4096 of them. Copying them costs less than lending them.
+     */
     SMALL,
-    /** The bytes are in the JVM's heap. The garbage collector moves them, so native code cannot see them. */
+    /**
+     * The bytes are in the JVM's heap. The garbage collector may move them, so native code cannot use them in place.
+     */
     HEAP,
-    /** The native memory could be closed while native code uses it, or is read-only. */
+    /** The bytes are in native memory that is read-only or could be closed while native code uses it. */
     NOT_KEPT,
 }
 
-/** The bytes that crossed in one direction. A snapshot. */
+/** The bytes that were passed in one direction. A snapshot. */
 public class LedgerSide
 internal constructor(
-    /** Bytes that both sides saw at the same time, in native memory or in lent memory. */
+    /** The number of bytes that were not copied, in native memory or in lent memory. */
     public val sharedBytes: Long,
-    /** Bytes that were copied. */
+    /** The number of bytes that were copied. */
     public val copiedBytes: Long,
-    /** The number of copied messages by reason. A reason without copies is absent. */
+    /** The number of copied messages for each reason. A reason without copies is absent. */
     public val copies: Map<CopyReason, Long>,
 )
 
-/** The bytes that crossed in both directions. A snapshot. */
+/** The bytes that were passed in both directions. A snapshot. */
 public class Ledger internal constructor(public val toNative: LedgerSide, public val fromNative: LedgerSide)
 
-/** Counters of an open plugin. A snapshot. */
+/** The counters of an open plugin. A snapshot. */
 public class PluginStats
 internal constructor(
     public val ledger: Ledger,
-    /** Native memories that the garbage collector released. Above 0, the application does not close every memory. */
+    /**
+     * The number of native memories that the garbage collector released. If it is above 0, the application does not
+     * close every memory.
+     */
     public val leaked: Long,
-    /** Counters of the native side, by the names of `clearway_stats` in clearway_host.h. */
+    /** The counters of the native side. The keys are the field names of `clearway_stats` in clearway_host.h. */
     public val native: Map<String, Long>,
 )
 
-/** Counts the bytes of one direction. Any thread may count. */
+/** Counts the bytes of one direction. Any thread may call its methods. */
 internal class Counts {
     private val shared = LongAdder()
     private val copied = LongAdder()

@@ -7,16 +7,20 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
 
 /**
- * Memory of the JVM that native code may use after a call has returned, without a copy. A loan ends in two steps. After
- * [close], calls from Java can no longer use it. [returned] completes when native code has released its last reference.
- * Until then native code may write to the memory, and the garbage collector keeps the segment.
+ * Memory of the JVM that native code may use without a copy. Native code may use it even after a call has returned. A
+ * loan ends in two steps. After [close], calls from Java can no longer use the memory. [returned] completes when native
+ * code has released its last reference. Until then, native code may write to the memory, and the garbage collector
+ * keeps the segment.
  */
 public class LentMemory
 internal constructor(
     /** The lent memory. It stays readable after [close]. */
     override val segment: MemorySegment,
     handle: Long,
-    /** Completes on the plugin's reading thread when native code has released the memory. */
+    /**
+     * Completes when native code has released the memory. The plugin's reading thread completes it, so code chained to
+     * it must not block.
+     */
     public val returned: CompletableFuture<Void?>,
     memories: MemoryContext,
 ) : Memory, AutoCloseable {
@@ -29,7 +33,10 @@ internal constructor(
     public val released: Boolean
         get() = reference.released
 
-    /** Ends the use by calls: further calls throw `released`. Does not wait. A second call does nothing. */
+    /**
+     * Ends the use of the memory in calls: later calls throw `released`. Does not wait for native code. A second call
+     * does nothing.
+     */
     override fun close() {
         reference.release()
         cleanable.clean()

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment
 import java.nio.ByteBuffer
 
 /**
- * A plugin's message: bytes or the null message, and attached memories. [close] releases its native memory at once. A
- * message without native memory needs no [close].
+ * A message of a plugin: its bytes or null, and attached memories. [close] releases the message's native memory at
+ * once. A message without native memory need not be closed.
  */
 public class Message
 internal constructor(
@@ -14,29 +14,29 @@ internal constructor(
     /** The native memory that contains the bytes; null if the bytes are in memory of the JVM. */
     public val memory: NativeMemory?,
     private val at: Long,
-    /** The number of bytes; 0 for the null message, too. */
+    /** The number of bytes. It is also 0 for the null message. */
     public val size: Long,
-    /** Further memories. None of them is copied. */
+    /** The attached memories. They are never copied. */
     public val attachments: List<Message>,
 ) : AutoCloseable {
     /** Whether this is the null message. The null message differs from a message of 0 bytes. */
     public val isNull: Boolean
         get() = own == null && memory == null
 
-    /** The message's bytes, not copied; null for the null message. Throws `released`. */
+    /** The message's bytes without a copy; null for the null message. Throws `released`. */
     public val segment: MemorySegment?
         get() = own ?: memory?.segment?.let { if (size == it.byteSize()) it else it.asSlice(at, size) }
 
     /**
-     * The message's bytes as a buffer in native byte order. The buffer is direct if the memory is native. Throws
-     * `too-large` above 2 GiB.
+     * The message's bytes as a buffer in native byte order; null for the null message. The buffer is direct if the
+     * memory is native. Throws `too-large` above 2 GiB.
      */
     public val buffer: ByteBuffer?
         get() = segment?.let(::bufferOf)
 
     /**
-     * Returns the bytes as an array; null for the null message. If the message was copied into the heap, the array is
-     * the message's own. Otherwise it is a copy.
+     * Returns the message's bytes as an array; null for the null message. If the bytes are already in an array of their
+     * exact size, returns that array. Otherwise returns a copy.
      */
     public fun toByteArray(): ByteArray? {
         val segment = this.segment ?: return null
@@ -46,8 +46,8 @@ internal constructor(
     }
 
     /**
-     * Releases the message's native memory and that of its attachments. Threads and exceptions: see
-     * [NativeMemory.close].
+     * Releases the native memory of the message and of its attachments. [NativeMemory.close] documents the threads and
+     * the exceptions.
      */
     override fun close() {
         memory?.close()
@@ -57,7 +57,7 @@ internal constructor(
     internal companion object {
         val NULL: Message = Message(null, null, 0, 0, emptyList())
 
-        /** Returns a message of bytes in memory of the JVM. */
+        /** Returns a message whose bytes are in memory of the JVM. */
         fun of(own: MemorySegment, attachments: List<Message> = emptyList()): Message =
             Message(own, null, 0, own.byteSize(), attachments)
     }

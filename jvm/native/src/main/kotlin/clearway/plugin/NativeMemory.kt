@@ -10,12 +10,12 @@ import java.nio.ByteOrder
 
 /**
  * Native memory that Java uses without a copy. Native code counts the references to the memory, and this object holds
- * one of them. [close] releases the reference. After that, no segment or buffer of this object can be used. When the
- * last reference is released, the memory returns to its pool. If [close] is never called, the garbage collector
- * releases the reference at some time, and [PluginStats.leaked] counts it.
+ * one of them. [close] releases that reference. After that, the segments and buffers of this object can no longer be
+ * used. When the last reference is released, the memory returns to its pool. If [close] is never called, the garbage
+ * collector releases the reference at some time, and [PluginStats.leaked] counts it.
  *
- * Any thread may call its methods. With [ViewKind.CONFINED], its views belong to the first thread that uses [segment]
- * or [buffer]. Only that thread may call [close].
+ * Any thread may call the methods. With [ViewKind.CONFINED], the first thread that uses [segment] or [buffer] owns the
+ * views, and only that thread may call [close].
  */
 public class NativeMemory
 internal constructor(
@@ -30,7 +30,7 @@ internal constructor(
     @Volatile private var view: MemorySegment? = null
 
     /**
-     * The whole memory, as the same segment each time. The first use creates it. Throws `released` after the release.
+     * The whole memory. Returns the same segment each time; the first use creates it. Throws `released` after [close].
      */
     override val segment: MemorySegment
         get() = if (reference.released) throw MemoryReference.released() else view ?: look()
@@ -52,8 +52,8 @@ internal constructor(
         }
         if (reference.released) throw MemoryReference.released()
         val made = if (memories.views == ViewKind.CONFINED) Arena.ofConfined() else Arena.ofShared()
-        // The arena's clean-up action refers to this object. A reachable view therefore keeps this object, and so the
-        // memory, alive.
+        // The arena's clean-up action refers to this object. Any reachable view therefore keeps this object and its
+        // memory alive.
         val seen = MemorySegment.ofAddress(address).reinterpret(size, made) { keep(this) }
         arena = made
         view = seen
@@ -61,10 +61,10 @@ internal constructor(
     }
 
     /**
-     * Releases this reference and ends the views. If a call on another thread uses the memory, the reference is
-     * released when that call returns. A second call does nothing. Throws `IllegalStateException` if a call on another
-     * thread uses a segment of the memory. Throws `WrongThreadException` if a confined view belongs to another thread.
-     * In both cases nothing is released.
+     * Releases this object's reference and ends its views. If a call on another thread uses the memory, the reference
+     * is released when that call returns. A second call does nothing. Throws `IllegalStateException` if a call on
+     * another thread uses a segment of the memory. Throws `WrongThreadException` if another thread owns a confined
+     * view. In both cases nothing is released.
      */
     @Synchronized
     override fun close() {

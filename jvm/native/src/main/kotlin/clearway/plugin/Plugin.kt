@@ -16,23 +16,26 @@ import java.nio.file.Path
 
 /**
  * An open native plugin: a shared library in C, C++ or Rust that exports `clearway_plugin_init`
- * (native/include/clearway.h). The plugin's code has all rights of the process. Thread-safe. A plugin may be opened
- * several times.
+ * (native/include/clearway.h). The plugin's code has all rights of the process. A plugin may be opened several times.
+ * Thread-safe.
  *
- * Needs JDK 22 or newer, libclearway (see [load]), and `--enable-native-access` if the JVM requires it.
+ * It needs JDK 22 or newer and libclearway (see [load]). Some JVMs also require the option `--enable-native-access`.
  */
 public class Plugin internal constructor(private val opening: Opening, private val pump: Pump, public val path: Path) :
     AutoCloseable {
     private val closing = Any()
 
-    /** Returns the channel with this name: 1 to 256 bytes of UTF-8. Throws `invalid-argument`, `closed`. */
+    /**
+     * Returns the channel with this name. The name must have 1 to 256 bytes in UTF-8. Throws `invalid-argument`,
+     * `closed`.
+     */
     public fun channel(name: String): PluginChannel {
         opening.open()
         return PluginChannel(opening, Port(opening, name))
     }
 
     /**
-     * Allocates native memory that Java fills and sends without a copy. The memory comes from a pool and is not
+     * Allocates native memory that Java can fill and send without a copy. The memory comes from a pool and is not
      * cleared. Throws `too-large`.
      */
     public fun allocate(size: Long): NativeMemory {
@@ -41,9 +44,9 @@ public class Plugin internal constructor(private val opening: Opening, private v
     }
 
     /**
-     * Lends memory of the JVM to native code beyond one call, without a copy. Accepts a direct buffer's memory, from
-     * its position to its limit, and segments of the automatic or the global arena. Throws `would-copy` for memory of
-     * the heap, read-only memory, and memory that could be closed while it is lent. Use [allocate] for those.
+     * Lends memory of the JVM to native code without a copy, even beyond one call. Accepts segments of direct buffers,
+     * of the automatic arena and of the global arena. Throws `would-copy` for heap memory, read-only memory, and memory
+     * that could be closed while it is lent. Use [allocate] instead of these.
      */
     public fun lend(segment: MemorySegment): LentMemory {
         if (!Loans.lasts(segment)) {
@@ -53,12 +56,12 @@ public class Plugin internal constructor(private val opening: Opening, private v
         return opening.lend(segment)
     }
 
-    /** Lends the memory of a direct buffer, as [lend] does for segments. */
+    /** Lends the remaining bytes of a direct buffer, as [lend] does for segments. */
     public fun lend(buffer: ByteBuffer): LentMemory = lend(MemorySegment.ofBuffer(buffer))
 
     /**
-     * Handles the plugin's own messages on a channel. Closing the result removes the handler. Throws `invalid-argument`
-     * if the channel has a handler.
+     * Handles the messages that the plugin itself sends on a channel. Closing the result removes the handler. Throws
+     * `invalid-argument` if the channel has a handler.
      */
     public fun handle(channel: String, handler: MessageHandler): AutoCloseable {
         opening.open()
@@ -83,12 +86,12 @@ public class Plugin internal constructor(private val opening: Opening, private v
         }
 
     /**
-     * Closes the plugin. Calls in progress fail with `closed`, and streams end. When this method returns, none of the
-     * plugin's code runs for this object. Memory in use stays valid until it is released.
+     * Closes the plugin. Calls in progress fail with `closed`, and streams end. After this method returns, the plugin's
+     * code no longer runs for this object. Memory that is still in use stays valid until it is released.
      *
-     * Waits for running handlers, at most [PluginOptions.closeMs]. If a handler does not end in time, throws
-     * `cancelled`; [close] may then be called again. Throws `invalid-argument` in a callback of the plugin, which would
-     * wait for itself. A call after a successful close does nothing.
+     * This method waits for running handlers, but at most [PluginOptions.closeMs]. If a handler does not end in time,
+     * this method throws `cancelled`, and may be called again. Inside a callback of the plugin, this method throws
+     * `invalid-argument`, because the callback would wait for itself. A call after a successful close does nothing.
      */
     override fun close(): Unit =
         synchronized(closing) {
@@ -124,9 +127,9 @@ public class Plugin internal constructor(private val opening: Opening, private v
             )
 
         /**
-         * Loads and opens a plugin on the calling thread. The system property `clearway.library` or the environment
-         * variable `CLEARWAY_LIBRARY` names the file of libclearway. Without them the system's loader searches for it.
-         * Throws `addon-missing` with a message that names the missing part, `load-failed`, `not-a-plugin`,
+         * Loads and opens a plugin, on the calling thread. The system property `clearway.library` or the environment
+         * variable `CLEARWAY_LIBRARY` names the file of libclearway. If neither is set, the system's loader searches
+         * for it. Throws `addon-missing` with a message that names the missing part, `load-failed`, `not-a-plugin`,
          * `wrong-version`, `init-failed`.
          */
         @JvmStatic

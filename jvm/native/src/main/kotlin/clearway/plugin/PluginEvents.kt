@@ -9,15 +9,15 @@ import java.util.ArrayDeque
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
-/** The policy for events that arrive faster than they are read. */
+/** The policy for events that arrive while the queue is full. */
 public enum class WhenFull {
-    /** No event is dropped. The source waits. */
+    /** The source waits. No event is dropped. */
     WAIT,
     /** The stream fails with `overflow`. */
     FAIL,
-    /** The oldest unread event is dropped. */
+    /** The oldest event in the queue is dropped. */
     DROP_OLDEST,
-    /** The newest event is dropped. */
+    /** The new event is dropped. */
     DROP_NEWEST,
 }
 
@@ -30,15 +30,15 @@ public class ListenOptions private constructor(internal var items: Int, internal
 
     internal constructor(queue: ListenOptions) : this(queue.items, queue.whenFull)
 
-    /** Sets the arguments of the source. Default: the null message. */
+    /** Sets the arguments for the source. The default is the null message. */
     public fun arguments(payload: Payload?): ListenOptions = apply { arguments = payload }
 
-    /** Sets the arguments of the source. */
+    /** Sets the arguments for the source. */
     public fun arguments(bytes: ByteArray): ListenOptions = arguments(Payload.of(bytes))
 
     /**
-     * Sets how many events may wait on the native side, and the same number on the JVM's side: 1 to 65536. Default 64.
-     * Use 1024 for a fast source of small events: more events then share the cost of a batch.
+     * Sets how many events may wait on the native side: 1 to 65536. The same number may wait on the JVM's side. The
+     * default is 64. Use 1024 for a fast source of small events, so that more events share the cost of a batch.
      */
     public fun items(count: Int): ListenOptions = apply {
         if (count !in 1..65_536) throw invalid("items", "1 to 65536", count)
@@ -46,24 +46,26 @@ public class ListenOptions private constructor(internal var items: Int, internal
     }
 
     /**
-     * Sets how many bytes may wait on the native side. A single larger event may still wait. Default 64 MiB, eight RGBA
-     * frames of 1080p.
+     * Sets how many bytes may wait on the native side. A single event may be larger. The default is 64 MiB, which is
+     * eight RGBA frames of 1080p.
      */
     public fun bytes(count: Long): ListenOptions = apply {
         if (count < 1) throw invalid("bytes", "at least 1", count)
         bytes = count
     }
 
-    /** Sets the policy for a full queue. Default [WhenFull.WAIT]. */
+    /** Sets the policy for a full queue. The default is [WhenFull.WAIT]. */
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
-    /** Keeps only the newest event: a new event replaces the waiting one. Use it for frames and sensors. */
+    /**
+     * Keeps only the newest event: a new event replaces the waiting one. Use this option for video frames and sensors.
+     */
     public fun latest(): ListenOptions = items(1).whenFull(WhenFull.DROP_OLDEST)
 }
 
 /**
- * The events of a plugin, in order. The reader owns each event and must close messages that have native memory. [close]
- * cancels the source. Thread-safe. If several threads read, each event reaches one of them.
+ * A plugin's stream of events, in order. The reader owns each event that it reads, and must close messages that have
+ * native memory. [close] cancels the source. Thread-safe: if several threads read, each event reaches one of them.
  */
 public class PluginEvents internal constructor(private val port: Port, options: ListenOptions) :
     Iterable<Message>, AutoCloseable {
@@ -72,7 +74,8 @@ public class PluginEvents internal constructor(private val port: Port, options: 
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()
     private val queue = ArrayDeque<Message>()
-    // Credit is returned in halves of the window. The source receives few grants and never stops for lack of credit.
+    // The number of events after which credit is granted again: half of the window. The source gets few grants, and a
+    // fast reader never lets it run out of credit.
     private val batch = maxOf(1, options.items shr 1)
     private var consumed = 0L
     private var waiting = 0
@@ -86,21 +89,21 @@ public class PluginEvents internal constructor(private val port: Port, options: 
         stream = port.opening.listen(port, options.arguments, window, this)
     }
 
-    /** The number of events that the policy has dropped so far. */
+    /** The number of events that were dropped so far. */
     public val dropped: Long
         get() = lock.withLock { lost }
 
     /**
-     * Returns the next event, or null when the stream has ended. Blocks until there is one. Do not call it on the
-     * plugin's reading thread. If the stream failed, throws its error once, after all earlier events were read. Throws
-     * `InterruptedException`.
+     * Returns the next event, or null when the stream has ended. Blocks until an event arrives or the stream ends. Do
+     * not call it on the plugin's reading thread. If the stream failed, throws its error once, after all earlier events
+     * were read. Throws `InterruptedException`.
      */
     public fun take(): Message? = next(Long.MAX_VALUE)
 
-    /** Returns the next event, as [take] does. Also returns null after `timeout`; [ended] is then false. */
+    /** Returns the next event as [take] does, but also returns null after `timeout`. [ended] is false in that case. */
     public fun poll(timeout: Duration): Message? = next(timeout.toNanos())
 
-    /** Whether the stream has ended, and all events and the stream's error were read. */
+    /** Whether the stream has ended, and all its events and its error were read. */
     public val ended: Boolean
         get() = lock.withLock { over && queue.isEmpty() && problem == null }
 
@@ -133,14 +136,14 @@ public class PluginEvents internal constructor(private val port: Port, options: 
                 message
             }
             .let { message ->
-                // Returns `stale` if the stream has ended.
+                // The function returns `stale` if the stream has ended, which is no error here.
                 if (credit > 0) Abi.streamCredit(port.opening.id, stream, credit)
                 return message
             }
     }
 
     /**
-     * Returns an iterator for a loop. `hasNext` blocks until there is an event or the stream ends. The loop does not
+     * Returns an iterator. `hasNext` blocks until an event arrives or the stream ends. Leaving a loop early does not
      * close the stream.
      */
     override fun iterator(): Iterator<Message> =
@@ -158,7 +161,7 @@ public class PluginEvents internal constructor(private val port: Port, options: 
             }
         }
 
-    /** Cancels the source and releases the events that wait. Does not wait. A second call does nothing. */
+    /** Cancels the source and releases the events that wait. Does not block. A second call does nothing. */
     override fun close() {
         port.opening.streams.remove(tag)
         if (finish(null, 0)) Abi.streamCancel(port.opening.id, stream)

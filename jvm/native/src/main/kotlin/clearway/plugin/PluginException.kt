@@ -2,20 +2,19 @@
 package clearway.plugin
 
 /**
- * All codes of a [PluginException]. The list is the same in every language; `spec/errors.md` recommends an action for
- * each code.
+ * All codes of a [PluginException], the same in every language. `spec/errors.md` recommends an action for each code.
  */
 public enum class PluginErrorCode(
-    /** The code as the other languages write it. */
+    /** The code, the same in every language. */
     public val code: String
 ) {
-    /** An argument or an option is out of its range. The message names it and its value. */
+    /** An argument or an option is out of its range. The error's message has its name and its value. */
     INVALID_ARGUMENT("invalid-argument"),
     /** The plugin host is missing: libclearway was not built or not found, or this JVM is older than 22. */
     ADDON_MISSING("addon-missing"),
-    /** The library could not be loaded: the file does not exist or is for another system, or a symbol is missing. */
+    /** The library could not be loaded. The file does not exist or is for another system, or a symbol is missing. */
     LOAD_FAILED("load-failed"),
-    /** The library is not a Clearway plugin: it exports no `clearway_plugin_init`. */
+    /** The library is not a Clearway plugin, because it does not export `clearway_plugin_init`. */
     NOT_A_PLUGIN("not-a-plugin"),
     /** The plugin was built for another major version of the ABI. */
     WRONG_VERSION("wrong-version"),
@@ -31,27 +30,30 @@ public enum class PluginErrorCode(
     FAILED("failed"),
     /** The handler panicked. The plugin stays usable. */
     PANICKED("panicked"),
-    /** The plugin gave an invalid answer: a length beyond its memory, a stale reference. */
+    /** The plugin gave an invalid answer, such as a length beyond its memory or a stale reference. */
     BAD_ANSWER("bad-answer"),
     /** Too many calls are in progress, or a queue is full. */
     FULL("full"),
-    /** There are more bytes or names than the limits allow. */
+    /** A number of bytes or of names is above the limit. */
     TOO_LARGE("too-large"),
-    /** Events came faster than they were read, and `whenFull` is `FAIL`. */
+    /** Events arrived faster than they were read, and the policy is [WhenFull.FAIL]. */
     OVERFLOW("overflow"),
     /** Native memory could not be allocated. */
     OUT_OF_MEMORY("out-of-memory"),
     /** The memory was used after its release. */
     RELEASED("released"),
-    /** The caller gave up without a reason, or a handler did not end within the time for closing. */
+    /** The caller gave up without a reason, or a handler did not end before the timeout of [Plugin.close]. */
     CANCELLED("cancelled"),
     /** The plugin is closed, or was closed before it answered. */
     CLOSED("closed"),
-    /** The memory cannot be lent without a copy, and a copy was not allowed. */
+    /** The memory cannot be lent without a copy, and the caller allowed no copy. */
     WOULD_COPY("would-copy"),
 }
 
-/** The exception of this library. Its futures and streams also fail with it. Compare [code], never the message. */
+/**
+ * The error of a plugin or of this library. Futures and streams fail with it, too. Programs should compare [code] and
+ * never the message.
+ */
 public class PluginException
 @JvmOverloads
 public constructor(public val code: PluginErrorCode, message: String, cause: Throwable? = null) :

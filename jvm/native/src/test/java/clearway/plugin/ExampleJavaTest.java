@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** The code of docs/native.md. */
+/** Runs the example of docs/native.md. */
 @NeedsPlugins
 class ExampleJavaTest {
     @Test

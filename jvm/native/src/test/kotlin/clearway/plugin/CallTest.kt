@@ -53,7 +53,7 @@ class CallTest {
             }
             assertEquals(mapOf(CopyReason.NOT_KEPT to 1L), plugin.stats().ledger.toNative.copies)
             val heap = ByteArray(16)
-            fill.call(heap) // a copy of it is filled
+            fill.call(heap) // the handler fills a copy
             assertArrayEquals(ByteArray(16), heap)
             assertEquals(mapOf(CopyReason.NOT_KEPT to 1L, CopyReason.HEAP to 1L), plugin.stats().ledger.toNative.copies)
         }
@@ -185,7 +185,7 @@ class CallTest {
     fun `closing says which handler it waited for in vain, and may be tried again`() {
         val plugin = open(PluginOptions().closeMs(0))
         val blocked = plugin.channel("pool/block").send(told(300))
-        plugin.channel("pool/echo").send().join() // the pool has begun
+        plugin.channel("pool/echo").send().join() // the pool now runs the blocked call
         var codes = emptyList<PluginErrorCode?>()
         while (codes.lastOrNull() != null || codes.isEmpty()) codes = codes + codeOf { plugin.close() }
         assertTrue(codes.dropLast(1).all { it == PluginErrorCode.CANCELLED })

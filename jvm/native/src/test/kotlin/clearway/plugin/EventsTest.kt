@@ -72,7 +72,7 @@ class EventsTest {
             val before = live(plugin)
             plugin.ticks(ListenOptions().arguments(told(0, 8192, 0))).use { it.take()?.close() }
             while (numberIn(plugin.channel("cancels").call()) != 1) Thread.yield()
-            backTo(before, plugin) // what the pump was just reading
+            backTo(before, plugin) // the pump may still release an event
             assertEquals(0, plugin.stats().leaked)
         }
     }
@@ -167,7 +167,7 @@ class AsksTest {
             memory.segment.fill(5)
             plugin.channel("ask").send(memory).join().use { assertEquals(5, it.segment?.get(JAVA_BYTE, 99_999)) }
             memory.close()
-            backTo(before, plugin) // the native pool's thread lets go last
+            backTo(before, plugin) // the plugin's pool thread releases its reference last
             assertEquals(0, plugin.stats().ledger.toNative.copiedBytes)
         }
     }

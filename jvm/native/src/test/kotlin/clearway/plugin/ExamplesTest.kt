@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.ValueSource
 
-/** The plugins that every host loads, native/plugins/README.md, in C and in Rust. */
+/** Tests with the example plugins that every host loads (native/plugins/README.md), in C and in Rust. */
 @NeedsPlugins
 class ExamplesTest {
     private fun example(language: String, name: String = "example"): Plugin {
@@ -120,7 +120,7 @@ class ExamplesTest {
         example(language).use { assertTrue(it.channel("echo").call().isNull) }
     }
 
-    // What the standard codec writes of these: spec/wire.md.
+    // The functions below encode values as the standard codec does (spec/wire.md).
 
     private fun value(number: Int): ByteArray = byteArrayOf(3) + told(number)
 

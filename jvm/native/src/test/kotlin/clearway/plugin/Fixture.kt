@@ -14,10 +14,10 @@ import org.junit.jupiter.api.extension.ExecutionCondition
 import org.junit.jupiter.api.extension.ExtendWith
 import org.junit.jupiter.api.extension.ExtensionContext
 
-/** The repository; the tests run in the module's folder. */
+/** The root of the repository. The tests run in the module's folder. */
 val root: Path = Path.of("../..").toAbsolutePath().normalize()
 
-/** Tests that need plugins, and say why they are left out where there are none. */
+/** Marks tests that need plugins. If there are none, the tests are skipped and the reason is printed. */
 @Target(AnnotationTarget.CLASS) @ExtendWith(PluginsAreThere::class) annotation class NeedsPlugins
 
 class PluginsAreThere : ExecutionCondition {
@@ -28,7 +28,7 @@ class PluginsAreThere : ExecutionCondition {
     }
 }
 
-/** What was built for the tests. */
+/** The libraries and plugins that the tests use. */
 object Built {
     private val mac = System.getProperty("os.name").startsWith("Mac")
 
@@ -38,7 +38,7 @@ object Built {
     private val folder: Path = Path.of("target/probes")
     private val fixtures: Path = root.resolve("ts/clearway-native/test/fixtures")
 
-    /** The example plugins by language, where they were built. */
+    /** Returns the path of an example plugin in a language. The plugin may not have been built. */
     fun example(language: String, name: String): Path =
         if (language == "c") root.resolve("native/plugins/c/build").resolve(library("clearway_${name}_c"))
         else release.resolve(library("clearway_${name}_rust"))
@@ -86,7 +86,7 @@ object Built {
 
 fun open(options: PluginOptions = PluginOptions()): Plugin = Plugin.load(Built.probe(), options)
 
-/** Numbers as the probe reads them: 32 bits, little-endian. */
+/** Returns numbers in the form that the probe plugin reads: 32 bits each, little-endian. */
 fun told(vararg numbers: Int): ByteArray {
     val buffer = ByteBuffer.allocate(4 * numbers.size).order(ByteOrder.LITTLE_ENDIAN)
     for (number in numbers) buffer.putInt(number)
@@ -96,7 +96,10 @@ fun told(vararg numbers: Int): ByteArray {
 fun numberIn(message: Message): Int =
     message.toByteArray()?.let { ByteBuffer.wrap(it).order(ByteOrder.LITTLE_ENDIAN).getInt(0) } ?: -1
 
-/** The code of what it throws, or fails with; null where it does neither. */
+/**
+ * Returns the code of the PluginException that `run` throws or that caused its failure. Returns null if `run` throws
+ * nothing. Throws any other exception.
+ */
 fun codeOf(run: () -> Unit): PluginErrorCode? {
     try {
         run()
@@ -108,7 +111,7 @@ fun codeOf(run: () -> Unit): PluginErrorCode? {
     return null
 }
 
-/** Collects garbage until `done`. */
+/** Collects garbage until `done` returns true. */
 fun collect(done: () -> Boolean) {
     while (!done()) {
         System.gc()
@@ -116,10 +119,13 @@ fun collect(done: () -> Boolean) {
     }
 }
 
-/** How many memories of the process are in use. */
+/** Returns the number of native memories that the process uses. */
 fun live(plugin: Plugin): Long = plugin.stats().native.getValue("memories")
 
-/** Waits until there are no more than before: threads of native code may let go of what they had a moment later. */
+/**
+ * Waits until no more memories are in use than before. Threads of native code may release their references a moment
+ * later.
+ */
 fun backTo(before: Long, plugin: Plugin) {
     while (live(plugin) > before) Thread.yield()
 }

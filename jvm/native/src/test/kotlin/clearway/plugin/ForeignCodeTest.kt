@@ -21,11 +21,12 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
 /**
- * The application's code throws anything, re-enters the plugin, and returns garbage: at every point where it is called.
+ * Tests of application code that throws, re-enters the plugin or returns invalid results, at every point where it is
+ * called.
  */
 @NeedsPlugins
 class ForeignCodeTest {
-    /** An exception that cannot even be described. */
+    /** An exception whose `message` and `toString` throw. */
     private class Odd : RuntimeException() {
         override val message: String
             get() = throw IllegalStateException("odd")
@@ -43,7 +44,10 @@ class ForeignCodeTest {
             "an exception whose message throws" to { throw Odd() },
         )
 
-    /** A point where foreign code is called. `reach` opens a plugin with that code and has it called, and settled. */
+    /**
+     * A point at which application code is called. `reach` opens a plugin with that code, makes the plugin call the
+     * code, and waits until the calls have settled.
+     */
     private class Point(val name: String, val reach: (foreign: () -> Unit) -> Plugin)
 
     private val points =
@@ -96,7 +100,9 @@ class ForeignCodeTest {
         future.handle { _, _ -> }.get(LIMIT, TimeUnit.SECONDS)
     }
 
-    /** The plugin still answers, asks and ends, and nothing of it is left. */
+    /**
+     * Checks that the plugin still answers, sends events and closes, and that no memory, call or thread of it remains.
+     */
     private fun assertWorks(plugin: Plugin) {
         assertEquals(7, numberIn(plugin.channel("echo").call(told(7))))
         plugin.channel("pool/echo").send(told(8)).get(LIMIT, TimeUnit.SECONDS).use { assertEquals(8, numberIn(it)) }
@@ -108,7 +114,7 @@ class ForeignCodeTest {
         while (Thread.getAllStackTraces().keys.any { it.name == "clearway plugin" }) Thread.onSpinWait()
     }
 
-    /** Other tests' pumps may still end. */
+    /** Runs [assertWorks] after the pumps of other tests have ended. */
     private fun leavesNothing(act: () -> Plugin) {
         while (Thread.getAllStackTraces().keys.any { it.name == "clearway plugin" }) Thread.onSpinWait()
         assertWorks(act())

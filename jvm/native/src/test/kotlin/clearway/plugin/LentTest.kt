@@ -79,7 +79,7 @@ class LentTest {
             val lent = plugin.lend(direct(1 shl 20))
             plugin.channel("keep").call(lent)
             repeat(20) { plugin.channel("make").call(told(8192)) }
-            collect { plugin.stats().leaked >= 20L } // collected meanwhile
+            collect { plugin.stats().leaked >= 20L } // garbage was collected meanwhile
             plugin.channel("drop").call()
             lent.close()
             lent.returned.join()

@@ -16,15 +16,15 @@ import java.nio.ByteBuffer
 import org.junit.jupiter.api.Test
 
 /**
- * What crossing costs: `node scripts/jvm.mjs bench-native`. Every row's ways take turns in each round, in an order that
- * turns as well, so that what the machine does besides meets all of them; a ratio is of two times of one round, and its
- * middle half is printed.
+ * Measures the cost of calls between Java and a plugin. `node scripts/jvm.mjs bench-native` runs it. In each round, all
+ * ways of one table run in turn. The order rotates, so that disturbances of the machine affect all ways. A ratio
+ * compares two times of the same round. The middle half of the ratios is printed.
  */
 @NeedsPlugins
 class NativeBench {
     private val plugin = Plugin.load(Built.example("c", "example"))
 
-    /** A way to do something once; gives nanoseconds. */
+    /** One way to do something. `run` returns nanoseconds for each repetition. */
     private fun interface Way {
         fun run(): Double
     }
@@ -36,8 +36,8 @@ class NativeBench {
     }
 
     /**
-     * Memory as it is when it was touched just now: the caches hold what the ways before left there, which is not
-     * looked at.
+     * Measures access to memory that was just touched. The first, unmeasured run replaces whatever other ways have left
+     * in the caches.
      */
     private fun warm(once: () -> Unit) = Way {
         once()
@@ -87,7 +87,8 @@ class NativeBench {
         val inC = Linker.nativeLinker().downcallHandle(symbols.find("clearway_example_fill").get(), signature)
         val memset = plugin.channel("memset/shared")
         val value = Payload.of(MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1).put(0, 7)))
-        // The call is compiled before: 8 MB are filled too seldom for that.
+        // The call is compiled first with small memory, because 8 MB are filled too few times to trigger the JIT
+        // compiler.
         plugin.allocate(64).use { small -> repeat(30_000) { memset.call(value, listOf(small)).close() } }
         plugin.allocate(size.toLong()).use { native ->
             filled("native memory", native, native.segment, inC, memset, value)
@@ -96,7 +97,10 @@ class NativeBench {
         plugin.lend(owned).use { lent -> filled("Java's memory, lent", lent, owned, inC, memset, value) }
     }
 
-    /** Beside C in that very memory, since how its pages lie decides as much; to call it takes 10 ns of 65,000. */
+    /**
+     * Compares the plugin with a C function on the same memory. The layout of its pages also affects the time. The call
+     * of the C function itself takes 10 ns of 65,000 ns.
+     */
     private fun filled(
         what: String,
         memory: Memory,
@@ -201,7 +205,7 @@ class NativeBench {
         native.close()
     }
 
-    /** Why there are two kinds of views: what it takes the JVM to take one away. */
+    /** Compares the two kinds of views, because the JVM needs different times to end them. */
     private fun views() {
         Plugin.load(Built.example("c", "example"), PluginOptions().views(ViewKind.CONFINED)).use { confined ->
             fun memory(from: Plugin, look: Boolean) =

@@ -53,7 +53,8 @@ class ThreadsTest {
     }
 
     /**
-     * Judged by `make measure`: how many bytes a call allocates depends on what the JIT compiler has removed by then.
+     * `make measure` evaluates the figure. The number of bytes depends on the allocations that the JIT compiler has
+     * removed.
      */
     @Test
     @Tag("measure")
@@ -68,7 +69,7 @@ class ThreadsTest {
                     repeat(1000) { echo.call() }
                     (threads.currentThreadAllocatedBytes - before) / 1000
                 }
-            // 72 where nothing was compiled yet.
+            // A call allocates 72 bytes before it is compiled.
             val limits = """"unit":"bytes","sense":"at most","limit":160"""
             println("""figure: {"name":"bytes allocated by a null call to a plugin",$limits,"samples":$samples}""")
         }

@@ -14,7 +14,7 @@ internal class ConnectRequest(
     val authorization: String?,
 )
 
-/** A refusal: an HTTP status and a sentence. */
+/** The reason why a request is refused: an HTTP status and a sentence. */
 internal class Refusal(val status: Int, val why: String)
 
 private val bearer = Regex("Bearer +(\\S+)", RegexOption.IGNORE_CASE)
@@ -23,8 +23,8 @@ private val loopbackAddress =
     Regex("127(\\.\\d{1,3}){3}|\\[?(::1|0:0:0:0:0:0:0:1|::ffff:127(\\.\\d{1,3}){3})]?", RegexOption.IGNORE_CASE)
 
 /**
- * Returns null if the request is accepted, else the refusal. Cheap checks come first; spec/websocket.md defines the
- * order.
+ * Checks a request. Returns null if it is accepted, otherwise the refusal. Cheap checks come first; spec/websocket.md
+ * defines the order.
  */
 internal fun authorize(request: ConnectRequest, connections: Int, rules: WebSocketServerOptions): Refusal? {
     if (request.path != rules.path) return Refusal(404, "no channel here")
@@ -33,7 +33,8 @@ internal fun authorize(request: ConnectRequest, connections: Int, rules: WebSock
         return Refusal(403, "pages of this origin may not connect")
     if (connections >= rules.connectionsMax) return Refusal(503, "too many connections")
     val right = rules.token ?: return null
-    // A page can send only the subprotocols' header. Other programs may send the usual header.
+    // A web page cannot set the header `Authorization`, only the header of the subprotocols. Other programs may set
+    // either.
     val given =
         offeredToken(request.offered)
             ?: request.authorization?.let { bearer.matchEntire(it) }?.groupValues?.get(1)
@@ -41,9 +42,10 @@ internal fun authorize(request: ConnectRequest, connections: Int, rules: WebSock
     return if (sameToken(given, right)) null else Refusal(401, "the token is wrong")
 }
 
-// A page of any site may open a WebSocket to this machine. Only `Origin` distinguishes such a page, and pages cannot
-// forge it. Without a list of origins, it must be the server's own, on a loopback name. After DNS rebinding (a site's
-// name resolves to this machine) a page sends the site's name as both origin and host.
+// Returns whether a page of this origin may connect. A page of any site can open a WebSocket to this machine. Only the
+// header `Origin` distinguishes such pages, and a page cannot forge it. Without a list of origins, the origin must be
+// the server's own, and its name must be a loopback name. The second condition defeats DNS rebinding, which resolves a
+// site's name to this machine. After DNS rebinding, a page sends the site's name as both origin and host.
 private fun originAllowed(origin: String?, host: String?, list: Set<String>?): Boolean {
     if (origin == null) return true
     if (list != null) return origin in list
@@ -53,6 +55,6 @@ private fun originAllowed(origin: String?, host: String?, list: Set<String>?): B
         } catch (_: URISyntaxException) {
             return false
         }
-    val name = from.host ?: return false // "null" comes from a file or a sandboxed frame.
+    val name = from.host ?: return false // A file or a sandboxed frame has the origin "null".
     return from.rawAuthority.equals(host, ignoreCase = true) && loopbackName.matches(name)
 }

@@ -4,8 +4,8 @@ package clearway.channel.websocket
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 
-// Maps close reasons to status codes and back; spec/websocket.md has the table. Browsers can send only 1000 and 3000 to
-// 4999, so Clearway's codes are in the range for private use.
+// The WebSocket status of each close code; spec/websocket.md has the table. Browsers can send only 1000 and 3000 to
+// 4999. Clearway's own statuses are therefore in the range for private use.
 
 private val statuses =
     mapOf(
@@ -19,19 +19,22 @@ private val statuses =
     )
 private val ours = statuses.entries.associate { it.value to it.key }
 
-/** Maximum size of a close frame's text in bytes. */
+/** Maximum size of the text in a close frame, in bytes. */
 private const val TEXT_BYTES = 123
 
 internal fun closeStatus(code: CloseCode): Int = statuses.getValue(code)
 
-/** Returns the part of a message that fits into a close frame. Cuts no character. */
+/** Returns the beginning of a message that fits in a close frame. Does not split a character. */
 internal fun closeText(message: String): String {
     var text = message.take(TEXT_BYTES)
     while (text.toByteArray().size > TEXT_BYTES || text.lastOrNull()?.isHighSurrogate() == true) text = text.dropLast(1)
     return text
 }
 
-/** Returns the close reason for a close frame. The detail contains the status if Clearway does not define it. */
+/**
+ * Returns the close reason for a received close frame. If the status is not one of Clearway's, the detail contains the
+ * status.
+ */
 internal fun readStatus(status: Int, text: String): CloseReason {
     ours[status]?.let {
         return CloseReason(it, text.ifEmpty { it.code })

@@ -8,12 +8,15 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Daemon threads that call the sinks of all sockets of the process. These calls are short. The number of threads is
- * bounded, because on two processors `CompletableFuture.runAsync` starts a thread for each task: 500 clients had 746
- * threads.
+ * Daemon threads that call the sinks of all sockets of the process. These calls should be short. The number of threads
+ * is limited. `CompletableFuture.runAsync` has no limit on two processors, because it starts a thread for each task:
+ * 500 clients had 746 threads.
  */
 internal object DeliveryThreads : Executor {
-    /** More threads than a process has processors for, so that a few sinks that block do not delay the others. */
+    /**
+     * Maximum number of threads. It is larger than the usual number of processors, so that a few sinks that block do
+     * not delay the others.
+     */
     private const val MAX = 64
     private const val KEPT_SECONDS = 10L
     private val count = AtomicInteger()
@@ -26,7 +29,9 @@ internal object DeliveryThreads : Executor {
     override fun execute(task: Runnable): Unit = threads.execute(task)
 }
 
-/** Calls code that should not throw but may. Its exceptions go to the thread's uncaught-exception handler. */
+/**
+ * Runs code whose exceptions must not end the calling thread. Passes them to the thread's uncaught exception handler.
+ */
 internal inline fun guarded(act: () -> Unit) {
     try {
         act()
@@ -40,6 +45,6 @@ internal fun uncaught(thrown: Throwable) {
         val thread = Thread.currentThread()
         thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
     } catch (_: Throwable) {
-        // The handler is foreign code, too.
+        // The handler is application code and threw, too. No other handler is left.
     }
 }

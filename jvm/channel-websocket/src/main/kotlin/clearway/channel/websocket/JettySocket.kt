@@ -7,7 +7,7 @@ import java.nio.ByteBuffer
 import org.eclipse.jetty.websocket.api.Callback
 import org.eclipse.jetty.websocket.api.Session
 
-/** A server connection on Jetty. */
+/** A connection of a server, based on Jetty. */
 internal class JettySocket(
     val transport: SocketTransport,
     override val isOurs: Boolean,
@@ -15,7 +15,7 @@ internal class JettySocket(
     private val connected: () -> Unit,
 ) : Session.Listener, Socket {
     private lateinit var session: Session
-    /** Whether any message, ping or pong arrived since the last ping. */
+    /** Whether any message, ping or pong has arrived since the last ping. */
     @Volatile private var alive = true
 
     override fun onWebSocketOpen(session: Session) {
@@ -65,8 +65,8 @@ internal class JettySocket(
     }
 
     /**
-     * Whether the peer sent anything since the last ping. Always true before a sink is open: nothing is requested then,
-     * so no pong can arrive.
+     * Returns whether the peer has sent anything since the last ping. Returns true while the socket is not read,
+     * because no pong can arrive then.
      */
     fun answered(): Boolean = alive || !transport.isRead
 
@@ -84,10 +84,10 @@ internal class JettySocket(
 
     override fun demand() {
         try {
-            // Called after this end's own close, too: the peer's close must be read.
+            // Also called after this end has closed, because the peer's close must be read.
             session.demand()
         } catch (_: IllegalStateException) {
-            // The connection is closed, or a request is already pending. Jetty reports a close to the listener.
+            // The connection is closed, or a request is pending already. Jetty reports a close to the listener.
         }
     }
 
@@ -96,6 +96,7 @@ internal class JettySocket(
         session.disconnect()
     }
 
-    // A failed send is the end of the connection. Jetty reports that to the listener.
+    // Returns a callback that calls `sent` in any case. A failed send ends the connection, and Jetty reports that end
+    // to the listener.
     private fun told(sent: () -> Unit): Callback = Callback.from(sent) { sent() }
 }

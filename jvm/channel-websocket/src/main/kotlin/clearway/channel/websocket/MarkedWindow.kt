@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.websocket
 
-// Back-pressure between two Clearway ends. The sender requests it: each time half of its own window has left, it sends
-// a mark with the number of bytes sent so far. The receiver echoes the mark after it has consumed everything before the
-// mark. So the ends need not agree on a window. Marks are text messages, because frames are binary messages:
+// Back-pressure between two Clearway ends. Each time a sender has sent half of its own window, it also sends a mark.
+// The mark contains the number of bytes that the sender has sent so far. The receiver echoes the mark after it has
+// consumed everything before the mark. The ends therefore need not agree on a window. Marks are text messages, because
+// frames are binary messages:
 //
-//     "mark 1048600"      the sender has sent this many bytes of frames, plus 8 per frame
-//     "taken 1048600"     the receiver has consumed them
+//     "mark 1048600"      the sender has sent this number of bytes; each frame counts its size plus 8
+//     "taken 1048600"     the receiver has consumed these bytes
 
 private val form = Regex("(mark|taken) (\\d{1,16})")
 
@@ -16,13 +17,13 @@ internal class Mark(val word: String, val total: Long)
 internal fun readMark(text: String): Mark? =
     form.matchEntire(text)?.destructured?.let { (word, total) -> Mark(word, total.toLong()) }
 
-/** Returns the bytes that a frame counts in the window. An empty frame counts, too. */
+/** Returns the number of bytes that a frame counts in the window. The extra 8 bytes make an empty frame count, too. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L
 
-/** Returns the bytes that a waiting frame or text counts. */
+/** Returns the number of bytes that a waiting frame or text counts. */
 internal fun weight(message: Any): Long = if (message is ByteArray) weight(message) else (message as String).length + 8L
 
-/** The sender's half of the window. Pure. */
+/** The sender's part of the window. Does no I/O. */
 internal class MarkedWindow(private val windowBytes: Long) {
     private var sent = 0L
     private var marked = 0L
@@ -30,7 +31,7 @@ internal class MarkedWindow(private val windowBytes: Long) {
     var full = false
         private set
 
-    /** Counts sent bytes. Returns the total for the mark that must follow them, or -1 if none is due. */
+    /** Counts sent bytes. Returns the total for the mark that must follow these bytes, or -1 if no mark is due. */
     fun sent(bytes: Long): Long {
         sent += bytes
         if (sent - taken >= windowBytes) full = true
@@ -39,7 +40,10 @@ internal class MarkedWindow(private val windowBytes: Long) {
         return sent
     }
 
-    /** Handles an echoed mark. Returns null if it was never sent, else whether to report `drained`. */
+    /**
+     * Handles an echoed mark. Returns null if this end never sent the mark. Otherwise returns whether the sink's
+     * `drained` must be called.
+     */
     fun taken(total: Long): Boolean? {
         if (total <= taken || total > marked) return null
         taken = total

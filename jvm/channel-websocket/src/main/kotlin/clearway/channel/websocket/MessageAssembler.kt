@@ -14,7 +14,7 @@ internal class MessageAssembler(private val bytesMax: Int) {
         val count = part.remaining()
         if (count > bytesMax - filled) return false
         if (filled + count > bytes.size) {
-            // Allocates the exact size for a message of one part; doubles the buffer otherwise.
+            // The first part gets a buffer of its exact size. For further parts, the buffer doubles.
             val size =
                 if (filled == 0) count else maxOf(filled + count, minOf(bytes.size * 2L, bytesMax.toLong()).toInt())
             bytes = bytes.copyOf(size)
@@ -24,7 +24,7 @@ internal class MessageAssembler(private val bytesMax: Int) {
         return true
     }
 
-    /** Returns the message in memory of its exact size, and starts the next one. */
+    /** Returns the message in memory of its exact size, and starts the next message. */
     fun take(): ByteArray {
         val whole = if (filled == bytes.size) bytes else bytes.copyOf(filled)
         bytes = ByteArray(0)
@@ -32,7 +32,7 @@ internal class MessageAssembler(private val bytesMax: Int) {
         return whole
     }
 
-    /** Adds a part of a text. Returns false if the text is too long for a mark. */
+    /** Adds a part of a text message. Returns false if the text is longer than any mark. */
     fun addText(part: String): Boolean {
         text.append(part)
         return text.length <= TEXT_MAX

@@ -22,7 +22,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private val lock = Any()
-    /** Held during calls of the sink, so that they do not overlap. */
+    /** Held during calls of the sink. Only one thread at a time calls it. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private var socket: Socket? = null
@@ -31,25 +31,34 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private var sending = false
     private val windowBytes = limits.windowBytes.toLong()
     private val window = MarkedWindow(windowBytes)
-    /** Whether the frames queued here fill the window. Used for a foreign peer, which does not echo marks. */
+    /**
+     * Whether the frames in [queue] fill the window. Used if the peer is not a Clearway end, because such a peer does
+     * not echo marks.
+     */
     private var queueFull = false
-    /** Frames and marks that arrived before the sink, while it was paused, or while another one is delivered. */
+    /**
+     * The frames and marks that wait for delivery. They wait while the sink is not open, while the transport is paused,
+     * and while another message is being delivered.
+     */
     private val inbox = ArrayDeque<Any>()
     private var inboxBytes = 0L
-    /** Whether a thread delivers what is in [inbox]. */
+    /** Whether a thread delivers the messages in [inbox]. */
     private var delivering = false
     private var paused = false
-    /** Whether the socket was asked for a message that has not arrived yet. */
+    /** Whether the transport has requested a message that has not arrived yet. */
     private var asked = false
     private var received = 0L
-    /** Total of the last mark that arrived. A mark that repeats it is a protocol error. */
+    /** The total of the last mark that arrived. A repeated mark is a protocol error. */
     private var marked = 0L
-    /** A mark whose answer waits to leave, or -1. An answer includes the earlier ones, so that they cannot pile up. */
+    /**
+     * The total of a mark whose echo waits to be sent, or -1. An echo confirms all earlier marks too, so only one has
+     * to wait.
+     */
     private var owed = -1L
     private val assembler = MessageAssembler(limits.frameBytesMax)
-    /** Why the transport has ended or is ending. */
+    /** The reason why the transport has ended or is ending; null while it is open. */
     private var end: CloseReason? = null
-    /** Closed at this end: nothing is delivered any more. */
+    /** Whether this end has closed the transport. No more frames are delivered then. */
     private var deaf = false
     private var over = false
     private var told = false
@@ -63,7 +72,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
 
-    /** Whether the socket is being read, so that a pong would be noticed. */
+    /** Whether the socket is being read, so that a pong can be noticed. */
     val isRead: Boolean
         get() = synchronized(lock) { sink != null && asked }
 
@@ -75,7 +84,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             check(this.sink == null) { "sink must be given once: open() was called before" }
             this.sink = sink
         }
-        // On another thread: `open` never calls the sink before it returns.
+        // Another thread delivers, because `open` must not call the sink.
         DeliveryThreads.execute(::deliver)
     }
 
@@ -114,7 +123,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         }
         pump()
         demand()
-        // The peer's close is read, too. A peer that does not answer delays the end by 5 s at most.
+        // The peer's close must be read, too. A peer that does not close in time delays the end by [CLOSE_SECONDS].
         CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, DeliveryThreads).execute { abort(reason) }
     }
 
@@ -129,7 +138,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         ended(reason)
     }
 
-    /** The socket is open. */
+    /** Called when the socket is open. */
     fun opened(open: Socket) {
         val late =
             synchronized(lock) {
@@ -142,7 +151,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         pump()
     }
 
-    /** Handles a binary message or a part of it, and requests the next. */
+    /** Handles a binary message, or a part of one, and requests the next. */
     fun binary(part: java.nio.ByteBuffer, last: Boolean) {
         val listens = arrived()
         if (listens && !assembler.add(part)) {
@@ -151,20 +160,20 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         demand()
     }
 
-    /** Handles a text message or a part of it, and requests the next. */
+    /** Handles a text message, or a part of one, and requests the next. */
     fun text(part: String, last: Boolean) {
         if (arrived()) {
             if (!assembler.addText(part)) stray(assembler.takeText())
             else if (last) {
                 val text = assembler.takeText()
-                // Such a mark makes room for waiting frames: it is read also while the sink is paused.
+                // An echoed mark makes room for waiting frames, so it is handled even while the sink is paused.
                 if (readMark(text)?.word == "taken") control(text) else keep(text)
             }
         }
         demand()
     }
 
-    /** Notes that a requested message arrived. Returns whether it is still wanted. */
+    /** Records that a requested message arrived. Returns false if this end has closed and ignores the message. */
     private fun arrived(): Boolean =
         synchronized(lock) {
             asked = false
@@ -179,7 +188,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         deliver()
     }
 
-    /** Delivers what has arrived, in order, on one thread at a time. */
+    /** Delivers the messages that have arrived, in order. Only one thread at a time delivers. */
     private fun deliver() {
         synchronized(lock) {
             if (delivering) return
@@ -199,14 +208,15 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private fun deliver(frame: ByteArray) {
-        // Counts before the call: the sink may reply, and the peer's mark may arrive, during the call.
+        // The count changes before the call of the sink. During the call, the sink may reply and the peer's next mark
+        // may arrive.
         received += weight(frame)
         synchronized(telling) { if (!synchronized(lock) { deaf }) guarded { sink?.frame(frame) } }
     }
 
     /**
-     * Requests the next message, unless too much waits here. Without a sink one message waits; while the transport is
-     * paused, as many as a sender of Clearway's may send before its window is full.
+     * Requests the next message, unless too many bytes wait at this end. Before the sink is open, one message may wait.
+     * While the transport is paused, the waiting bytes are limited to the largest frame plus the window.
      */
     private fun demand() {
         val open =
@@ -219,15 +229,15 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         open?.demand()
     }
 
-    /** The socket was closed, with the peer's status. */
+    /** Called when the socket was closed, with the peer's status and text. */
     fun closed(status: Int, text: String): Unit = ended(readStatus(status, text))
 
-    /** The connection broke or was never open. */
+    /** Called when the connection has broken or could not be opened. */
     fun ended(reason: CloseReason) {
         synchronized(lock) {
             if (end == null) end = reason
             over = true
-            // No sender is left to hold back.
+            // No more messages can arrive, so a pause has no purpose.
             paused = false
             queue.clear()
         }
@@ -249,8 +259,8 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         close(CloseReason(CloseCode.PROTOCOL, "text where bytes were expected: \"${text.take(EXCERPT)}\""))
 
     /**
-     * Sends the queued messages, one at a time. A loop, because a socket may complete each send at once; recursion
-     * could then overflow the stack.
+     * Sends the queued messages, one at a time. This function is a loop because a socket may complete each send at
+     * once, and recursion could then overflow the stack.
      */
     private fun pump() {
         while (true) {
@@ -259,7 +269,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 synchronized(lock) {
                     open = socket ?: return
                     if (sending) return
-                    // A foreign peer does not understand marks.
+                    // A peer that is not a Clearway end does not understand marks.
                     if (!open.isOurs) while (queue.peek() is Out.Text) queue.remove()
                     val first = answer() ?: queue.poll() ?: return
                     sending = true
@@ -277,7 +287,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                     is Out.Close -> open.close(next.status, next.text, sent)
                 }
             } catch (thrown: Throwable) {
-                // `sent` will not be called, and no other message may leave before it.
+                // The socket will not call `sent`, and no other message may be sent before that call.
                 return abort(
                     CloseReason(CloseCode.FAILED, "sending failed: ${thrown.javaClass.name}", emptyMap(), thrown)
                 )
@@ -286,7 +296,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         }
     }
 
-    /** The answer to the last mark, if it has not left. In the lock. */
+    /** Takes the echo of the last mark. Returns null if it was sent already. The caller holds the lock. */
     private fun answer(): Out? {
         val total = owed
         owed = -1
@@ -318,11 +328,12 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private companion object {
-        /** The same time as in the other languages. */
+        /** Maximum time to wait for the peer's close, in seconds. It is the same in every language. */
         const val CLOSE_SECONDS = 5L
         const val EXCERPT = 80
 
-        // State of a send: unknown yet, complete before the call returned, or completed later by `sent`.
+        // The states of a send. BEGUN: its completion is unknown. DONE: it completed before the call returned. LATER:
+        // `sent` will be called after the call returned.
         const val BEGUN = 0
         const val DONE = 1
         const val LATER = 2

@@ -25,8 +25,8 @@ import org.eclipse.jetty.websocket.server.WebSocketUpgradeHandler
 
 /**
  * A server for channels over WebSockets (spec/websocket.md). It uses Jetty, which the application must add to its
- * dependencies. By default it listens on 127.0.0.1, refuses pages of other origins and requires a token, because a page
- * of any site can open a WebSocket to this machine. Owns threads until [close].
+ * dependencies. A page of any site can open a WebSocket to this machine. By default, the server therefore listens on
+ * 127.0.0.1, refuses pages of other origins and requires a token. The server owns threads until [close].
  */
 public class WebSocketServer
 private constructor(private val rules: WebSocketServerOptions, private val onConnect: Consumer<ChannelTransport>) :
@@ -39,15 +39,15 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
             Thread(task, "clearway-channel-pings").apply { isDaemon = true }
         }
 
-    /** Address for clients, such as "ws://127.0.0.1:1234/". */
+    /** The address for clients, such as "ws://127.0.0.1:1234/". */
     public val uri: URI
         get() = URI("ws://${connector.host}:${connector.localPort}${rules.path}")
 
-    /** Token that clients must send. Null if the server requires none. */
+    /** The token that clients must send; null if the server requires none. */
     public val token: String?
         get() = rules.token
 
-    /** Number of open connections. */
+    /** The number of open connections. */
     public val connections: Int
         get() = open.size
 
@@ -58,7 +58,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
         val context = ContextHandler("/")
         context.handler =
             WebSocketUpgradeHandler.from(server, context) { container ->
-                // Pings detect silent connections instead.
+                // The pings detect connections that no longer respond, so Jetty's timeout is off.
                 container.setIdleTimeout(java.time.Duration.ZERO)
                 container.addMapping("/*", ::connect)
             }
@@ -90,7 +90,8 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     }
 
     private fun look() {
-        // A connection that is closed meanwhile may throw. That must not stop all pings.
+        // A call may throw if its connection closes at the same time. The exception must not stop the pings of the
+        // other connections.
         for (each in open) guarded {
             if (each.answered()) each.ping()
             else {
@@ -100,7 +101,10 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
         }
     }
 
-    /** Refuses new connections, closes the open ones, and stops. Blocks for that, for some seconds at most. */
+    /**
+     * Refuses new connections, closes the open ones, and stops the server. Blocks until the server has stopped, for
+     * some seconds at most.
+     */
     override fun close() {
         connector.close()
         for (each in open) each.transport.close(CloseReason(CloseCode.CLOSED, "the server closes"))
@@ -110,9 +114,9 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
 
     public companion object {
         /**
-         * Starts a server. Calls `onConnect` with the transport of each connection, on a server thread that it must not
-         * block; it should call `Endpoint.connect`. An exception from it ends that connection. Throws Jetty's exception
-         * if the address is in use.
+         * Starts a server. Calls `onConnect` with the transport of each connection, on a thread of the server.
+         * `onConnect` must not block and should call `Endpoint.connect`. If it throws, that connection ends. Throws
+         * Jetty's exception if the address is in use.
          */
         @JvmStatic
         public fun start(options: WebSocketServerOptions, onConnect: Consumer<ChannelTransport>): WebSocketServer {

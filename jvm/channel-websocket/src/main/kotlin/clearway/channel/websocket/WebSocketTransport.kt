@@ -17,20 +17,22 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
 
-/** The client end of channels over a WebSocket (spec/websocket.md), on the JDK's own HTTP client. */
+/** Connects clients to channels over WebSockets (spec/websocket.md), with the JDK's own HTTP client. */
 public object WebSocketTransport {
     private val OPEN_WITHIN = Duration.ofSeconds(30)
     private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(DeliveryThreads).build() }
 
     /**
-     * Starts to connect and returns at once. Frames that are sent meanwhile wait. The transport ends with `refused` if
-     * the server refuses, with `failed` if no server is there, and with `timeout` if the server does not answer within
-     * 30 s. Copies each frame that arrives once. A peer that is not a Clearway end gets and sends binary messages only.
+     * Starts to connect and returns at once. Frames wait until the connection is open. The transport closes with
+     * `refused` if the server refuses the connection, and with `failed` if the server cannot be reached. It closes with
+     * `timeout` if the server does not answer within 30 s. Copies each incoming frame once. If the peer is not a
+     * Clearway end, only binary messages are exchanged.
      *
-     * @param token the token for the server, or null. Sent in a header, not in the address, because addresses are
-     *   logged
-     * @param client its connections, threads, proxy and TLS are used. Default: one client for the process, with at most
-     *   64 threads, which call the sinks; a client per connection would add a thread or two each
+     * @param token the token for the server, or null. It is sent in a header and not in the address, because addresses
+     *   are logged.
+     * @param client the HTTP client, whose connections, threads, proxy and TLS settings are used. The default is one
+     *   client for the process. Its threads, at most 64, call the sinks. One client for each connection would add one
+     *   or two threads each.
      * @throws IllegalArgumentException for a token that a header cannot contain
      */
     @JvmStatic
@@ -80,14 +82,15 @@ private class JdkSocket(private val socket: WebSocket) : Socket {
 
     override fun abort(): Unit = socket.abort()
 
-    // Ignores a failed send: the listener receives the end.
+    // A failed send is ignored, because the listener is notified of the end.
     private fun after(sending: CompletableFuture<WebSocket>, sent: () -> Unit) {
         sending.whenComplete { _, _ -> sent() }
     }
 }
 
 /**
- * Forwards the JDK's events to the transport. `onOpen` requests no message; the transport requests them one at a time.
+ * Forwards the JDK's events to the transport. `onOpen` requests no message, because the transport requests messages one
+ * at a time.
  */
 private class Listener(private val transport: SocketTransport) : WebSocket.Listener {
     override fun onOpen(socket: WebSocket) {}
@@ -123,7 +126,7 @@ private class Listener(private val transport: SocketTransport) : WebSocket.Liste
     }
 }
 
-/** Returns an error's message. The JDK's own errors may have it only in their cause. */
+/** Returns an error's class name and message. Some errors of the JDK have a message only in their cause. */
 private fun wordsOf(error: Throwable): String {
     val words = error.message ?: error.cause?.message
     return if (words == null) error.toString() else "${error.javaClass.simpleName}: $words"

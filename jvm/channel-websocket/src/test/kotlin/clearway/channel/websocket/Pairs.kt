@@ -5,16 +5,16 @@ import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.TransportLimits
 import java.util.concurrent.LinkedBlockingQueue
 
-/** One server for the tests of this JVM, and the transports of its connections. */
+/** One server that all tests of this JVM use, and the transports of its connections. */
 internal object Pairs {
     private val accepted = LinkedBlockingQueue<ChannelTransport>()
     private val limits = TransportLimits(1 shl 20)
     val server: WebSocketServer = WebSocketServer.start(WebSocketServerOptions().limits(limits)) { accepted += it }
 
     /**
-     * Returns a client's end and the server's, both open. Waits for the open connection: the JDK's client sometimes
-     * reads data in the wrong order if it arrives together with the end of the handshake and exceeds 16 KiB
-     * (spec/websocket.md).
+     * Returns a client's end and the server's end, both open. Waits until the connection is open. Data may otherwise
+     * arrive together with the end of the handshake. If these are more than 16 KiB, the JDK's client sometimes reads
+     * them in the wrong order (spec/websocket.md).
      */
     fun connect(): Pair<ChannelTransport, ChannelTransport> {
         val client = WebSocketTransport.connect(server.uri, server.token, limits)

@@ -137,7 +137,7 @@ class SocketTransportTest {
         transport.pause()
         transport.text("taken 100", true)
         assertEquals(1, told.drains)
-        // Two hundred bytes: the largest frame and the window.
+        // These messages count 200 bytes: the largest frame plus the window.
         repeat(2) { transport.binary(ByteBuffer.wrap(ByteArray(92)), true) }
         assertEquals(3, demands)
         assertEquals(0, told.frames.size)

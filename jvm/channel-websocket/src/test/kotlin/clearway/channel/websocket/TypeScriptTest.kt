@@ -33,7 +33,7 @@ abstract class WebSocketInterop : TypeScriptContract() {
     }
 }
 
-/** TypeScript's server with the JVM's client. */
+/** Tests TypeScript's server with the JVM's client. */
 class TypeScriptServerTest : WebSocketInterop() {
     override fun connect(): Endpoint {
         node = Node.start("websocket.mjs", "serve")
@@ -43,7 +43,7 @@ class TypeScriptServerTest : WebSocketInterop() {
     }
 }
 
-/** The JVM's server with TypeScript's client. */
+/** Tests the JVM's server with TypeScript's client. */
 class TypeScriptClientTest : WebSocketInterop() {
     private lateinit var server: WebSocketServer
 

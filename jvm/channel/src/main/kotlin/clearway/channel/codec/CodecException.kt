@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec
 
-/** The errors of a message. The codes are those of spec/errors.md, the same in every language. */
+/** The kinds of errors that a codec throws. The codes are the same in every language; spec/errors.md defines them. */
 public enum class CodecError(
-    /** The code as every language writes it. */
+    /** The error code, the same in every language. */
     public val code: String
 ) {
-    /** The message ends before the value does, or a count is larger than the rest of the message. */
+    /** The message ends before the value does, or a count exceeds the rest of the message. */
     TRUNCATED("truncated"),
     /** Bytes follow the value. */
     TRAILING_BYTES("trailing-bytes"),
-    /** A type byte is reserved, or belongs to an extension that the codec does not have. */
+    /** A type byte is reserved, or no registered extension has it. */
     UNKNOWN_TAG("unknown-tag"),
     /** A text is not valid UTF-8. */
     BAD_UTF8("bad-utf8"),
@@ -20,13 +20,13 @@ public enum class CodecError(
     TOO_DEEP("too-deep"),
     /** A count or a size is above the limit, or above the maximum of the format. */
     TOO_LARGE("too-large"),
-    /** The codec has no form for a value. */
+    /** The codec cannot encode a value. */
     NOT_ENCODABLE("not-encodable"),
 }
 
 /**
- * A codec's error. [offset] counts bytes from the start of the message. spec/wire.md defines the offset of each error.
- * Errors of reading have no stack trace, so that refusing bad bytes is cheap.
+ * The error of a codec. [offset] counts bytes from the start of the message. spec/wire.md defines the offset of each
+ * error. Errors of decoding have no stack trace, so that refusing bad bytes is cheap.
  */
 public class CodecException
 internal constructor(
@@ -36,7 +36,7 @@ internal constructor(
     cause: Throwable? = null,
     traced: Boolean = false,
 ) : RuntimeException("${error.code} at byte $offset: $what", cause, traced, traced) {
-    /** The code as every language writes it. */
+    /** The error code, the same in every language. */
     public val code: String
         get() = error.code
 }

@@ -2,19 +2,18 @@
 package clearway.channel.codec
 
 /**
- * Maximum number of hex digits in a big integer, for reading and writing. The limit bounds the work that a message can
- * cause (spec/wire.md).
+ * Maximum number of hex digits in a big integer, for encoding and decoding. The limit bounds the work that a message
+ * can cause (spec/wire.md).
  */
 internal const val BIG_DIGITS_MAX = 1 shl 20
 
 /**
- * Limits above which a codec refuses a message, before it allocates memory for the message.
+ * Limits on one message. A codec refuses a message above a limit before it allocates memory for the excess.
  *
- * @property depthMax maximum nesting of lists, maps and extension values, for reading and writing: 0 to 1000; default
- *     128. The reader uses stack for each level of nesting.
- *
- * @property itemsMax maximum number of values that the lists and maps of one message may announce together. A map entry
- *   counts as two. Default 16,777,216.
+ * @property depthMax maximum nesting of lists, maps and extension values, from 0 to 1000, for encoding and decoding.
+ *   The default is 128. Each level of nesting uses stack.
+ * @property itemsMax maximum number of values that all lists and maps of one message may announce together, for
+ *   decoding. A map entry counts as two values. The default is 16,777,216.
  * @throws IllegalArgumentException if a limit is out of its range
  */
 public class CodecLimits

@@ -6,20 +6,20 @@ import clearway.channel.codec.json.JsonMethodCodec
 
 /** The codecs of spec/wire.md, with their default limits. */
 public object Codecs {
-    /** Flutter's standard codec. It is compact and keeps types. Flutter, Android and iOS support it. */
+    /** Flutter's standard codec. It is compact and preserves types. Flutter, Android and iOS support it. */
     @JvmField
     public val STANDARD: StandardMessageCodec = StandardMessageCodec(CodecLimits(), Extensions.NONE, emptyNull = true)
 
     @JvmField public val STANDARD_METHODS: StandardMethodCodec = StandardMethodCodec(STANDARD)
 
-    /** JSON, for ends that support only JSON. */
+    /** The JSON codec, for peers that support only JSON. */
     @JvmField public val JSON: JsonMessageCodec = JsonMessageCodec(CodecLimits())
 
     @JvmField public val JSON_METHODS: JsonMethodCodec = JsonMethodCodec(CodecLimits())
 
-    /** Messages that are texts in UTF-8. */
+    /** The codec for messages that are text, in UTF-8. */
     @JvmField public val STRING: StringCodec = StringCodec()
 
-    /** Messages that are bytes. */
+    /** The codec for messages that are bytes. */
     @JvmField public val BINARY: BinaryCodec = BinaryCodec()
 }

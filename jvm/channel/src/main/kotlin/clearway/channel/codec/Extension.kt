@@ -4,28 +4,29 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 
 /**
- * A type of the application on the wire: a type byte from 128 to 255, and the body that [write] writes. Both ends must
- * have the extension. Several threads may use it at the same time.
+ * Adds an application's own type to the standard codec. On the wire, a value of the type is a type byte from 128 to
+ * 255, then the body that [write] writes. Both ends must register the extension. Several threads may call one extension
+ * at the same time.
  *
- * @property tag the type byte; a codec uses each tag once
- * @property type the class that the extension writes: exactly this class, not its subclasses
+ * @property tag the type byte; a codec accepts each type byte once
+ * @property type the class whose instances the extension encodes; instances of its subclasses do not count
  */
 public abstract class Extension<T : Any> protected constructor(public val tag: Int, public val type: Class<T>) {
     init {
         require(tag in Tag.EXTENSION_MIN..Tag.EXTENSION_MAX) { "tag must be from 128 to 255: tag=$tag" }
     }
 
-    /** Writes the body. Its exceptions reach the caller of `encode`. */
+    /** Writes the body. Exceptions of this function reach the caller of `encode`. */
     public abstract fun write(value: T, writer: ValueWriter)
 
     /**
-     * Reads exactly the bytes that [write] wrote. A RuntimeException, other than a [CodecException], becomes the cause
-     * of a `malformed` error.
+     * Reads exactly the bytes that [write] wrote. A RuntimeException other than a [CodecException] becomes the cause of
+     * a `malformed` error.
      */
     public abstract fun read(reader: ValueReader): T
 }
 
-/** A codec's extensions, indexed for writing and for reading. */
+/** The extensions of a codec: by class for encoding, by type byte for decoding. */
 internal class Extensions(private val byType: Map<Class<*>, Extension<*>>, val byTag: Array<Extension<*>?>) {
     val none = byType.isEmpty()
 
@@ -48,7 +49,7 @@ internal class Extensions(private val byType: Map<Class<*>, Extension<*>>, val b
     }
 }
 
-/** Writes an extension's body. Do not keep it after `write`, and do not pass it to another thread. */
+/** Writes an extension's body. Do not use the writer after `write` returned, or on another thread. */
 public class ValueWriter internal constructor(private val writer: Writer, private val put: (Any?) -> Unit) {
     /** The number of bytes in the message so far. */
     public val offset: Int
@@ -61,7 +62,7 @@ public class ValueWriter internal constructor(private val writer: Writer, privat
 
     public fun int64(value: Long): Unit = writer.int64(value)
 
-    /** Writes padding to a multiple of 8, then a float64. */
+    /** Writes padding up to a multiple of 8, then a float64. */
     public fun float64(value: Double) {
         writer.pad(8)
         writer.int64(value.toRawBits())
@@ -73,21 +74,23 @@ public class ValueWriter internal constructor(private val writer: Writer, privat
         writer.size(value)
     }
 
-    /** Writes bytes without a size. Copies them. */
+    /** Copies bytes into the message, without a size. */
     public fun bytes(value: ByteArray): Unit = writer.raw(value, 0, value.size)
 
-    /** Writes a text with its size, without a type byte. Throws `not-encodable` for half of a surrogate pair. */
+    /**
+     * Writes the size of a text and its UTF-8, without a type byte. Throws `not-encodable` for an unpaired surrogate.
+     */
     public fun text(value: String): Unit = writer.text(value)
 
-    /** Writes zeros up to a multiple of 1, 2, 4 or 8. The multiple counts from the start of the message. */
+    /** Writes zeros up to a multiple of 1, 2, 4 or 8 bytes. The padding counts from the start of the message. */
     public fun pad(alignment: Int): Unit = writer.pad(checkAlignment(alignment))
 
-    /** Writes any value with its type byte. The value is one level deeper. */
+    /** Writes any value with its type byte. The value is nested one level deeper than the extension's own value. */
     public fun value(value: Any?): Unit = put(value)
 }
 
 /**
- * Reads an extension's body. Do not keep it after `read`, and do not pass it to another thread. Every method that reads
+ * Reads an extension's body. Do not use the reader after `read` returned, or on another thread. Every method that reads
  * throws `truncated` if the message ends too soon.
  */
 public class ValueReader internal constructor(private val reader: Reader, private val take: () -> Any?) {
@@ -95,7 +98,7 @@ public class ValueReader internal constructor(private val reader: Reader, privat
     public val offset: Int
         get() = reader.offset
 
-    /** The number of bytes after the current position. */
+    /** The number of bytes that remain in the message. */
     public val left: Int
         get() = reader.left
 
@@ -105,10 +108,10 @@ public class ValueReader internal constructor(private val reader: Reader, privat
 
     public fun int64(): Long = reader.int64()
 
-    /** Reads padding to a multiple of 8, then a float64. */
+    /** Skips padding up to a multiple of 8, then reads a float64. */
     public fun float64(): Double = reader.float64()
 
-    /** Reads a size or a count of up to 32 bits. Does not compare it with the rest of the message. */
+    /** Reads a size or a count of up to 32 bits. Does not compare the number with the rest of the message. */
     public fun size(): Long = reader.size()
 
     /** Reads `count` bytes. Returns a view if the codec owns the message, otherwise a copy. */
@@ -120,10 +123,10 @@ public class ValueReader internal constructor(private val reader: Reader, privat
 
     public fun text(): String = reader.text()
 
-    /** Skips padding up to a multiple of 1, 2, 4 or 8. */
+    /** Skips padding up to a multiple of 1, 2, 4 or 8 bytes. The padding counts from the start of the message. */
     public fun pad(alignment: Int): Unit = reader.pad(checkAlignment(alignment), reader.at)
 
-    /** Reads any value with its type byte. */
+    /** Reads any value with its type byte. The value is nested one level deeper than the extension's own value. */
     public fun value(): Any? = take()
 }
 

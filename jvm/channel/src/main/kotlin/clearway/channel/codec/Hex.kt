@@ -3,8 +3,8 @@ package clearway.channel.codec
 
 import java.math.BigInteger
 
-// The time of BigInteger's own conversion from and to digits grows with the square of their number. Hex digits map
-// directly to bits.
+// Returns the value of a hex digit, or -1 for any other byte. This file maps hex digits directly to bits. The time of
+// BigInteger's own parser grows with the square of the number of digits.
 
 private fun hexDigit(byte: Byte): Int =
     when (val char = byte.toInt()) {
@@ -15,13 +15,13 @@ private fun hexDigit(byte: Byte): Int =
     }
 
 /**
- * Returns the integer of hex digits, in the narrowest type that holds it. Returns null if a byte is not a hex digit or
- * there are none.
+ * Returns the integer that the hex digits represent, in the narrowest type that holds it. Returns null if there are no
+ * digits or a byte is not a hex digit.
  */
 internal fun fromHex(bytes: ByteArray, start: Int, digits: Int, negative: Boolean): Any? {
     if (digits == 0) return null
     val magnitude = ByteArray((digits + 1) / 2)
-    // Each byte takes two digits, starting with the last digit.
+    // Two digits fill one byte of the magnitude. The loop starts with the last digit, the least significant one.
     for (index in 0 until digits) {
         val digit = hexDigit(bytes[start + digits - 1 - index])
         if (digit < 0) return null
@@ -32,7 +32,7 @@ internal fun fromHex(bytes: ByteArray, start: Int, digits: Int, negative: Boolea
     return narrow(if (negative) value.negate() else value)
 }
 
-/** Returns lower-case hex digits without leading zeros. A negative value starts with `-`. */
+/** Returns the value in lower-case hex digits, without leading zeros. A negative value starts with `-`. */
 internal fun toHex(value: BigInteger): ByteArray {
     val magnitude = value.abs().toByteArray()
     val digits = (value.abs().bitLength() + 3) / 4

@@ -2,17 +2,17 @@
 package clearway.channel.codec
 
 /**
- * Caches the texts of map keys by their bytes, because few keys occur again and again. A cached text needs no new
- * memory and has its hash computed. A text's hash determines its place, and a new text replaces the old text there. The
- * cache therefore cannot grow. One thread may use it at a time.
+ * Caches the texts of map keys by their bytes. Many messages contain the same few keys. A cached text needs no new
+ * memory and already has its hash. The hash of a text selects its slot in the cache. A new text replaces the old text
+ * in its slot, so the cache cannot grow. Only one thread at a time may use a cache.
  */
 internal class KeyCache {
     private val texts = arrayOfNulls<String>(PLACES)
 
-    /** Returns the text of ASCII bytes. Returns null if they are not ASCII or more than [SIZE_MAX]. */
+    /** Returns the text of ASCII bytes. Returns null if a byte is not ASCII or there are more than [SIZE_MAX] bytes. */
     fun text(bytes: ByteArray, start: Int, size: Int): String? {
         if (size > SIZE_MAX) return null
-        // The same hash as that of the text.
+        // This loop computes the hash that `String.hashCode` returns for the text.
         var hash = 0
         var all = 0
         for (at in start until start + size) {
@@ -35,10 +35,15 @@ internal class KeyCache {
     }
 
     private companion object {
-        /** Room for the field names of some dozen classes. The references take 2 KiB. */
+        /**
+         * The number of slots: enough for the field names of several dozen classes. Their references take about 2 KiB.
+         */
         const val PLACES = 512
 
-        /** Field names are shorter. Comparing a longer text costs as much as creating it. */
+        /**
+         * Maximum size of a cached text, in bytes. Most field names are shorter. Comparing a longer text costs as much
+         * as creating it.
+         */
         const val SIZE_MAX = 32
     }
 }

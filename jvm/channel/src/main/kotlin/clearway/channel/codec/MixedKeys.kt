@@ -2,14 +2,18 @@
 package clearway.channel.codec
 
 /**
- * Counts the keys of one map that have the same hash, if the map's keys have several types. Keys of one type with the
- * same hash cost little, because a HashMap sorts them. Keys of two types have no common order: the map compares each
- * `Long` with every `Double` of the same hash. With 64,000 crafted keys that took 7 s.
+ * Detects a map whose keys were crafted to share a hash. The reader uses it only for maps with keys of several types.
+ * Keys of one type that share a hash cost little, because a HashMap orders them in a tree. Keys of different types have
+ * no common order, so a HashMap compares each `Long` with every `Double` of the same hash. A map of 64,000 crafted keys
+ * took 7 s to decode.
  */
 internal class MixedKeys {
     private val counts = HashMap<Int, Int>()
 
-    /** Whether more keys share a hash than chance explains. A peer must then have chosen them. */
+    /**
+     * Whether more than [SAME_MAX] keys share one hash. Chance does not explain that number, so the peer chose the
+     * keys.
+     */
     var isFlooded = false
         private set
 
@@ -18,7 +22,10 @@ internal class MixedKeys {
     }
 
     private companion object {
-        /** Among a million random 32-bit hashes, about three are equal. */
+        /**
+         * Maximum number of keys that may share a hash. Among a million random 32-bit hashes, even four equal ones are
+         * very unlikely.
+         */
         const val SAME_MAX = 64
     }
 }

@@ -4,7 +4,7 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-/** Reads the list of numbers of a type byte. Returns null for any other type byte. */
+/** Reads the list of numbers that `tag` announces. Returns null if `tag` is not the type byte of a list of numbers. */
 internal fun readNumbers(reader: Reader, tag: Int): Any? =
     when (tag) {
         Tag.BYTES -> {
@@ -29,7 +29,10 @@ private fun numbers(reader: Reader, tag: Int, width: Int): Any {
     return numbers
 }
 
-/** Maximum length for which a loop is faster than a bulk copy through a buffer. Measured with 4 to 64 elements. */
+/**
+ * Maximum number of elements to copy with a loop. Above it, a bulk copy through a buffer is faster. Measured with 4 to
+ * 64 elements.
+ */
 private const val LOOP_MAX = 24
 
 private fun list(view: ByteBuffer, from: Int, count: Int, tag: Int): Any {
@@ -54,7 +57,7 @@ private fun copied(view: ByteBuffer, from: Int, count: Int, tag: Int): Any {
     }
 }
 
-/** Converts bytes to a view of the list type that a type byte names. */
+/** Returns a view of the bytes as the list type of `tag`. */
 private fun typed(bytes: ByteBuffer, tag: Int): Any =
     when (tag) {
         Tag.BYTES -> bytes
@@ -85,7 +88,8 @@ internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
         throw reader.refusal(CodecError.MALFORMED, "${bytes.remaining()} bytes are no elements of $width", from)
     reader.attachedBytes += bytes.remaining()
     if (reader.owned) return typed(bytes, tag)
-    // Two references to one attachment give one list, as at the sender. Separate copies could turn 90 KB into 500 MB.
+    // Two references to one attachment return the same list, as they did at the sender. Separate copies could turn a
+    // message of 90 KB into 500 MB.
     return reader.copies.getOrPut(index * Tag.EXTENSION_MIN + tag) {
         if (tag == Tag.BYTES) ByteArray(bytes.remaining()).also { bytes.get(it) }
         else list(bytes, bytes.position(), bytes.remaining() / width, tag)

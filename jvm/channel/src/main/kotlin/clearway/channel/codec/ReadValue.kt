@@ -9,7 +9,7 @@ import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import java.nio.LongBuffer
 
-/** Reads values of a message with the standard codec. */
+/** Decodes the values of one message with the standard codec. */
 internal class ValueSource(val reader: Reader, limits: CodecLimits, private val extensions: Extensions) {
     private val depthMax = limits.depthMax
     private var itemsLeft = limits.itemsMax.toLong()
@@ -39,8 +39,8 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
     }
 
     /**
-     * Reads a count of values that take at least `each` bytes. Compares it with the rest of the message and with the
-     * limit.
+     * Reads a count of values. Each value takes at least `each` bytes. Throws `truncated` if the rest of the message is
+     * too short, or `too-large` above the limit on values.
      */
     private fun count(each: Int): Int {
         val from = reader.at
@@ -51,8 +51,9 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
         return count.toInt()
     }
 
-    // The list grows with its values and is not allocated by its count. Nested lists could each announce the whole rest
-    // of the message, and a value takes more memory than its one byte in the message.
+    // The list grows with its values. The announced count does not set its capacity above [FIRST], because each of
+    // several nested lists could announce the whole rest of the message. In memory, an element takes more than its one
+    // byte in the message.
     private fun list(inside: Int): List<Any?> {
         val count = count(1)
         val list = ArrayList<Any?>(minOf(count, FIRST))
@@ -74,7 +75,7 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
                     reader.at++
                     reader.key()
                 } else keyOf(value(inside))
-            // A key that occurs twice keeps the place of the first entry and gets the value of the last.
+            // The last value of a repeated key wins. The key keeps the position of its first entry.
             val before = map.size
             map.put(key, value(inside))
             if (map.size == before) continue
@@ -127,21 +128,24 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
 
     private companion object {
         /**
-         * Initial capacity of a list. This capacity suffices for most lists. A count that announces too many values
-         * cannot make a list expensive.
+         * Maximum initial capacity of a list or a map. Most need no more. A larger announced count does not allocate
+         * memory in advance.
          */
         const val FIRST = 64
     }
 }
 
-/** Returns an integer in the narrowest type that holds it, so that equal integers are equal objects. */
+/**
+ * Returns an integer in the narrowest type that holds it. Equal integers then have the same class and compare as equal.
+ */
 internal fun narrow(value: Long): Any = if (value == value.toInt().toLong()) value.toInt() else value
 
 internal fun narrow(value: BigInteger): Any = if (value.bitLength() < Long.SIZE_BITS) narrow(value.toLong()) else value
 
 /**
- * Converts a value for use as a map key. A list or map that is a key equals only itself, as an array does. If its
- * contents decided, a peer could craft so many keys with the same hash that a lookup would take too long.
+ * Converts a value for use as a map key. A list or a map that is a key equals only itself, as an array does. If such
+ * keys were compared by their contents, a peer could craft many keys with the same hash. One lookup would then take too
+ * long.
  */
 internal fun keyOf(value: Any?): Any? =
     when (value) {

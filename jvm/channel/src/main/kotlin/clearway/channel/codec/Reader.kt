@@ -5,8 +5,8 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * A position in a message, with the methods that read its parts. The message is `bytes` from `start` to `end`. Offsets
- * and padding count from the message's first byte.
+ * Reads the parts of a message from a current position. The message is the part of `bytes` from `start` to `end`.
+ * Offsets and padding count from the first byte of the message.
  */
 internal class Reader(
     val bytes: ByteArray,
@@ -15,24 +15,24 @@ internal class Reader(
     val keys: KeyCache,
     /** Whether lists of numbers may be views of the message. */
     val owned: Boolean = false,
-    /** The message's attachments; null if it can have none. */
+    /** The message's attachments; null if the message cannot have attachments. */
     val attached: List<ByteBuffer>? = null,
 ) {
     val view: ByteBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
 
-    /** The bytes of all attachments that the message refers to. Each reference counts. */
+    /** Total size of the attachments that were read, in bytes. An attachment counts once for each reference to it. */
     var attachedBytes = 0L
 
-    /** Lists that were copied from attachments. */
+    /** The lists that were copied from attachments, by attachment number and type byte. */
     val copies: HashMap<Long, Any> by lazy(LazyThreadSafetyMode.NONE) { HashMap() }
 
-    /** The array index of the next byte. */
+    /** The index in `bytes` of the next byte. */
     var at = start
 
     val left: Int
         get() = end - at
 
-    /** The number of bytes from the message's first byte to the next byte. */
+    /** The offset of the next byte, counted from the first byte of the message. */
     val offset: Int
         get() = at - start
 
@@ -41,7 +41,7 @@ internal class Reader(
 
     private fun truncated(from: Int) = refusal(CodecError.TRUNCATED, "the message ends too soon", from)
 
-    /** Throws `truncated` unless `count` bytes remain. The error's offset is that of index `from`. */
+    /** Throws `truncated` unless `count` bytes remain. The error reports the offset of index `from`. */
     fun need(count: Long, from: Int) {
         if (count > end - at) throw truncated(from)
     }
@@ -75,7 +75,7 @@ internal class Reader(
     }
 
     fun pad(alignment: Int, from: Int) {
-        // The alignment is a power of two.
+        // The mask works because the alignment is a power of two.
         val padding = (start - at) and (alignment - 1)
         need(padding.toLong(), from)
         at += padding
@@ -98,7 +98,7 @@ internal class Reader(
         return four
     }
 
-    /** Reads a size, and checks that the same number of bytes follows. */
+    /** Reads a size. Throws `truncated` unless the message has that number of bytes left. */
     fun sized(): Int {
         val from = at
         val size = size()
@@ -113,7 +113,7 @@ internal class Reader(
         return readUtf8(bytes, view, from, at, start)
     }
 
-    /** Reads a text that is the key of a map. */
+    /** Reads a text that is the key of a map. Returns a cached text if possible. */
     fun key(): String {
         val size = sized()
         val from = at
@@ -121,14 +121,14 @@ internal class Reader(
         return keys.text(bytes, from, size) ?: readUtf8(bytes, view, from, at, start)
     }
 
-    /** Reads this many bytes. Returns a copy. */
+    /** Reads `size` bytes. Returns a copy. */
     fun copy(size: Int): ByteArray {
         val copy = bytes.copyOfRange(at, at + size)
         at += size
         return copy
     }
 
-    /** Reads this many bytes. Returns a view of the message. */
+    /** Reads `size` bytes. Returns a view of the message. */
     fun part(size: Int): ByteBuffer {
         val part = view.duplicate()
         part.limit(at + size)

@@ -3,21 +3,22 @@ package clearway.channel.codec
 
 import java.util.concurrent.atomic.AtomicReference
 
-/** Memory that a codec keeps between messages: its output buffer, and the map keys that it has read. */
+/** Memory that a codec reuses for its next message: the output buffer and the cache of map keys. */
 internal class Scratch {
     val writer = Writer()
     val keys = KeyCache()
 }
 
 /**
- * Keeps one scratch for reuse. A thread takes it from the shelf. Threads that find the shelf empty create their own. A
- * thread-local would not do, because a process may have a million virtual threads.
+ * Keeps one [Scratch] that all threads share, one at a time. A thread that finds the shelf empty creates its own. The
+ * shelf is not a thread-local, because a process may have a million virtual threads and each would keep a buffer.
  */
 internal class ScratchShelf {
     val shelf = AtomicReference<Scratch>()
 
     inline fun <T> use(act: (Scratch) -> T): T {
-        // One thread at a time owns the scratch. `getAndSet` pairs with the `set` below, which publishes the changes.
+        // Only one thread at a time owns the scratch. `getAndSet` reads the scratch that the `set` below published,
+        // with all changes.
         val scratch = shelf.getAndSet(null) ?: Scratch()
         try {
             return act(scratch)
@@ -29,8 +30,8 @@ internal class ScratchShelf {
 
     internal companion object {
         /**
-         * Maximum buffer size, in bytes, of a scratch that is kept. A large message must not hold its memory for ever.
-         * The codecs of the other languages have the same limit.
+         * Maximum size, in bytes, of a buffer that the shelf keeps. A larger buffer is dropped, so that one large
+         * message does not hold its memory for ever. The codecs of the other languages have the same limit.
          */
         const val KEPT_MAX = 1 shl 20
     }

@@ -4,7 +4,7 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 
 /**
- * Flutter's standard codec (spec/wire.md). It is compact and keeps types.
+ * Flutter's standard codec (spec/wire.md). It is compact and preserves types.
  *
  * |Java                                                         |on the wire                               |read back as                                                   |
  * |-------------------------------------------------------------|------------------------------------------|---------------------------------------------------------------|
@@ -15,7 +15,8 @@ import java.nio.ByteBuffer
  * |List, Object[]                                               |list                                      |ArrayList                                                      |
  * |Map                                                          |map                                       |LinkedHashMap; a list or a map that is a key equals only itself|
  *
- * The codec refuses values without a form and never changes them: texts with half of a surrogate pair, sets, dates.
+ * The codec refuses other values and never converts them: for example sets, dates, and texts with an unpaired
+ * surrogate.
  *
  * @see Codecs.STANDARD
  */
@@ -31,27 +32,27 @@ internal constructor(
     override val name: String
         get() = "standard"
 
-    /** Returns the same codec with these limits. */
+    /** Returns a copy of this codec with these limits. */
     public fun with(limits: CodecLimits): StandardMessageCodec =
         StandardMessageCodec(limits, extensions, emptyNull, views)
 
     /**
-     * Returns the same codec with these types added. Throws IllegalArgumentException for a tag or a class that is
-     * taken.
+     * Returns a copy of this codec with these extensions added. Throws IllegalArgumentException for a type byte or a
+     * class that the codec already has.
      */
     public fun with(vararg added: Extension<*>): StandardMessageCodec =
         StandardMessageCodec(limits, extensions + added.asList(), emptyNull, views)
 
     /**
-     * Returns the same codec with another form of a message that is null: its type byte (false) or no bytes (true, the
-     * default).
+     * Returns a copy of this codec with another encoding of null. If `emptyNull` is true (the default), a message that
+     * is null has no bytes. If it is false, the message is the type byte of null.
      */
     public fun withEmptyNull(emptyNull: Boolean): StandardMessageCodec =
         StandardMessageCodec(limits, extensions, emptyNull, views)
 
     /**
-     * Returns the same codec, with views for a channel's messages: lists of numbers are buffers that view the message,
-     * not arrays. See [decodeOwned].
+     * Returns a copy of this codec that decodes a channel's messages with views. A list of numbers is then a buffer
+     * that views the message, not an array. See [decodeOwned].
      */
     public fun withViews(): StandardMessageCodec = StandardMessageCodec(limits, extensions, emptyNull, true)
 
@@ -65,8 +66,9 @@ internal constructor(
 
     /**
      * Writes a message into the buffer's remaining space and advances the buffer's position. Returns false, and writes
-     * nothing, if the message does not fit. Allocates no memory for the message, except when the codec's own buffer
-     * must grow. Throws the exceptions of [encode].
+     * nothing, if the message does not fit. The codec encodes into a buffer of its own first, then copies the message.
+     * Allocates memory for that buffer only if it must grow or another thread is using it. Throws the exceptions of
+     * [encode].
      */
     public fun encodeInto(value: Any?, buffer: ByteBuffer): Boolean {
         if (value == null && emptyNull) return true
@@ -97,10 +99,10 @@ internal constructor(
     }
 
     /**
-     * Returns the bytes of a message with the lists of its attachments written into it. Code that forwards bytes uses
-     * it. A message, a method call and a reply are each a sequence of values; the first byte of a reply reads as null
-     * or true. The caller therefore need not know the kind of the message. Copies. Throws [CodecException] for a
-     * message that this codec cannot read.
+     * Returns a copy of a message in which lists replace the references to attachments. Code that forwards bytes uses
+     * this function. That code need not know what kind of message it forwards. A message, a method call and a reply are
+     * all sequences of values. The first byte of a reply is 0 or 1, which reads as null or true. Throws
+     * [CodecException] for a message that this codec cannot decode.
      */
     internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>): ByteArray {
         val values = ArrayList<Any?>()
@@ -130,12 +132,15 @@ internal constructor(
 internal val NOTHING = ByteArray(0)
 
 /**
- * Maximum bytes of all lists together, the default frame limit. A list with several references is written several
- * times.
+ * Maximum size of all inlined lists together, in bytes: the default frame limit. A list is written once for each
+ * reference to it.
  */
 private const val INLINED_MAX = 64L shl 20
 
-/** Passes a buffer's remaining bytes to `act` as an array: the buffer's own array if it has one, otherwise a copy. */
+/**
+ * Calls `act` with an array that contains the buffer's remaining bytes. The array is the buffer's own if it has one,
+ * otherwise a copy.
+ */
 internal inline fun <T> inArray(message: ByteBuffer, act: (bytes: ByteArray, start: Int, end: Int) -> T): T {
     if (message.hasArray()) {
         val start = message.arrayOffset() + message.position()

@@ -3,7 +3,7 @@ package clearway.channel.codec
 
 import java.nio.ByteBuffer
 
-/** Flutter's standard codec for methods (spec/wire.md). Encodes values as [StandardMessageCodec] does. */
+/** Flutter's standard codec for method calls (spec/wire.md). Encodes values as [StandardMessageCodec] does. */
 public class StandardMethodCodec internal constructor(private val values: StandardMessageCodec) : MethodCodec {
     private val shelf = ScratchShelf()
     internal val views: Boolean
@@ -12,7 +12,7 @@ public class StandardMethodCodec internal constructor(private val values: Standa
     override val name: String
         get() = "standard"
 
-    /** Returns the same codec with the limits and extensions of another codec of values. */
+    /** Returns a method codec that encodes values with `values`. It has the limits and the extensions of `values`. */
     public fun with(values: StandardMessageCodec): StandardMethodCodec = StandardMethodCodec(values)
 
     override fun encodeCall(call: MethodCall): ByteArray =

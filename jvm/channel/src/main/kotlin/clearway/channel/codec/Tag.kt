@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec
 
-//  Standard codec (spec/wire.md). A value is a type byte and a body. All numbers are little-endian.
+//  The layout of a value in the standard codec (spec/wire.md). A value is a type byte (tag) and a body. All numbers are
+//  little-endian.
 //
 //    ┌─────┐              null, true, false
 //    │ tag │
@@ -9,15 +10,16 @@ package clearway.channel.codec
 //    │ tag │ integer   │
 //    ├─────┼──────┬────┴─────┐  big integer (ASCII hex), text (UTF-8), bytes
 //    │ tag │ size │ bytes    │
-//    ├─────┼──────┼─────┬────┴─────┐  lists of numbers; float64 has no size
-//    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element, from byte 0 of the message
+//    ├─────┼──────┼─────┬────┴─────┐  lists of numbers; a single float64 has no size
+//    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element's size
 //    ├─────┼──────┼─────┴────┬─────┘  list: values; map: key and value in turn
 //    │ tag │ size │ values … │
 //    ├─────┼──────┴───┬──────┘  128 and up: the body that the extension wrote
 //    │ tag │ body     │
 //    └─────┴──────────┘
 //
-//  Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above that.
+//  Padding counts from byte 0 of the message. A size up to 253 takes one byte. A size up to 0xFFFF is the byte FE and
+//  2 bytes. A larger size is the byte FF and 4 bytes.
 
 internal object Tag {
     const val NULL = 0
@@ -37,12 +39,12 @@ internal object Tag {
     const val FLOAT32S = 14
 
     /**
-     * A list in an attachment: the list's own tag, then the attachment's number as a size. Only Clearway's wire uses
-     * it.
+     * A reference to an attachment that holds a list. The reference is this byte, the list's own type byte, and the
+     * attachment's number as a size. Only Clearway's channels use this type byte.
      */
     const val ATTACHED = 127
 
-    /** The first and the last tag of extensions. Tags 15 to 127 are reserved. */
+    /** The first and the last type byte of extensions. Type bytes 15 to 127 are reserved. */
     const val EXTENSION_MIN = 128
     const val EXTENSION_MAX = 255
 }

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Messages that are texts in UTF-8. A message without bytes is the empty text. Null is also written without bytes. See
- * [Codecs.STRING].
+ * Encodes messages that are text, in UTF-8. Null is encoded as a message without bytes. A message without bytes is
+ * decoded as the empty text. See [Codecs.STRING].
  */
 public class StringCodec internal constructor() : MessageCodec<String> {
     override val name: String
@@ -29,8 +29,8 @@ public class StringCodec internal constructor() : MessageCodec<String> {
 }
 
 /**
- * Messages that are bytes. Null is written without bytes. Copies each message, except that [decodeOwned] returns the
- * buffer's own array if the message fills it. See [Codecs.BINARY].
+ * Passes on messages that are bytes. Null is encoded as a message without bytes. The codec copies each message, with
+ * one exception: [decodeOwned] returns the buffer's own array if the message fills the array. See [Codecs.BINARY].
  */
 public class BinaryCodec internal constructor() : MessageCodec<ByteArray> {
     override val name: String

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 
 private const val HIGH_BITS = -0x7f7f7f7f7f7f7f80L // 0x80 in each of eight bytes
 
-/** Returns whether all bytes from `start` to `end` are ASCII. `view` is a view of the whole array. */
+/** Returns whether all bytes from `start` to `end` are ASCII. `view` must be a view of the whole array. */
 internal fun isAscii(bytes: ByteArray, view: ByteBuffer, start: Int, end: Int): Boolean {
     var at = start
     while (at + 8 <= end) {
@@ -19,17 +19,18 @@ internal fun isAscii(bytes: ByteArray, view: ByteBuffer, start: Int, end: Int): 
 
 /**
  * Decodes the UTF-8 bytes from `start` to `end`. Throws `bad-utf8` with the offset of the first ill-formed sequence.
- * The offset counts from `zero`, where the message begins.
+ * The offset counts from index `zero`, at which the message begins.
  */
 internal fun readUtf8(bytes: ByteArray, view: ByteBuffer, start: Int, end: Int, zero: Int): String {
-    // The JVM creates a Latin-1 text by copying its bytes. The JVM's UTF-8 decoder would replace bad bytes.
+    // For Latin-1, the JVM only copies the bytes. Other bytes are checked first, because the JVM's UTF-8 decoder would
+    // replace ill-formed sequences.
     if (isAscii(bytes, view, start, end)) return String(bytes, start, end - start, Charsets.ISO_8859_1)
     val wrong = validUntil(bytes, start, end)
     if (wrong < end) throw CodecException(CodecError.BAD_UTF8, "a text is not UTF-8", wrong - zero)
     return String(bytes, start, end - start, Charsets.UTF_8)
 }
 
-/** Returns the index of the first ill-formed sequence, or `end` if there is none. Unicode 16, table 3-7. */
+/** Returns the index of the first ill-formed sequence, or `end` if there is none. Follows table 3-7 of Unicode 16. */
 internal fun validUntil(bytes: ByteArray, start: Int, end: Int): Int {
     var at = start
     while (at < end) {
@@ -58,9 +59,7 @@ internal fun validUntil(bytes: ByteArray, start: Int, end: Int): Int {
     return end
 }
 
-/**
- * Returns the size of a text in UTF-8, in bytes. Returns -1 for half of a surrogate pair, which UTF-8 cannot encode.
- */
+/** Returns the size of a text in UTF-8, in bytes. Returns -1 for an unpaired surrogate, which UTF-8 cannot encode. */
 internal fun utf8Size(text: CharSequence): Long {
     var size = 0L
     var at = 0

@@ -9,7 +9,7 @@ import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import java.nio.LongBuffer
 
-/** Writes values with the standard codec. */
+/** Encodes the values of one message with the standard codec. */
 internal class ValueSink(val writer: Writer, limits: CodecLimits, private val extensions: Extensions) {
     private val depthMax = limits.depthMax
 
@@ -36,7 +36,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         if (narrow.toLong() == value) writer.int32(Tag.INT32, narrow) else writer.int64(Tag.INT64, value)
     }
 
-    // Checks the application's extensions before lists and maps: the class of an extension may also be a list or a map.
+    // Extensions have priority over lists and maps, because the class of an extension may also be a list or a map.
     private fun other(value: Any, depth: Int) {
         val own = extensions.of(value)
         when {
@@ -86,7 +86,7 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         if (count != size) throw changed()
     }
 
-    // The count was written before the values, so the count and the message are wrong.
+    // The count was written before the values and no longer matches them, so the message would be wrong.
     private fun changed() = writer.refusal(CodecError.NOT_ENCODABLE, "a list or a map changed while it was written")
 
     private fun big(value: BigInteger) {
@@ -99,14 +99,14 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
         writer.raw(digits, 0, digits.size)
     }
 
-    @Suppress("UNCHECKED_CAST") // The extension was found by the value's class.
+    @Suppress("UNCHECKED_CAST") // `Extensions.of` found the extension by the value's class.
     private fun extension(value: Any, own: Extension<*>, depth: Int) {
         val inside = enter(depth)
         writer.byte(own.tag)
         (own as Extension<Any>).write(value, ValueWriter(writer) { value(it, inside) })
     }
 
-    /** Writes a list of numbers of one width. Returns false for any other value. */
+    /** Writes a value that is a list of numbers of one type. Returns false for any other value. */
     private fun numbers(value: Any): Boolean {
         when (value) {
             is ByteArray -> {
@@ -179,7 +179,8 @@ internal class ValueSink(val writer: Writer, limits: CodecLimits, private val ex
 
     private companion object {
         /**
-         * Maximum length for which a loop is faster than a bulk copy through a buffer. Measured with 4 to 64 elements.
+         * Maximum number of elements to copy with a loop. Above it, a bulk copy through a buffer is faster. Measured
+         * with 4 to 64 elements.
          */
         const val LOOP_MAX = 24
     }

@@ -4,7 +4,7 @@ package clearway.channel.codec
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-/** Writes a message into memory that grows. Offsets and padding count from the first byte of the memory. */
+/** Writes a message into memory that grows. Offsets and padding count from the first byte of that memory. */
 internal class Writer {
     var bytes = ByteArray(FIRST)
         private set
@@ -14,7 +14,7 @@ internal class Writer {
 
     fun refusal(error: CodecError, what: String): CodecException = CodecException(error, what, offset, traced = true)
 
-    /** Makes room for `count` more bytes. Throws `too-large` above an array's limit. */
+    /** Makes room for `count` more bytes. Throws `too-large` if the message would be larger than [ARRAY_MAX]. */
     fun room(count: Long) {
         if (count > bytes.size - offset) grow(offset + count)
     }
@@ -42,7 +42,7 @@ internal class Writer {
         offset += 8
     }
 
-    /** Writes a type byte and its body. */
+    /** Writes a type byte and an integer of 4 bytes. */
     fun int32(tag: Int, value: Int) {
         room(5)
         bytes[offset] = tag.toByte()
@@ -100,7 +100,7 @@ internal class Writer {
         return space
     }
 
-    /** Writes a text with its size in front. */
+    /** Writes the size of a text, then its UTF-8. Throws `not-encodable` for an unpaired surrogate. */
     fun text(text: String) {
         val length = text.length
         val begin = offset
@@ -127,7 +127,9 @@ internal class Writer {
         utf8(text, 0, text.length)
     }
 
-    /** Writes a part of a text as UTF-8. The text must be well-formed, and the caller must have made room. */
+    /**
+     * Writes a part of a text as UTF-8. The text must be well-formed, and the caller must have made room for the bytes.
+     */
     fun utf8(text: String, from: Int, to: Int) {
         var at = from
         var place = offset
@@ -140,21 +142,21 @@ internal class Writer {
                 continue
             }
             val more = if (code < 0x800) 1 else if (code < 0x10000) 2 else 3
-            // The first byte begins with 110, 1110 or 11110, followed by the first bits.
+            // The first byte begins with the bits 110, 1110 or 11110. The highest bits of the code point follow.
             bytes[place++] = ((0xf0 shl (3 - more)) or (code shr (6 * more))).toByte()
             for (left in more - 1 downTo 0) bytes[place++] = (0x80 or (code shr (6 * left) and 0x3f)).toByte()
         }
         offset = place
     }
 
-    /** Returns the written bytes, in an array of their exact size. */
+    /** Returns a copy of the written bytes, in an array of their exact size. */
     fun copy(): ByteArray = bytes.copyOf(offset)
 
     private companion object {
         /** Initial size of the memory, in bytes. Most messages are shorter. */
         const val FIRST = 1024
 
-        /** The largest array that every JVM supports. */
+        /** The largest array that every JVM supports, in bytes. */
         const val ARRAY_MAX = Int.MAX_VALUE - 8L
     }
 }

@@ -11,7 +11,7 @@ import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.readError
 
-/** Receives a call's answer or failure, once, after the lock is released. */
+/** Receives a call's answer or its failure, once, after the lock is released. */
 internal typealias Settle = (answer: Received?, failure: Throwable?) -> Unit
 
 /** A call of this end that has not settled. */
@@ -31,8 +31,8 @@ internal class Call(
 }
 
 /**
- * This end's open calls. Each call settles once: by its answer, its caller, its deadline or timeout, or the transport's
- * end.
+ * The open calls of this end. Each call settles once: by its answer, its caller, its deadline, its timeout or the end
+ * of the transport.
  */
 internal class Calls(
     private val link: Link,
@@ -48,8 +48,8 @@ internal class Calls(
         get() = open.size
 
     /**
-     * Starts a call. The caller holds the lock. Returns the call for [giveUp]. Returns null if the call was refused
-     * before it opened; `settle` receives the reason.
+     * Starts a call. The caller holds the lock. Returns the call, which can be passed to [giveUp]. Returns null if the
+     * call was refused before it opened; `settle` then receives the reason.
      */
     fun call(channel: String, message: ByteArray, options: CallOptions, settle: Settle): Call? {
         val callsMax = link.settings.callsMax
@@ -71,7 +71,7 @@ internal class Calls(
             limit(call, options)
             outbox.push(call)
         } catch (thrown: Throwable) {
-            refuse(call, thrown) // The clock set no timer, for example because the system could start no thread.
+            refuse(call, thrown) // The clock could not set a timer, for example for lack of threads.
         }
         return call
     }
@@ -95,7 +95,7 @@ internal class Calls(
     }
 
     /**
-     * Settles the call that a reply belongs to. Drops the reply if the call has already settled. The caller holds the
+     * Settles the call that a reply answers. Drops the reply if the call has settled already. The caller holds the
      * lock.
      */
     fun reply(frame: Frame, message: Received) {
@@ -104,7 +104,10 @@ internal class Calls(
         else end(call, null, failure(frame, call.channel))
     }
 
-    /** Settles a call early. Sends a cancel to the other end, unless the call was not sent yet or the wire is plain. */
+    /**
+     * Settles a call before its answer arrives. Sends a cancel to the other end if the call was sent and the wire is
+     * Clearway's.
+     */
     fun giveUp(call: Call, status: Int, reason: Throwable) {
         link.lock.locked {
             if (take(call.id) != null) {
@@ -114,7 +117,7 @@ internal class Calls(
         }
     }
 
-    /** Fails all open calls. Called when the transport has closed. */
+    /** Fails all open calls, because the transport has closed. */
     fun closed() {
         for (call in open.values.toList()) {
             take(call.id)
@@ -122,7 +125,7 @@ internal class Calls(
         }
     }
 
-    /** Runs `act` once no call is open. The lock runs it after its release. */
+    /** Runs `act` when no call is open. `act` runs after the lock is released. */
     fun whenIdle(act: () -> Unit) {
         if (open.isEmpty()) link.lock.defer(act) else idle.add(act)
     }
@@ -132,7 +135,7 @@ internal class Calls(
 
     private fun limit(call: Call, options: CallOptions) {
         val deadlineMs = if (options.deadlineMs > 0) options.deadlineMs else Long.MAX_VALUE
-        // A foreign end does not enforce timeouts. This end does.
+        // On the plain wire, the other end does not enforce timeouts, so this end does.
         val timeoutMs = if (link.isPlain && options.timeoutMs > 0) options.timeoutMs else Long.MAX_VALUE
         val ms = minOf(deadlineMs, timeoutMs)
         if (ms == Long.MAX_VALUE) return
@@ -155,7 +158,7 @@ internal class Calls(
         return call
     }
 
-    // The id 0 marks a message without a reply.
+    // The id 0 means that a message wants no reply, so no call uses it.
     private fun nextId(): Int {
         do last++ while (last == 0 || open.containsKey(last))
         return last
@@ -188,9 +191,10 @@ internal fun statusError(status: Long, channel: String): ChannelException {
     return ChannelException(error, "$channel: $what")
 }
 
-/** Returns the error for a plain reply without bytes. */
+/** Returns the error for a reply without bytes on the plain wire. */
 internal fun noAnswer(channel: String): ChannelException =
     ChannelException(ChannelError.NOT_IMPLEMENTED, "$channel: not implemented by the other end, or no handler there")
 
-// The wire writes 0 for "no limit". A limit of 2^32 - 1 ms or more also becomes 0.
+// Converts a time in milliseconds to its number on the wire, where 0 means no limit. A time of 2^32 - 1 ms or more also
+// becomes 0.
 private fun toWire(ms: Long): Long = if (ms < 0xffff_ffffL) ms else 0

@@ -5,12 +5,12 @@ import clearway.channel.transport.DaemonThreads
 import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 
-/** An endpoint's clock and timers. Tests supply their own. No method blocks. */
+/** Supplies an endpoint's time and timers. Tests use their own implementation. No method blocks. */
 internal interface Clock {
-    /** Returns the current time in milliseconds. The zero point is arbitrary. */
+    /** Returns the current time in milliseconds, counted from an arbitrary zero point. */
     fun nowMs(): Long
 
-    /** Runs `act` once, after `ms` milliseconds. Returns a timer that can stop it. */
+    /** Runs `act` once, after `ms` milliseconds. Returns a timer that can cancel the run. */
     fun after(ms: Long, act: () -> Unit): Timer
 }
 
@@ -18,11 +18,11 @@ internal fun interface Timer {
     fun stop()
 }
 
-/** Runs the timers of all endpoints on one daemon thread. Their actions are short. */
+/** Runs the timers of all endpoints on one daemon thread. The timers' actions must be short. */
 internal object SystemClock : Clock {
     private val timers =
         ScheduledThreadPoolExecutor(1, DaemonThreads("clearway-channel-timer-")).apply {
-            // Without this policy, the queue would keep an answered call until its deadline.
+            // Without this policy, the queue would keep the timer of an answered call until the call's deadline.
             removeOnCancelPolicy = true
         }
 

@@ -7,15 +7,15 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodReply
 import clearway.channel.wire.Status
 
-/** Channel on which the other end sets how many early messages this end keeps (spec/wire.md). */
+/** The name of the control channel. On it, the other end sets how many early messages this end keeps (spec/wire.md). */
 internal const val CONTROL_CHANNEL = "dev.flutter/channel-buffers"
 
 private val codec = Codecs.STANDARD_METHODS
 
 /**
  * Serves the control channel. `resize [name, count]` sets how many early messages of a channel are kept. `overflow
- * [name, allowed]` sets whether a drop deserves a warning. This end checks its arguments and ignores it, because this
- * end never warns.
+ * [name, allowed]` sets whether a dropped message causes a warning. This end never warns, so it only checks the
+ * arguments of `overflow`.
  */
 internal class Control(private val link: Link, private val resize: (name: String, count: Int) -> Unit) : Handler {
     override fun request(served: Served) {

@@ -21,12 +21,14 @@ import clearway.channel.wire.readFrame
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** Owns an endpoint's parts and passes each incoming frame to the right part. The channel classes use it. */
+/**
+ * Owns the parts of an endpoint and passes each incoming frame to the right part. The channel classes use these parts.
+ */
 internal class Core(private val transport: ChannelTransport, settings: EndpointOptions, wire: Int, there: Hello?) {
     val lock = EndpointLock { settings.report(it, transport.name) }
     val link = Link(transport, settings, lock, wire, there, ::ended)
     private val outbox = Outbox(link)
-    /** Answers and ends of streams that wait until the transport has room. */
+    /** The answers, and the ends of streams, that wait until the transport has room. */
     private val replies: Replies =
         Replies(
             link,
@@ -43,15 +45,15 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     val plainSubscriptions = PlainSubscriptions(link, calls)
     val router: RequestRouter = RequestRouter(link, replies)
     private val publishers = Publishers(link, replies, router::withdraw)
-    /** Streams of events that this end serves to a foreign end. */
+    /** The event streams that this end serves on the plain wire. */
     val plainSources = LinkedHashSet<Source>()
     /**
-     * Streams to a foreign end whose source still runs, with or without a listener. Each stream occupies a place until
-     * its source has ended.
+     * The event streams on the plain wire whose source still runs. A stream may have no listener any more. It counts
+     * against `callsMax` until its source has ended.
      */
     val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()
-    /** Posts that wait to be sent. When the connection ends, these posts fail. */
+    /** The posts that wait to be sent. They fail when the connection ends. */
     private val posts = LinkedHashSet<Waiting>()
     private val closing = AtomicBoolean()
 
@@ -60,8 +62,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     }
 
     /**
-     * Sends a call. The future completes with the value that `read` returns for the answer. Cancelling the future gives
-     * up the call.
+     * Sends a call. The future completes with the value that `read` returns for the answer. Cancelling the future
+     * cancels the call.
      */
     fun <T> call(
         channel: String,
@@ -88,7 +90,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         return future
     }
 
-    /** Sends a message that has no answer. The future completes when the transport has the message. */
+    /** Sends a message that has no answer. The future completes when the transport has accepted the message. */
     fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
         val post =
@@ -121,7 +123,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     fun frame(bytes: ByteArray): Unit =
         lock.locked {
             val frame = readFrame(bytes)
-            // The transport may still deliver frames after this end has closed it.
+            // The transport may still deliver frames after the connection has ended.
             if (link.reason != null) return@locked
             if (frame == null) link.broken("received ${bytes.size} bytes that are not a frame")
             else {
@@ -156,8 +158,9 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         }
 
     /**
-     * Ends the streams that this end serves, waits until the calls in both directions are answered, then closes the
-     * transport. After `timeoutMs`, closes the transport at once.
+     * Closes the endpoint after its calls are answered. Ends the streams that this end serves, waits until the calls in
+     * both directions are answered, then closes the transport. Closes the transport after `timeoutMs` milliseconds in
+     * any case.
      */
     fun close(timeoutMs: Long) {
         if (!closing.compareAndSet(false, true)) return
@@ -212,7 +215,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         if (frame.op != Op.MESSAGE) return link.broken("a frame of kind ${frame.op} on the plain wire")
         val channel = channel(frame) ?: return
         if (!plainSubscriptions.message(channel, message)) request(frame, message, frame.id != 0, channel)
-        // An event needs no answer. The other end gets an answer only if it asked for one.
+        // An event needs no answer. An answer is sent only if the other end asked for one.
         else if (frame.id != 0) replies.send(Op.ANSWER, 0, frame.id, 0, 0, NOTHING) {}
     }
 

@@ -2,20 +2,20 @@
 package clearway.channel.endpoint
 
 /**
- * Credit that never runs out, for an end that grants or needs none. A quarter of the maximum leaves room for additions
- * without overflow.
+ * Credit that never runs out. It is used if an end grants or needs no credit. A quarter of the largest Long leaves room
+ * for additions without overflow.
  */
 internal const val UNBOUNDED = Long.MAX_VALUE / 4
 
 /**
- * The producer's credit: how many values and bytes it may still send. The producer may send a value while both counts
- * are above zero. A large value can therefore always be sent. The byte count may then be negative.
+ * The producer's credit: how many values and bytes it may still send. The producer may send a value while both numbers
+ * are above zero. A value of any size can therefore be sent, and the number of bytes may become negative.
  */
 internal class SendCredit {
     private var items = 0L
     private var bytes = 0L
 
-    // The cap keeps the grants of a hostile end from overflowing the counts.
+    // Adds credit that the consumer granted. The maximum prevents a hostile peer from overflowing the numbers.
     fun grant(items: Long, bytes: Long) {
         this.items = minOf(this.items + items, UNBOUNDED)
         this.bytes = minOf(this.bytes + bytes, UNBOUNDED)
@@ -33,8 +33,8 @@ internal class SendCredit {
 }
 
 /**
- * The consumer's credit: the number of values and bytes taken and not yet granted again. The consumer batches grants:
- * it sends one after it has taken half of the window, in values or in bytes.
+ * The consumer's credit: the values and the bytes that were taken since the last grant. The consumer batches its
+ * grants. It sends a grant when half of the window was taken, in values or in bytes.
  */
 internal class ReceiveCredit(private val items: Long, private val bytes: Long) {
     private val out = SendCredit().apply { grant(items, bytes) }
@@ -48,7 +48,7 @@ internal class ReceiveCredit(private val items: Long, private val bytes: Long) {
         return true
     }
 
-    /** Counts a value that the consumer took. Calls `grant` if half of the window is owed. */
+    /** Counts a value that the consumer took. Calls `grant` when half of the window was taken since the last grant. */
     inline fun taken(size: Long, grant: (items: Long, bytes: Long) -> Unit) {
         owedItems++
         owedBytes += size

@@ -4,9 +4,9 @@ package clearway.channel.endpoint
 import java.util.ArrayDeque
 
 /**
- * Keeps early messages: messages that arrive before their channel has a handler. Limits are the number of messages in
- * each channel, the bytes in total, and the time. The class does no I/O. The methods return the messages that were
- * dropped or have expired, and the owner answers these messages.
+ * Keeps early messages, which arrive before their channel has a handler. The number of messages of each channel, the
+ * bytes of all messages and the time are limited. This class does no I/O. Its methods return the entries that were
+ * dropped or have expired, and the caller answers these messages.
  */
 internal class Early<T : Any>(private val each: Int, private val bytesMax: Long, private val keptMs: Long) {
     private class Kept<T>(val entry: T, val bytes: Long, val untilMs: Long)
@@ -19,7 +19,8 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
     private var bytes = 0L
 
     /**
-     * Keeps an entry. Returns the entries that it dropped: the oldest entries of the channel, the new entry, or both.
+     * Keeps an entry of `size` bytes. Returns the entries that were dropped: the oldest entries of the channel, the new
+     * entry, or both.
      */
     fun add(name: String, entry: T, size: Long, nowMs: Long): List<T> {
         val shelf = shelf(name)
@@ -40,7 +41,7 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
         return List(shelf.kept.size) { shift(shelf) }
     }
 
-    /** Removes an entry, if it is kept. */
+    /** Removes an entry. Does nothing if the entry is not kept. */
     fun remove(name: String, entry: T) {
         val shelf = shelves[name] ?: return
         val kept = shelf.kept.firstOrNull { it.entry === entry } ?: return
@@ -62,7 +63,7 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
         return gone
     }
 
-    /** The time when the next entry expires; null if there is no entry. */
+    /** The time at which the next entry expires; null if there is no entry. In milliseconds of the clock. */
     val nextMs: Long?
         get() = shelves.values.mapNotNull { it.kept.peek()?.untilMs }.minOrNull()
 
@@ -84,7 +85,7 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
     }
 
     private companion object {
-        /** Number of channel names above which a new name evicts the oldest name that has no messages. */
+        /** Maximum number of channel names. A further name evicts the oldest name that has no messages. */
         const val SHELVES_MAX = 1024
     }
 }

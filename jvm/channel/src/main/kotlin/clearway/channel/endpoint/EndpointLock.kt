@@ -4,18 +4,18 @@ package clearway.channel.endpoint
 import java.util.concurrent.locks.ReentrantLock
 
 /**
- * Guards an endpoint's state. Calls into the application (futures, handlers, listeners) are deferred until the lock is
- * released. The application can therefore neither hold the lock nor see half-changed state.
+ * Guards an endpoint's state. Calls of application code (futures, handlers, listeners) are deferred until the lock is
+ * released. Application code therefore never runs under the lock and never sees state in the middle of a change.
  */
 internal class EndpointLock(
-    /** Receives the exceptions of deferred actions. This function must not throw. */
+    /** Receives the exceptions of deferred actions. Must not throw. */
     private val onError: (Throwable) -> Unit
 ) {
     private val lock = ReentrantLock()
     private var deferred = ArrayList<() -> Unit>()
 
     /**
-     * Runs `act` under the lock, which is reentrant. The outermost call releases the lock and then runs the deferred
+     * Runs `act` under the lock, which is reentrant. The outermost call releases the lock, then runs the deferred
      * actions.
      */
     fun <T> locked(act: () -> T): T {
@@ -33,7 +33,7 @@ internal class EndpointLock(
         }
     }
 
-    // An exception of the application's code must not end the thread that reads for the whole endpoint.
+    // An exception of application code must not end the thread that reads for the whole endpoint.
     private fun run(act: () -> Unit) {
         try {
             act()
@@ -42,7 +42,7 @@ internal class EndpointLock(
         }
     }
 
-    /** Defers `act` until this thread releases the lock. The caller must hold the lock. */
+    /** Runs `act` after this thread has released the lock. The caller must hold the lock. */
     fun defer(act: () -> Unit) {
         check(lock.isHeldByCurrentThread) { "the lock is not held" }
         deferred.add(act)

@@ -20,7 +20,7 @@ import clearway.channel.wire.readHello
 import clearway.channel.wire.writeHello
 import java.util.concurrent.CompletableFuture
 
-/** A transport's sink. It handles the hello, then passes frames to the endpoint's core. */
+/** Exchanges the hello on a transport, then passes its frames to the endpoint's core. */
 internal class Greeting(private val transport: ChannelTransport, private val settings: EndpointOptions) : ChannelSink {
     val met = CompletableFuture<Endpoint>()
     @Volatile private var core: Core? = null
@@ -34,7 +34,7 @@ internal class Greeting(private val transport: ChannelTransport, private val set
         try {
             greet()
         } catch (thrown: Throwable) {
-            met.completeExceptionally(thrown) // Stops the timer. `open` throws if the transport was already open.
+            met.completeExceptionally(thrown) // Also stops the timer.
             throw thrown
         }
     }
@@ -81,8 +81,7 @@ internal class Greeting(private val transport: ChannelTransport, private val set
         core?.let { survive(it) { it.drained() } }
     }
 
-    // A sink must not throw, because its thread reads for the whole transport. An exception closes the connection
-    // instead.
+    // Closes the connection if `act` throws. A sink must not throw, because its thread reads for the whole transport.
     private inline fun survive(core: Core, act: () -> Unit) {
         try {
             act()

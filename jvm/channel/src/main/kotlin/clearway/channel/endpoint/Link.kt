@@ -29,15 +29,15 @@ import clearway.channel.wire.writeFrame
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
 
-/** A message that arrived, not yet decoded. */
+/** A received message that is not decoded yet. */
 internal class Received(val body: ByteBuffer, val flags: Int, val attachments: List<ByteBuffer>) {
-    /** The bytes of credit that the message uses. */
+    /** The number of bytes of credit that the message uses. */
     val bytes: Long
         get() = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
 }
 
 /**
- * The connection to the other end, after the hello. The connection does not know about calls and streams. The
+ * The connection to the other end, after the hello. It sends frames, and has no knowledge of calls and streams. The
  * endpoint's lock guards the state.
  */
 internal class Link(
@@ -47,7 +47,7 @@ internal class Link(
     wire: Int,
     there: Hello?,
     /**
-     * Receives the reason of the connection's end if the transport may not report the end. May be called more than
+     * Called with the reason when the connection ends and the transport may not report it. May be called more than
      * once, with or without the lock held.
      */
     private val ended: (CloseReason) -> Unit,
@@ -56,37 +56,37 @@ internal class Link(
     val transportName: String
         get() = transport.name
 
-    /** Why the connection has ended; null while it is open. */
+    /** The reason why the connection has ended; null while it is open. */
     var reason: CloseReason? = null
-    /** Whether this end is closing. A closing end starts no calls, posts or streams. */
+    /** Whether this end is closing. A closing end starts no more calls, posts or streams of its own. */
     var closing = false
-    /** Whether the transport has asked its sender to wait (back-pressure). */
+    /** Whether the transport applies back-pressure: a `send` returned false, and `drained` was not called since. */
     var congested = false
-    /** Counts the bytes of events that wait for the other end, over all its streams. */
+    /** Counts the bytes of events that wait for the other end, over all streams. */
     val queued = QueueCharge(settings.replyBytesMax.toLong())
     private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
-    // Half of the smallest permitted frame stays free for the rest of the frame.
+    // Leaves at least half of the smallest permitted frame for the parts of the frame other than the name.
     private val nameMax = minOf(settings.nameBytesMax.toLong(), frameBytesMax - FRAME_BYTES_MIN / 2)
     private val nameBytesMax = minOf(nameMax, there?.nameBytesMax ?: nameMax)
-    /** The largest body that fits in a frame with a name of the maximum length. */
+    /** The maximum size of a body, in bytes, in a frame with the longest name. */
     private val bodyBytesMax = (frameBytesMax - OVERHEAD - nameBytesMax).toInt()
-    /** Whether errors cross in full. */
+    /** Whether errors are sent in full. */
     private val exposes = settings.exposeErrors ?: transport.isTrusted
     private val names = ConcurrentHashMap<String, ByteArray>()
 
-    /** Whether no call, post or stream may start any longer. */
+    /** Whether this end may start no more calls, posts or streams. */
     val over: Boolean
         get() = closing || reason != null
 
-    /** Throws IllegalArgumentException if a name is too long for this end. Any thread may call it. */
+    /** Throws IllegalArgumentException if a name is too long for this end. Any thread may call this function. */
     fun checkName(name: String) {
         val most = settings.nameBytesMax
         require(name.toByteArray(Charsets.UTF_8).size <= most) { "name must have at most $most bytes: name=$name" }
     }
 
     /**
-     * Returns a name's bytes for sending. Throws IllegalArgumentException if the name is too long for the other end.
-     * Any thread may call it.
+     * Returns a channel's name in UTF-8, for sending. Throws IllegalArgumentException if the name is too long for the
+     * other end. Any thread may call this function.
      */
     fun name(name: String): ByteArray {
         names[name]?.let {
@@ -100,8 +100,7 @@ internal class Link(
     }
 
     /**
-     * Sends a frame that the caller knows to fit. Never throws: any exception closes the connection. The caller holds
-     * the lock.
+     * Sends a frame that is known to fit. Never throws: an exception closes the connection. The caller holds the lock.
      */
     fun control(
         op: Int,
@@ -119,14 +118,17 @@ internal class Link(
         }
     }
 
-    /** Returns the error for a body that fits in no frame, even without a name. Returns null if it fits. */
+    /**
+     * Returns the error for a body that does not fit in any frame. Returns null if the body fits in a frame without a
+     * name.
+     */
     fun tooLarge(body: ByteArray): ChannelException? =
         if (body.size + OVERHEAD > frameBytesMax) tooLarge(body.size) else null
 
     /**
-     * Encodes an error for a failed reply or a stream's end on Clearway's wire. Leaves out the parts that must not
-     * cross. Never throws. Calls methods of the error, so the caller must not hold the lock, unless the error is the
-     * library's.
+     * Encodes an error for a failed reply or the end of a stream, on Clearway's wire. Leaves out the parts that must
+     * not be sent. Never throws. This function calls methods of the error, so the caller must not hold the lock, unless
+     * the library created the error.
      */
     fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax, exposes)
 
@@ -135,8 +137,8 @@ internal class Link(
         writeEnvelope(codec, partsOf(thrown, exposes), stacks, bodyBytesMax)
 
     /**
-     * Returns the error to send for an error that a handler or a source threw. Never throws. The caller must not hold
-     * the lock.
+     * Applies the application's redactor to an error that a handler or a source threw. Returns the error to send. Never
+     * throws. The caller must not hold the lock.
      */
     fun redacted(thrown: Throwable, channel: String): Throwable {
         val redact = settings.redactError ?: return thrown
@@ -150,7 +152,7 @@ internal class Link(
 
     private fun hidden() = RemoteException("error", "an error that is not told")
 
-    /** Stops reading, if the transport can pause. The caller holds the lock. */
+    /** Pauses the transport, if it supports pausing. The caller holds the lock. */
     fun pause(): Unit = ask(transport::pause)
 
     fun resume(): Unit = ask(transport::resume)
@@ -198,7 +200,7 @@ internal class Link(
     /** Closes the connection, because the other end violated the protocol. */
     fun broken(what: String): Unit = close(CloseReason(CloseCode.PROTOCOL, what))
 
-    /** Closes the transport. If the transport throws, reports the end itself. */
+    /** Closes the transport. If the transport throws, reports the end to [ended]. */
     fun close(reason: CloseReason) {
         try {
             transport.close(reason)
@@ -208,7 +210,9 @@ internal class Link(
         }
     }
 
-    /** Ends the connection after the transport or this end threw, because the frames that were sent are unknown. */
+    /**
+     * Closes the connection after the transport or code of this end threw. It is then unknown which frames were sent.
+     */
     fun failed(thrown: Throwable) {
         val reason = CloseReason(CloseCode.FAILED, "the transport ${transport.name} failed", emptyMap(), thrown)
         lock.locked {
@@ -224,8 +228,9 @@ internal class Link(
         ChannelException(ChannelError.TRANSPORT_CLOSED, "$what: ${reason?.message ?: "closed"}", reason)
 
     /**
-     * Decodes a message that arrived. The two ends may use different codecs, as code that forwards messages does: the
-     * binary codec reads a message of any other codec, and any other codec reads a message of the binary codec.
+     * Decodes a received message. The ends may use different codecs, for example if one end only forwards messages. The
+     * binary codec can decode a message of any other codec, and any other codec can decode a message of the binary
+     * codec.
      */
     @Suppress("UNCHECKED_CAST") // A standard codec is a `MessageCodec<Any>`.
     fun <T> decode(codec: MessageCodec<T>, message: Received): T? {
@@ -256,12 +261,12 @@ internal class Link(
 
     private companion object {
         /**
-         * Number of names at which the cache is cleared. Only this end's code adds names, so a peer cannot fill the
-         * cache.
+         * Number of cached names above which the cache is cleared. Only code at this end adds names, so a peer cannot
+         * fill the cache.
          */
         const val NAMES_KEPT = 1024
 
-        /** Upper bound for a frame's head and its padding, in bytes. */
+        /** Upper bound for the size of a frame's head and padding, in bytes. */
         const val OVERHEAD = 32L
     }
 }

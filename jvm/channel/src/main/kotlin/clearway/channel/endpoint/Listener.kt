@@ -10,9 +10,9 @@ import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ExecutionException
 
-/** Connects a listener with its stream. */
+/** The subscription that a [Listener] belongs to. */
 internal interface ListenerOwner<T> {
-    /** Decodes an event's message. An exception ends the stream. Called without the lock. */
+    /** Decodes an event. An exception ends the stream. Called without the lock. */
     fun decode(message: Received): T
 
     /** Grants credit to the other end. Called under the lock. */
@@ -21,13 +21,13 @@ internal interface ListenerOwner<T> {
     /** Cancels the stream at the other end. Called under the lock. */
     fun cancel()
 
-    /** Receives the number of events dropped before the next one. Called without the lock. */
+    /** Receives the number of events that were dropped before the next one. Called without the lock. */
     fun dropped(count: Long)
 }
 
 /**
- * The listener's end of a stream. The credit that the listener grants bounds the events that wait. The listener settles
- * every read. The endpoint's lock guards this object.
+ * A stream of events, at the end that reads it. The credit that the listener grants limits the number of waiting
+ * events. Every read completes. The endpoint's lock guards this object.
  */
 internal class Listener<T>(
     private val lock: EndpointLock,
@@ -42,10 +42,10 @@ internal class Listener<T>(
     private val credit = ReceiveCredit(windowItems, windowBytes)
     private val kept = ArrayDeque<Kept>()
     private val asking = ArrayDeque<CompletableFuture<Event<T>>>()
-    /** How the stream ends after the waiting events were read; null while it is open. */
+    /** How the stream ends after the waiting events were read; null while the stream is open. */
     private var ending: Ending? = null
     private var droppedAtEnd = 0L
-    /** Events dropped at this end after the last event that was kept. */
+    /** The number of events that this end dropped since it last kept an event. */
     private var carried = 0L
     private var over = false
     private var droppedSoFar = 0L
@@ -74,7 +74,7 @@ internal class Listener<T>(
         if (second != null) second.dropped += first.dropped + 1 else carried += first.dropped + 1
     }
 
-    /** Ends the stream, with or without an error. Reads first get the events that wait. */
+    /** Ends the stream, with or without an error. Reads return the waiting events first. */
     fun ended(dropped: Long, error: Throwable?) {
         if (ending != null || over) return
         droppedAtEnd = dropped + carried
@@ -82,7 +82,7 @@ internal class Listener<T>(
         settle()
     }
 
-    /** Ends the stream with an error at once. Drops the events that wait. */
+    /** Ends the stream with an error at once. Drops the waiting events. */
     fun fail(error: Throwable) {
         if (over) return
         kept.clear()
@@ -118,7 +118,7 @@ internal class Listener<T>(
                 if (!hasNext()) throw NoSuchElementException("the stream has ended")
                 val event = next
                 next = null
-                // This event is not the end, so it holds a value. The value may be null if T may be.
+                // An event that is not the end holds a value of type T, which may be null if T is nullable.
                 @Suppress("UNCHECKED_CAST")
                 return event?.value as T
             }
@@ -157,7 +157,8 @@ internal class Listener<T>(
         }
     }
 
-    // The first read after the last event gets the error. Later reads get the end.
+    // Completes a read after the last event. The first such read fails with the stream's error, if there is one. Later
+    // reads return the end.
     private fun finish(to: CompletableFuture<Event<T>>) {
         val error = if (over) null else ending?.error
         if (!over) {

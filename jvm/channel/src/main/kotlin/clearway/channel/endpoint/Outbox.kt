@@ -3,7 +3,7 @@ package clearway.channel.endpoint
 
 import java.util.ArrayDeque
 
-/** A request that waits to be sent. `leave` sends it. `refuse` receives the exception that `leave` throws. */
+/** A request that waits to be sent. `leave` sends it. If `leave` throws, `refuse` receives the exception. */
 internal interface Waiting {
     fun leave()
 
@@ -11,8 +11,8 @@ internal interface Waiting {
 }
 
 /**
- * Keeps requests in order while the transport applies back-pressure. The code that makes the requests limits their
- * number. The endpoint's lock guards this object.
+ * Keeps requests in order while the transport applies back-pressure. The callers limit the number of requests. The
+ * endpoint's lock guards this object.
  */
 internal class Outbox(private val link: Link) {
     private val waiting = ArrayDeque<Waiting>()
@@ -22,7 +22,7 @@ internal class Outbox(private val link: Link) {
         if (waiting.isEmpty() && !link.congested) leave(request) else waiting.add(request)
     }
 
-    /** Removes a request that was not sent yet. Returns false if it was sent. */
+    /** Removes a request that was not sent yet. Returns false if it was sent already. */
     fun remove(request: Waiting): Boolean = waiting.removeFirstOccurrence(request)
 
     /** Sends waiting requests while the transport has room. */

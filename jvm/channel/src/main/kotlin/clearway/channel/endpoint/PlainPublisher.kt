@@ -10,8 +10,8 @@ import clearway.channel.wire.Status
 import java.nio.ByteBuffer
 
 /**
- * Serves a channel's events to a foreign end (spec/wire.md). `listen` and `cancel` are methods. A channel has one
- * stream, without credit. Events that the transport cannot take wait in a queue.
+ * Serves a channel's events on the plain wire (spec/wire.md). The other end calls the methods `listen` and `cancel`. A
+ * channel has at most one stream, and there is no credit. Events wait in a queue while the transport has no room.
  */
 internal class PlainPublisher(
     private val core: Core,
@@ -38,7 +38,7 @@ internal class PlainPublisher(
         if (method == "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.BUSY)
         else if (method == "listen") {
             active?.cancel()
-            // The answer is sent first, because it announces that events may follow.
+            // The answer must be sent before the first event.
             served.answer(Status.DONE, done)
             open(served.message)
         } else if (method == "cancel") {
@@ -73,7 +73,7 @@ internal class PlainPublisher(
                         try {
                             link.name(channel)
                         } catch (_: IllegalArgumentException) {
-                            return // The other end cannot have asked for a channel with this name.
+                            return // No peer can listen to a channel whose name is too long for it.
                         }
                     if (error.isNotEmpty()) link.control(Op.MESSAGE, name = name, body = error)
                     link.control(Op.MESSAGE, name = name)
@@ -94,8 +94,8 @@ internal class PlainPublisher(
 }
 
 /**
- * Encodes an error as the plain wire's envelope, in at most `bytesMax` bytes. Leaves out details that the codec cannot
- * encode. If the envelope is too large, keeps only the code and the beginning of the message. Throws the codec's
+ * Encodes an error as an envelope of the plain wire, in at most `bytesMax` bytes. Leaves out details that the codec
+ * cannot encode. If the envelope is too large, keeps only the code and the beginning of the message. Throws the codec's
  * exceptions.
  */
 internal fun writeEnvelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean, bytesMax: Int): ByteArray {

@@ -11,10 +11,10 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
 
 /**
- * Streams of events that a foreign end serves (spec/wire.md). `listen` and `cancel` are methods. Each event is a
- * message, and a message without bytes is the end. There is no credit, so this end bounds the events that wait in each
- * stream. The policies that drop events report their number. With any other policy a full buffer ends the stream with
- * `queue-full`, because no event may be lost silently.
+ * The event streams that this end listens to on the plain wire (spec/wire.md). This end calls the methods `listen` and
+ * `cancel`. Each event is a message, and a message without bytes ends the stream. There is no credit, so this end
+ * limits the number of events that wait in each stream. A policy that drops events also reports their number. With any
+ * other policy, a full buffer ends the stream with `queue-full`, because no event may be lost silently.
  */
 internal class PlainSubscriptions(private val link: Link, private val calls: Calls) {
     private inner class Subscription<T>(
@@ -26,7 +26,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
     ) : ListenerOwner<T> {
         val stream = Listener(link.lock, this, UNBOUNDED, UNBOUNDED)
         private val capacity = if (options.capacity > 0) options.capacity else CAPACITY
-        /** Events dropped after the last event that was kept, under `DROP_NEWEST`. */
+        /** The number of events dropped since an event was last kept. Only `DROP_NEWEST` counts here. */
         private var missed = 0L
 
         override fun decode(message: Received): T = decode.invoke(message)
@@ -99,7 +99,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
             val listen = Subscription(channel, codec, args, options, decode)
             if (link.over) listen.stream.fail(link.closedError("events of $channel"))
             else {
-                // The other end cancels its first stream when it receives the second `listen`.
+                // The other end ends the first stream when it receives the second `listen`.
                 open[channel]?.end(replaced(channel))
                 open[channel] = listen
                 listen.begin(message)
@@ -115,13 +115,13 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
         return true
     }
 
-    /** Ends all streams. Called when the transport has closed. */
+    /** Ends all streams, because the transport has closed. */
     fun closed() {
         for (listen in open.values.toList()) listen.end(link.closedError("events of ${listen.channel}"))
     }
 
     private companion object {
-        /** Default capacity of a stream. The other end needs no credit and may send at any rate. */
+        /** Default capacity of a stream, in events. The other end needs no credit and may send at any rate. */
         const val CAPACITY = 1024
     }
 }

@@ -8,20 +8,20 @@ import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/** Serves a channel's events: queue limits, encoding, and the start of a stream. */
+/** Supplies the parts that a channel's streams share: queue limits, encoding and the start of a source. */
 internal interface Serving {
     val limits: QueueLimits
 
     fun encode(event: Any?): ByteArray
 
     /**
-     * Starts a stream's code. Called under the lock, so it must only schedule the code. [Source.left] is called when
-     * the code has ended.
+     * Starts a stream's code. Called under the lock, so it must only schedule that code. The code must call
+     * [Source.left] at its end.
      */
     fun begin(source: Source, args: Received)
 }
 
-/** A stream that the other end has requested, on Clearway's wire. */
+/** A stream that the other end has requested but that has not begun, on Clearway's wire. */
 internal class AskedStream(
     private val publishers: Publishers,
     val id: Int,
@@ -29,13 +29,13 @@ internal class AskedStream(
     val args: Received,
     frame: Frame,
 ) {
-    /** The credit granted before the stream began. */
+    /** The credit that the listener has granted before the stream begins. */
     val granted = SendCredit().apply { grant(frame.a, frame.b) }
     private val capacity = frame.c
     private val policy = frame.flags ushr Flag.WHEN_FULL_SHIFT
     val asked = Asked.Stream(this)
 
-    /** Returns the listener's limits. `own` supplies each limit that the listener did not set. */
+    /** Returns the limits that the listener requested. `own` supplies each limit that the listener did not set. */
     fun limits(own: QueueLimits): QueueLimits =
         QueueLimits(
             if (capacity > 0) capacity else own.capacity,
@@ -48,8 +48,8 @@ internal class AskedStream(
 }
 
 /**
- * The streams of events that this end serves, on Clearway's wire. The endpoint's lock guards this object. `withdraw`
- * removes a requested stream that waits for its handler, if it waits.
+ * The event streams that this end serves on Clearway's wire. The endpoint's lock guards this object. `withdraw` removes
+ * a requested stream that waits for its handler. It does nothing if the stream does not wait.
  */
 internal class Publishers(
     private val link: Link,
@@ -57,13 +57,16 @@ internal class Publishers(
     private val withdraw: (AskedStream) -> Unit,
 ) {
     /**
-     * Requested streams that have not begun, by id. A refused stream's number may belong to another stream before its
-     * handler comes.
+     * The requested streams that have not begun, by id. The other end may reuse the id of a refused stream. Entries are
+     * therefore removed by id and stream.
      */
     private val asked = HashMap<Int, AskedStream>()
-    /** Streams that have begun, by id. */
+    /** The streams that have begun, by id. */
     private val open = HashMap<Int, Source>()
-    /** Streams without a listener whose source still runs. Each stream occupies a place until its source has ended. */
+    /**
+     * The streams that have ended while their source still runs. Such a stream counts against `callsMax` until its
+     * source has ended.
+     */
     private val leaving = HashSet<Source>()
 
     val size: Int
@@ -77,7 +80,8 @@ internal class Publishers(
             return null
         }
         replace(channel)
-        // Too many ends may wait: then this end has closed.
+        // `replace` may send the end of a stream. If too many such ends already wait to be sent, the connection is
+        // closed.
         if (link.reason != null) return null
         val stream = AskedStream(this, id, channel, args, frame)
         asked[id] = stream
@@ -126,27 +130,27 @@ internal class Publishers(
         }
     }
 
-    /** Ends a stream, because its listener has cancelled. Returns the stream if it has not begun. */
+    /** Ends a stream, because its listener has cancelled it. Returns the stream if it has not begun. */
     fun cancel(id: Int): AskedStream? {
         open[id]?.cancel()
         return asked.remove(id)
     }
 
-    /** Sends waiting events. Called when the transport has room again. */
+    /** Sends waiting events, because the transport has room again. */
     fun drain() {
         for (source in open.values.toList()) source.drain()
     }
 
     /**
-     * Ends all streams that have begun. Sends them `status`, unless it is null. If it is null, also drops the requested
-     * streams.
+     * Ends all streams that have begun. If `status` is not null, sends it to the listeners. If it is null, also drops
+     * the requested streams.
      */
     fun closed(status: Int?) {
         if (status == null) asked.clear()
         for (source in open.values.toList()) source.cancel(status)
     }
 
-    // A second listen on a channel ends the first (spec/wire.md).
+    // Ends the stream that the channel already has, because a new listener replaces it (spec/wire.md).
     private fun replace(channel: String) {
         val running = open.values.firstOrNull { it.channel == channel }
         if (running != null) return running.cancel(Status.CANCELLED)

@@ -5,15 +5,15 @@ import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import java.util.ArrayDeque
 
-/** The owner of the replies. All methods are called under the lock. */
+/** The owner of a [Replies]. All methods are called under the lock. */
 internal interface RepliesOwner {
     /**
-     * Whether the transport may be paused: this end waits for no answer. Two ends that both wait for answers must both
-     * read.
+     * Returns whether the transport may be paused. It may not while this end waits for answers: if both ends wait for
+     * answers, both must keep reading.
      */
     fun mayPause(): Boolean
 
-    /** Called when the waiting replies have dropped to half of the limit. */
+    /** Called when the size of the waiting replies has dropped to half of the limit. */
     fun room()
 
     /** Closes the connection at once, because the other end does not read. */
@@ -21,9 +21,10 @@ internal interface RepliesOwner {
 }
 
 /**
- * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, [full]
- * becomes true. Then no handler starts, and the transport is paused unless this end waits for an answer. A peer that
- * reads no reply for `stallMs` in that state is disconnected. The endpoint's lock guards this object.
+ * Keeps replies while the transport applies back-pressure. The size of the waiting replies is charged to the other end.
+ * At the limit, [full] becomes true. No further handler starts then, and the transport is paused unless this end waits
+ * for an answer. If the other end then reads no reply for `stallMs`, the connection is closed. The endpoint's lock
+ * guards this object.
  */
 internal class Replies(private val link: Link, private val owner: RepliesOwner) {
     private class Reply(
@@ -43,18 +44,20 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
     private var paused = false
     private var stalled: Timer? = null
 
-    /** The bytes of the replies that wait. */
+    /** The size of the waiting replies, in bytes. */
     var bytes = 0L
         private set
 
-    /** Whether the waiting bytes have reached the limit. The value becomes false at half of the limit. */
+    /** Whether the size of the waiting replies has reached the limit. Becomes false again at half of the limit. */
     var full = false
         private set
 
     val size: Int
         get() = waiting.size
 
-    /** Sends a reply now, or when there is room. Calls `gone` when the reply was sent or dropped. Never throws. */
+    /**
+     * Sends a reply now, or when the transport has room. Calls `gone` when the reply was sent or dropped. Never throws.
+     */
     fun send(op: Int, flags: Int, id: Int, a: Long, b: Long, body: ByteArray, gone: () -> Unit) {
         if (link.reason != null) return gone()
         if (waiting.isEmpty() && !link.congested) {
@@ -69,7 +72,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         else if (bytes >= settings.replyBytesMax) fill()
     }
 
-    /** Pauses or resumes the transport, as the state requires. */
+    /** Pauses or resumes the transport, depending on [full] and on the owner. */
     fun weigh() {
         val pause = full && owner.mayPause()
         if (pause == paused) return
@@ -77,7 +80,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         if (pause) link.pause() else link.resume()
     }
 
-    /** Sends waiting replies. The owner calls this when the transport has room again. */
+    /** Sends waiting replies. The owner calls this function when the transport has room again. */
     fun drain() {
         val before = waiting.size
         while (!link.congested) {
@@ -127,8 +130,8 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         const val REPLY_BYTES = 64L
 
         /**
-         * Maximum number of refusals that may wait in addition to the answers of `callsMax` calls. A peer that exceeds
-         * the maximum does not read at all. Go's HTTP/2 server limits such frames to 10,000.
+         * Maximum number of refusals that may wait in addition to the answers of `callsMax` calls. A peer over this
+         * limit does not read at all. Go's HTTP/2 server limits comparable frames to 10,000.
          */
         const val REFUSALS_MAX = 8192L
     }

@@ -29,11 +29,11 @@ internal sealed class Asked {
 }
 
 /**
- * Serves a channel at this end. The router calls it under the lock, so the methods must only schedule work and must not
- * throw.
+ * Serves the requests of a channel. The router calls the methods under the lock, so they must only schedule work and
+ * must not throw.
  */
 internal interface Handler {
-    /** Starts the handler. Calls [Served.ended] when the handler has ended. */
+    /** Starts the code for a call or a post. The handler calls [Served.ended] when that code has ended. */
     fun request(served: Served)
 
     fun listen(asked: AskedStream) {
@@ -42,8 +42,8 @@ internal interface Handler {
 }
 
 /**
- * Routes the other end's requests to their channel's handler. Keeps the requests that arrive before the handler is
- * registered.
+ * Passes the other end's requests to the handler of their channel. Keeps requests that arrive before the channel has a
+ * handler.
  */
 internal class RequestRouter(private val link: Link, private val replies: Replies) : ServedOwner {
     private class Held(val asked: Asked, val bytes: Int)
@@ -51,28 +51,28 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
     private val settings = link.settings
     private val handlers = HashMap<String, Handler>()
     private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
-    /** Calls without an answer, by id. Their handlers run or wait. */
+    /** The calls without an answer, by id. Their handlers run or wait to run. */
     private val open = HashMap<Int, Asked.Request>()
-    /** Posts that have not settled. A post has no id, because no caller waits for it. */
+    /** The posts that have not settled. A post has no id, because no caller waits for it. */
     private val posts = HashSet<Served>()
     /**
-     * Requests that occupy a place. A request frees its place when its handler has ended and its answer was sent, even
-     * if the caller cancelled earlier.
+     * The calls and posts that count against `callsMax`. A request counts until its handler has ended and its answer
+     * was sent, even if the caller has cancelled it.
      */
     private val places = HashSet<Served>()
-    /** Requests that arrived while too many bytes of answers waited, in order of arrival. */
+    /** The requests that arrived while [Replies.full] was true, in order of arrival. */
     private val held = ArrayDeque<Held>()
     private var heldBytes = 0L
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
-    /** The number of requests that occupy a place. */
+    /** The number of calls and posts that count against `callsMax`. */
     val size: Int
         get() = places.size
 
     /**
-     * Registers a channel's handler and hands it the channel's early requests. Closing the result removes the handler.
-     * Throws IllegalArgumentException if the channel has a handler. Any thread may call it.
+     * Registers a channel's handler and passes it the channel's early requests. Closing the result removes the handler.
+     * Throws IllegalArgumentException if the channel has a handler. Any thread may call this function.
      */
     fun handle(name: String, handler: Handler): AutoCloseable =
         link.lock.locked {
@@ -94,7 +94,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
 
     fun listen(asked: AskedStream, bytes: Int): Unit = admit(asked.asked, bytes)
 
-    /** Cancels a call, because its caller gave it up. */
+    /** Cancels a call that its caller has given up. */
     fun cancel(id: Int, status: Long) {
         val asked = open[id] ?: return
         withdraw(asked)
@@ -102,7 +102,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         asked.served.cancel(ChannelException(error, "the caller has cancelled"))
     }
 
-    /** Removes a stream that waits for its handler, because its listener has cancelled. */
+    /** Removes a stream that waits for its handler, because the listener has cancelled it. */
     fun withdraw(asked: AskedStream) {
         withdraw(asked.asked)
     }
@@ -130,7 +130,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         look()
     }
 
-    /** Runs `act` once every request is answered and every answer was sent. The lock runs it after its release. */
+    /** Runs `act` when all requests are answered and all answers are sent. `act` runs after the lock is released. */
     fun whenIdle(act: () -> Unit) {
         idle.add(act)
         look()
@@ -139,7 +139,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
     /** Refuses the requests that wait for a handler, because the endpoint is closing. */
     fun refuseEarly(): Unit = expire(Long.MAX_VALUE)
 
-    /** Cancels all requests. Called when the transport has closed. */
+    /** Cancels all requests, because the transport has closed. */
     fun closed() {
         timer?.stop()
         early.expire(Long.MAX_VALUE)
@@ -158,7 +158,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         idle.clear()
     }
 
-    // No handler starts while too many bytes of answers wait for the other end.
+    // Passes a request on, or holds it back while [Replies.full] is true.
     private fun admit(asked: Asked, bytes: Int) {
         if (held.isEmpty() && !replies.full) return take(asked, bytes)
         replies.weigh()
@@ -167,7 +167,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         heldBytes += bytes
     }
 
-    /** Continues the held requests. Called when some answers were sent. */
+    /** Passes on the requests that were held back, until [Replies.full] is true again. */
     fun release() {
         while (!replies.full) {
             val next = held.poll() ?: return
@@ -176,7 +176,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         }
     }
 
-    /** Sends waiting answers. The owner calls this when the transport has room again. */
+    /** Sends waiting answers. The owner calls this function when the transport has room again. */
     fun drain() {
         replies.drain()
         look()
@@ -186,7 +186,7 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         val handler = handlers[asked.channel]
         if (handler != null) return hand(handler, asked)
         if (settings.earlyMs == 0L || link.closing) return asked.refuse(Status.NO_HANDLER)
-        // A message without a body occupies memory, too.
+        // The extra weight counts the memory of a message without a body.
         for (gone in early.add(asked.channel, asked, bytes + WEIGHT, settings.clock.nowMs())) gone.refuse(
             Status.DROPPED
         )

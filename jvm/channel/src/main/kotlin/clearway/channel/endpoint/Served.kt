@@ -8,21 +8,21 @@ import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/** Tracks a request's place. All methods are called under the lock. */
+/** The owner of a [Served]. All methods are called under the lock. */
 internal interface ServedOwner {
-    /** Called when the request is answered, or when no caller waits any longer. */
+    /** Called when the request was answered or cancelled. */
     fun settled(served: Served)
 
     /** Sends the answer. Calls `gone` when the answer was sent or dropped. Never throws. */
     fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit)
 
-    /** Frees the request's place. Called when its handler has ended and its answer was sent. */
+    /** Called when the handler has ended and the answer was sent. The request no longer counts against `callsMax`. */
     fun left(served: Served)
 }
 
 /**
- * A call or a post of the other end. The first answer is sent. Later answers are dropped, and so are answers that no
- * caller waits for. The endpoint's lock guards this object.
+ * A call or a post of the other end. Only the first answer is sent. Later answers are dropped, and so is an answer
+ * after the request was cancelled. The endpoint's lock guards this object.
  */
 internal class Served(
     private val link: Link,
@@ -61,7 +61,7 @@ internal class Served(
         link.lock.locked { if (cancelled != null) link.lock.defer(act::run) else if (!settled) onCancel.add(act) }
     }
 
-    /** Marks that the handler is given to its executor. Starts the timeout. The caller holds the lock. */
+    /** Marks that the handler is passed to its executor, and starts the timeout. The caller holds the lock. */
     fun start() {
         phase = Phase.GIVEN
         if (timeoutMs == 0L) return
@@ -77,7 +77,9 @@ internal class Served(
             }
     }
 
-    /** Runs `start`, which gives the handler to its executor. Fails the request if the executor rejects the handler. */
+    /**
+     * Runs `start`, which passes the handler to its executor. Fails the request if the executor rejects the handler.
+     */
     fun started(start: () -> Unit) {
         try {
             start()
@@ -88,8 +90,8 @@ internal class Served(
     }
 
     /**
-     * Marks that the handler is about to run. Returns false if the request has settled; then the handler must not run.
-     * Any thread may call it.
+     * Marks that the handler is about to run. Returns false if the request has settled; the handler must not run then.
+     * Any thread may call this function.
      */
     fun begin(): Boolean =
         link.lock.locked {
@@ -98,8 +100,8 @@ internal class Served(
         }
 
     /**
-     * Marks that the handler has ended. A handler that continues after its call was cancelled keeps its place until
-     * then. Any thread may call it.
+     * Marks that the handler has ended. A handler that continues after its call was cancelled counts against `callsMax`
+     * until then. Any thread may call this function.
      */
     fun ended(): Unit =
         link.lock.locked {
@@ -117,7 +119,7 @@ internal class Served(
         release()
     }
 
-    /** Answers the request. On the plain wire, the answer for a status other than `done` has no bytes. */
+    /** Answers the request. On the plain wire, an answer whose status is not `DONE` has no bytes. */
     fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
         link.lock.locked {
             if (settle() && wanted) {
@@ -128,9 +130,8 @@ internal class Served(
         }
 
     /**
-     * Answers with the handler's error. On the plain wire, `envelope` encodes the error. Without `envelope`, the answer
-     * has no bytes. If the other end cannot receive the error and the request has not settled, the error is reported at
-     * this end.
+     * Answers with the handler's error. On the plain wire, `envelope` encodes the error; without `envelope`, the answer
+     * has no bytes. If the error cannot be sent and the request has not settled, reports the error at this end.
      */
     fun fail(thrown: Throwable, envelope: ((Throwable) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)

@@ -10,11 +10,14 @@ import clearway.channel.wire.Status
 import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 
-/** The destination of a source's events. All methods except [encode] and [error] are called under the lock. */
+/**
+ * Sends the events of a [Source] on one of the wires. All methods except [encode] and [error] are called under the
+ * lock.
+ */
 internal interface SourceWire {
     fun encode(event: Any?): ByteArray
 
-    /** Encodes an error without the parts that must not cross. Never throws. */
+    /** Encodes an error without the parts that must not be sent. Never throws. */
     fun error(thrown: Throwable): ByteArray
 
     fun event(message: ByteArray, dropped: Long)
@@ -25,7 +28,9 @@ internal interface SourceWire {
 /** The capacity of a listener's queue, and the policy for a full queue. */
 internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
 
-/** One listener's stream, at the end that serves it. The stream ends once. The endpoint's lock guards this object. */
+/**
+ * The stream of one listener, at the end that serves it. The stream ends once. The endpoint's lock guards this object.
+ */
 internal class Source(
     private val link: Link,
     override val channel: String,
@@ -38,21 +43,21 @@ internal class Source(
     private class Ending(val status: Int, val error: ByteArray)
 
     val queue = SourceQueue(limits.capacity, limits.whenFull, link.queued)
-    /** Sends that wait for room, in order. */
+    /** The events that wait for room in the queue, in order. */
     private val waiters = ArrayDeque<Waiter>()
     /** How the stream ends after all events were sent; null until the source ends it. */
     private var ending: Ending? = null
     private var ended = false
-    /** Whether an event could not be sent. Only the error is sent then. */
+    /** Whether an event could not be sent. Only the error may be sent then. */
     private var broken = false
-    /** Whether the source's code runs or waits to run: true until [left]. */
+    /** Whether the source's code runs or waits to run. It is true until [left]. */
     var running = true
         private set
 
     /** Called under the lock when the source's code has ended. */
     var onLeft: () -> Unit = {}
     private val onCancel = ArrayList<Runnable>()
-    /** Resumes [pump]; null unless it waits. */
+    /** Continues [pump]; null unless [pump] waits for credit or room. */
     private var draw: (() -> Unit)? = null
 
     private val over: Boolean
@@ -108,8 +113,8 @@ internal class Source(
                     wire.event(next, queue.dropped)
                     queue.dropped = 0
                 } catch (reason: Throwable) {
-                    // The event cannot be sent: it fits in no frame. The stream ends, because the next event would hide
-                    // the gap.
+                    // The event does not fit in a frame. The stream ends, because a later event would hide the missing
+                    // one.
                     broken = true
                     link.lock.defer { endNow(reason) }
                 }
@@ -120,7 +125,7 @@ internal class Source(
             if (over || mayDraw) wakeDrawer()
         }
 
-    /** Ends the stream at once. Sends `status` to the listener, unless it is null. The caller holds the lock. */
+    /** Ends the stream at once. If `status` is not null, sends it to the listener. The caller holds the lock. */
     fun cancel(status: Int? = null) {
         if (ended) return
         try {
@@ -131,8 +136,9 @@ internal class Source(
     }
 
     /**
-     * Sends the values of an iterator. Reads a value only when it can be sent at once: no event waits, the transport
-     * has room, and there is credit. Runs on the executor of sources. Holds no thread while it waits for credit.
+     * Sends the values of an iterator. Reads a value only when it can be sent at once. For that, no event may wait, the
+     * transport must have room, and the listener must have granted credit. Runs on the endpoint's executor. Occupies no
+     * thread while it waits.
      */
     fun pump(iterator: Iterator<*>) {
         try {
@@ -165,14 +171,16 @@ internal class Source(
         }
     }
 
-    /** Marks that the source's code has ended. Any thread may call it. */
+    /** Marks that the source's code has ended. Any thread may call this function. */
     fun left(): Unit =
         link.lock.locked {
             running = false
             onLeft()
         }
 
-    /** Returns whether to read the next value. Returns null if the value must wait; `pump` runs again later. */
+    /**
+     * Returns whether [pump] may read the next value. Returns null if it must wait; [pump] is then called again later.
+     */
     private fun mayGoOn(iterator: Iterator<*>): Boolean? =
         link.lock.locked {
             if (!over && !mayDraw) {
@@ -195,7 +203,7 @@ internal class Source(
         draw = null
     }
 
-    /** Ends the stream with `thrown` before the waiting events are sent. */
+    /** Ends the stream with an error at once. Drops the waiting events. */
     private fun endNow(thrown: Throwable) {
         val error = wire.error(thrown)
         link.lock.locked { if (!ended) close(Ending(Status.ERROR, error)) }
@@ -229,7 +237,9 @@ internal class Source(
     }
 
     private companion object {
-        /** Maximum number of sends that may wait for room in one stream. Further sends fail with `queue-full`. */
+        /**
+         * Maximum number of events that may wait for room in one stream's queue. Further sends fail with `queue-full`.
+         */
         const val WAITERS_MAX = 1024
     }
 }

@@ -5,8 +5,8 @@ import clearway.channel.WhenFull
 import java.util.ArrayDeque
 
 /**
- * Counts the bytes of events that wait for one peer, over all its streams. The limit holds for any capacities that the
- * peer requests.
+ * Counts the bytes of the events that wait for one peer, over all its streams. The limit holds even if the peer
+ * requests large capacities.
  */
 internal class QueueCharge(private val bytesMax: Long) {
     var bytes = 0L
@@ -16,7 +16,8 @@ internal class QueueCharge(private val bytesMax: Long) {
 }
 
 /**
- * Queues events that have no credit yet, up to a capacity. Does no I/O: its owner sends the events that [next] returns.
+ * Queues the events of one stream that have no credit yet, up to a capacity. Does no I/O: the owner sends the events
+ * that [next] returns.
  */
 internal class SourceQueue(
     private val capacity: Int,
@@ -26,12 +27,12 @@ internal class SourceQueue(
     enum class Pushed {
         TAKEN,
         DROPPED,
-        /** The queue did not take the event. The policy says whether the sender waits or fails. */
+        /** The queue did not take the event. The policy decides whether the sender waits or fails. */
         FULL,
     }
 
     val credit = SendCredit()
-    /** Events dropped after the last event that was sent. */
+    /** The number of events dropped since an event was last sent. */
     var dropped = 0L
     private val waiting = ArrayDeque<ByteArray>()
 
@@ -46,7 +47,8 @@ internal class SourceQueue(
         val full = !room
         if (full && (whenFull == WhenFull.WAIT || whenFull == WhenFull.FAIL)) return Pushed.FULL
         if (full) dropped++
-        // If nothing waits, other streams' events use the room, and this stream has no event to drop.
+        // If the queue is empty, the events of other streams use up the limit, and this stream has no older event to
+        // drop.
         if (full && (whenFull == WhenFull.DROP_NEWEST || waiting.isEmpty())) return Pushed.DROPPED
         if (full) shift()
         waiting.add(event)
@@ -54,7 +56,9 @@ internal class SourceQueue(
         return Pushed.TAKEN
     }
 
-    /** Removes and returns the next event that has credit. Returns null if there is none. */
+    /**
+     * Removes and returns the next event, if there is credit for it. Returns null if there is no event or no credit.
+     */
     fun next(): ByteArray? {
         if (!credit.maySend) return null
         val first = shift() ?: return null

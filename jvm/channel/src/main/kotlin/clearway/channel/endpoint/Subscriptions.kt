@@ -10,7 +10,7 @@ import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/** The streams of events that this end listens to, on Clearway's wire. A second stream on a channel ends the first. */
+/** The event streams that this end listens to on Clearway's wire. A second stream on a channel ends the first one. */
 internal class Subscriptions(private val link: Link, private val outbox: Outbox) {
     private inner class Subscription<T>(
         val id: Int,
@@ -59,7 +59,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
     val size: Int
         get() = open.size
 
-    /** Starts a stream. The stream reports all errors. Any thread may call it. */
+    /** Starts a stream. All errors are reported through the stream. Any thread may call this function. */
     fun <T> listen(channel: String, args: ByteArray, options: ListenOptions, decode: (Received) -> T): EventStream<T> =
         link.lock.locked {
             val listen = Subscription(nextId(), channel, args, options, decode)
@@ -88,7 +88,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
         listen.stream.ended(frame.b, if (frame.a == Status.DONE.toLong()) null else failure(frame, listen.channel))
     }
 
-    /** Ends all streams. Called when the transport has closed. */
+    /** Ends all streams, because the transport has closed. */
     fun closed() {
         for (listen in open.values) listen.stream.ended(0, link.closedError("events of ${listen.channel}"))
         open.clear()
@@ -107,6 +107,6 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
     }
 }
 
-/** Returns the error for the first listener of a channel when a second one starts. */
+/** Returns the error for a stream that a second `listen` on the same channel has replaced. */
 internal fun replaced(channel: String): ChannelException =
     ChannelException(ChannelError.CANCELLED, "$channel: a second listen took this one's place")

@@ -4,84 +4,85 @@ package clearway.channel.transport
 import clearway.channel.EndpointOptions
 
 /**
- * Carries a channel's frames between two ends. It does not know their contents. The tests run the suite
- * `TransportContract` over each transport. The contract:
+ * Carries the frames of a connection between two ends. A transport does not interpret the frames. The test suite
+ * `TransportContract` checks this contract for each transport:
  * - **Order.** In each direction, frames arrive whole, once, in the order in which they were sent.
  * - **Nothing before [open].** Frames that arrive before [open] wait in the transport, within its back-pressure.
- * - **No calls from within.** [open], [send] and [close] never call the sink and never block. Any thread may call them,
+ * - **No re-entrant calls.** [open], [send] and [close] never call the sink and never block. Any thread may call them,
  *   also the thread that runs the sink.
- * - **One at a time.** One thread at a time calls the sink. Each call happens before the next.
- * - **One end.** `closed` is called once, as the last call, whichever end closed. Frames sent before [close] still
+ * - **One call at a time.** Only one thread at a time calls the sink. Each call happens before the next.
+ * - **One `closed`.** `closed` is called once, as the last call, whichever end closed. Frames sent before [close] still
  *   arrive.
- * - **Bounded.** A frame over [frameBytesMax] is never sent. If one arrives, the transport closes (`too-large`) before
- *   it allocates memory for the frame.
+ * - **Bounded.** [send] refuses a frame over [frameBytesMax]. If such a frame arrives, the transport closes
+ *   (`too-large`) before it allocates memory for the frame.
  */
 public interface ChannelTransport {
-    /** The transport's kind, for messages and statistics: "memory", "stdio", "websocket". */
+    /** The kind of the transport, for messages and statistics: "memory", "stdio" or "websocket". */
     public val name: String
 
-    /** The size of the largest frame in bytes, in both directions. */
+    /** The maximum size of a frame, in bytes, in both directions. */
     public val frameBytesMax: Int
 
     /**
-     * Whether the other end is part of the same program, as a child process is. Errors of handlers cross to a trusted
-     * end in full, with stack and causes. To other ends only their code and message cross, unless
-     * [EndpointOptions.exposeErrors] is set. Default: false.
+     * Whether the other end is part of the same program, as a child process is. To a trusted end, errors of handlers
+     * are sent in full, with stack and causes. To other ends, only the code, the message and the details that the
+     * handler chose are sent, unless [EndpointOptions.exposeErrors] is set. The default is false.
      */
     public val isTrusted: Boolean
         get() = false
 
-    /** Starts delivery to the sink. Throws IllegalStateException if the transport is already open. */
+    /** Starts to deliver frames to the sink. Throws IllegalStateException if the transport is open already. */
     public fun open(sink: ChannelSink)
 
     /**
-     * Sends a frame. Returns at once. Takes ownership of the frame's memory, even if it throws.
+     * Sends a frame. Returns at once. Takes ownership of the frame's memory, even if this function throws.
      *
-     * Returns true while there is room. Returns false if too many bytes wait. The transport has still accepted the
-     * frame, and calls [ChannelSink.drained] when there is room again. A sender should send nothing until then. A
-     * closed transport drops the frame and returns false. Throws IllegalArgumentException for a frame over
+     * Returns true while the transport has room. Returns false if too many bytes wait. The transport has accepted the
+     * frame in both cases. After false, the sender should send nothing until the transport calls [ChannelSink.drained].
+     * A closed transport drops the frame and returns false. Throws IllegalArgumentException for a frame over
      * [frameBytesMax], which is not sent.
      */
     public fun send(frame: ByteArray): Boolean
 
     /**
-     * Stops delivery. The sink receives no frames until [resume], except those already read. Frames wait in the
-     * transport, within its back-pressure. `drained` and `closed` are still called. Returns at once. Default: does
-     * nothing. An endpoint then cannot slow down a peer that calls and never reads, and disconnects the peer sooner.
+     * Pauses the delivery of frames until [resume]. The sink may still receive frames that were already read, and calls
+     * of `drained` and `closed`. Other frames wait in the transport, within its back-pressure. Returns at once. The
+     * default implementation does nothing. The endpoint then cannot slow down a peer that calls and never reads, and
+     * disconnects it sooner.
      */
     public fun pause() {}
 
-    /** Continues delivery after [pause]. Returns at once. */
+    /** Continues the delivery after [pause]. Returns at once. */
     public fun resume() {}
 
     /**
-     * Closes the transport after all sent frames have left. The other end receives the reason if the transport can
-     * carry it. A second reason is ignored. Frames that arrive after this call are dropped.
+     * Closes the transport after all sent frames have left. The reason is sent to the other end if the transport can
+     * carry it. Later calls have no effect. Frames that arrive after this call are dropped.
      */
     public fun close(reason: CloseReason)
 }
 
 /**
- * Receives a transport's frames and events. Its methods must not throw. A method that blocks holds up the transport.
+ * Receives a transport's frames and events. The methods must not throw. A method that blocks delays all later frames.
  */
 public interface ChannelSink {
-    /** Receives a frame that arrived. The receiver owns the frame's memory. */
+    /** Receives a frame. The sink owns the frame's memory. */
     public fun frame(frame: ByteArray)
 
-    /** Called when there is room again after a `send` that returned false. */
+    /** Called when the transport has room again after a `send` that returned false. */
     public fun drained()
 
-    /** Called when the transport has closed. No method is called after this one. */
+    /** Called when the transport has closed. The transport makes no further calls. */
     public fun closed(reason: CloseReason)
 }
 
 /**
- * Limits of a transport's memory.
+ * The limits of a transport's memory.
  *
- * @property frameBytesMax size of the largest frame in bytes, in both directions; default 64 MiB. A 4K image in RGBA
- *   takes 32 MiB.
- * @property windowBytes how many bytes may wait or be in flight before `send` returns false; default 1 MiB. A single
- *   larger frame can still be sent.
+ * @property frameBytesMax maximum size of a frame in bytes, in both directions. The default is 64 MiB. A 4K image in
+ *   RGBA takes 32 MiB.
+ * @property windowBytes number of bytes that may wait or be in flight before `send` returns false. The default is 1
+ *   MiB. A single frame may be larger than that.
  * @throws IllegalArgumentException if a limit is below 1
  */
 public class TransportLimits
@@ -100,5 +101,5 @@ public constructor(public val frameBytesMax: Int = 64 shl 20, public val windowB
     }
 }
 
-/** Returns a frame's size in a window. An empty frame counts, too. */
+/** Returns the number of bytes that a frame counts in a window. The extra 8 bytes make an empty frame count, too. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L

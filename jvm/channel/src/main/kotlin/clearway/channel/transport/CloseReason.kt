@@ -3,36 +3,38 @@ package clearway.channel.transport
 
 /** The kinds of [CloseReason]. They are the same in every language. */
 public enum class CloseCode(
-    /** The code as every language writes it. */
+    /** The code, the same in every language. */
     public val code: String
 ) {
     /** One of the ends closed the transport. */
     CLOSED("closed"),
-    /** The other end is gone and gave no reason: it exited, it was killed, or the connection broke. */
+    /** The other end is gone and gave no reason. It exited, it was killed, or the connection broke. */
     LOST("lost"),
     /** The other end violated the protocol. */
     PROTOCOL("protocol"),
-    /** A frame was over the limit. */
+    /** A frame was larger than the limit. */
     TOO_LARGE("too-large"),
-    /** The other end refused the connection: origin, token, number of connections. */
+    /**
+     * The other end refused the connection. Possible causes are the origin, the token and the number of connections.
+     */
     REFUSED("refused"),
-    /** The other end did not answer or read in time. */
+    /** The other end did not answer, or did not read, in time. */
     TIMEOUT("timeout"),
-    /** A host's own error. At that host, the reason's cause is the exception. */
+    /** An exception at one end ended the connection. At that end, it is the reason's cause. */
     FAILED("failed");
 
     public companion object {
-        /** Returns the kind for a code that the other end sent. An unknown code is [CLOSED]. */
+        /** Returns the kind for a code that the other end sent. Returns [CLOSED] for an unknown code. */
         @JvmStatic public fun of(code: Any?): CloseCode = values().firstOrNull { it.code == code } ?: CLOSED
     }
 }
 
 /**
- * Why a transport is closed.
+ * The reason why a transport has closed.
  *
- * @property message a message for people
- * @property detail texts and numbers of the host or the protocol, such as an exit code or a WebSocket's close code
- * @property cause the exception thrown at this end. It does not cross.
+ * @property message the reason as a message for people
+ * @property detail texts and numbers that the transport adds, such as an exit code or a WebSocket's close code
+ * @property cause the exception that was thrown at this end; it is never sent to the other end
  */
 public class CloseReason
 @JvmOverloads
@@ -50,17 +52,17 @@ public constructor(
     override fun hashCode(): Int = code.hashCode() * 31 + message.hashCode()
 
     public companion object {
-        /** The reason of `close()` if the caller gives none. */
+        /** The reason of a `close()` without an argument. */
         @JvmField public val CLOSED: CloseReason = CloseReason(CloseCode.CLOSED, "closed")
 
         /** Maximum number of characters that are kept of the other end's message. */
         private const val MESSAGE_MAX = 1000
-        /** Maximum number of details that are kept. */
+        /** Maximum number of entries that are kept of the other end's `detail`. */
         private const val DETAILS_MAX = 16
 
         /**
-         * Reads a reason from the other end, which may be hostile. An invalid code becomes `closed`, an invalid message
-         * becomes "closed", and invalid details are left out.
+         * Reads a reason that the other end sent. The input may be hostile. An unknown code becomes `closed`, an
+         * invalid message becomes "closed", and invalid details are left out.
          */
         @JvmStatic
         public fun read(given: Any?): CloseReason {

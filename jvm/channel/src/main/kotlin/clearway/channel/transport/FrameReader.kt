@@ -7,10 +7,10 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Cuts a stream of bytes into frames. The bytes may arrive in pieces of any size. It does no I/O. Copies each body into
- * memory of the body's exact size. Beyond [FIRST_BYTES], it allocates at most [GROWTH] times the bytes that have
- * arrived of a body. A header that announces 64 MiB therefore costs the sender at least 4 MiB before the reader
- * allocates 64 MiB. Memory that grows is copied again: up to 1.07 times the size of a body above [FIRST_BYTES].
+ * Splits a stream of bytes into frames. Does no I/O. The bytes may arrive in pieces of any size. Each body is copied
+ * into memory of its exact size. The memory of a body starts with at most [FIRST_BYTES]. It grows by a factor of
+ * [GROWTH], but only when it is full. If a peer announces a body of 64 MiB, the reader allocates 64 MiB only after 16
+ * MiB have arrived. Growing copies the earlier bytes again: in total, at most 1.07 times the size of the body.
  */
 internal class FrameReader(
     private val frameBytesMax: Int,
@@ -23,19 +23,19 @@ internal class FrameReader(
 ) {
     private val header = ByteArray(STREAM_HEADER_BYTES)
     private var headerFilled = 0
-    /** The body that is being read. Its memory grows as bytes arrive. */
+    /** The memory for the body of the current frame; null between two bodies. */
     private var body: ByteArray? = null
     private var bodySize = 0
     private var bodyFilled = 0
     private var ended = false
-    /** The number of bytes before the frame that is being read. */
+    /** The position of the current frame in the stream, in bytes. */
     private var offset = 0L
 
-    /** Whether the reader is inside a frame. If the stream ends then, the frame is lost. */
+    /** Whether the current frame is incomplete. If the stream ends in this state, the frame is lost. */
     val inside: Boolean
         get() = headerFilled > 0
 
-    /** Reads the next piece. Keeps no reference to the piece. */
+    /** Reads the bytes of `piece` up to index `to`. Keeps no reference to `piece`. */
     fun push(piece: ByteArray, to: Int) {
         var at = 0
         while (!ended && at < to) {
@@ -93,7 +93,8 @@ internal class FrameReader(
         end(readClose(whole))
     }
 
-    // The bytes are usually a line that the other end, or one of its libraries, printed to its standard output.
+    // Reports bytes that are not a frame. They are usually a line that the other end, or a library of it, printed to
+    // standard output.
     private fun stray(piece: ByteArray, at: Int, to: Int) {
         val rest = piece.copyOfRange(at, minOf(to, at + EXCERPT_BYTES))
         val text = String(header.copyOf(headerFilled) + rest, Charsets.UTF_8).trimEnd()
@@ -116,7 +117,7 @@ internal class FrameReader(
     private companion object {
         /** Number of stray bytes that the error quotes. They usually show which code printed them. */
         const val EXCERPT_BYTES = 80
-        /** Initial memory of a body, in bytes. Every reader has a buffer of this size for its pieces anyway. */
+        /** Initial memory of a body, in bytes. The buffer for incoming pieces has the same size. */
         const val FIRST_BYTES = 1 shl 16
         const val GROWTH = 16
     }

@@ -5,8 +5,8 @@ import java.util.ArrayDeque
 import java.util.concurrent.Executor
 
 /**
- * Connects two ends in one process, for tests and for parts of an app that may later move apart. Copies nothing: the
- * other end receives the same array. Daemon threads call each end's sink, one call at a time.
+ * Connects two ends in one process. Use it in tests, and for parts of an app that may later run in separate processes.
+ * Copies nothing: the other end receives the same array. Daemon threads call each end's sink, one call at a time.
  */
 public object MemoryTransport {
     /** Returns two connected ends. */
@@ -22,14 +22,14 @@ public object MemoryTransport {
     }
 }
 
-/** One end. One lock guards the state of both ends. Sinks are called without the lock. */
+/** One end of a pair. One lock guards the state of both ends. Sinks are called without the lock. */
 private class MemoryEnd(private val lock: Any, private val limits: TransportLimits, executor: Executor) :
     ChannelTransport {
     lateinit var other: MemoryEnd
     private val teller = SerialTasks(executor)
     private val inbox = ArrayDeque<ByteArray>()
     private var sink: ChannelSink? = null
-    /** Bytes that this end has sent and the other end's sink has not handled. */
+    /** The number of bytes that this end has sent and the other end's sink has not handled. */
     private var outBytes = 0L
     private var full = false
     private var paused = false
@@ -81,7 +81,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
             closing = true
             inbox.clear()
             if (end == null) end = reason
-            // The cause does not cross.
+            // The reason's cause stays at this end.
             if (other.end == null) other.end = CloseReason(reason.code, reason.message, reason.detail)
         }
         wake()
@@ -103,7 +103,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
                     full = false
                     drained = true
                 } else {
-                    // After the end, the other end sends nothing, so a pause has no effect.
+                    // After the end, no further frames can arrive, so a pause does not hold back the remaining ones.
                     if (paused && end == null) return
                     frame = inbox.poll()
                     if (frame == null) {

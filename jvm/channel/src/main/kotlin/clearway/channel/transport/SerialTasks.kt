@@ -10,28 +10,28 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Runs tasks in order, one at a time, on threads of an executor. Each task happens before the next. A task's exception
- * goes to the thread's uncaught exception handler, and the next task runs.
+ * Runs tasks one at a time, in order, on the threads of an executor. Each task happens before the next. An exception of
+ * a task goes to the thread's uncaught exception handler, and the next task runs.
  */
 internal class SerialTasks(private val executor: Executor) {
     private val waiting = ArrayDeque<() -> Unit>()
-    /** The run that the executor has accepted, whether it has begun or not. */
+    /** The run that was passed to the executor and has not ended; null if there is none. */
     private var running: Run? = null
 
-    /** Calls [add], then [start]. */
+    /** Adds a task and starts it: calls [add], then [start]. */
     fun run(task: () -> Unit) {
         add(task)
         start(task)
     }
 
-    /** Adds a task to the queue. The task runs after [start]. */
+    /** Adds a task to the queue. The task does not run before [start]. */
     fun add(task: () -> Unit) {
         synchronized(waiting) { waiting.add(task) }
     }
 
     /**
-     * Starts to run the waiting tasks, which include `task`. Throws the executor's exceptions. In that case it removes
-     * `task` unless the task has begun, and the other tasks wait until the next [start].
+     * Starts to run the waiting tasks, which include `task`. Throws the executor's exceptions. In that case, `task` is
+     * removed unless it has begun, and the other tasks wait for the next [start].
      */
     fun start(task: () -> Unit) {
         val run = Run()
@@ -49,13 +49,13 @@ internal class SerialTasks(private val executor: Executor) {
     }
 
     /**
-     * Runs the waiting tasks. It begins once at most, even if the executor runs it twice, because two runs would run
-     * two tasks at a time.
+     * Runs the waiting tasks, but only once. The executor may call `run` twice, and two calls would run two tasks at
+     * the same time.
      */
     private inner class Run : Runnable {
         private var begun = false
 
-        /** Called when the executor threw. The executor may still have begun this run. */
+        /** Handles an exception of the executor. The executor may have started this run before it threw. */
         fun refused() {
             synchronized(waiting) {
                 if (begun) return
@@ -82,7 +82,7 @@ internal class SerialTasks(private val executor: Executor) {
     }
 }
 
-/** Creates daemon threads. Each name has its own number. */
+/** Creates daemon threads. A thread's name is the prefix and a number. */
 internal class DaemonThreads(private val prefix: String) : ThreadFactory {
     private val count = AtomicInteger()
 
@@ -94,13 +94,13 @@ internal class DaemonThreads(private val prefix: String) : ThreadFactory {
 }
 
 /**
- * An executor of daemon threads, shared by the process. It has as many threads as there are tasks at once. Idle threads
- * end. Handlers run on it by default.
+ * An executor of daemon threads that all endpoints of the process share. It starts a new thread if none is idle. Idle
+ * threads end after [KEPT_SECONDS]. Handlers run on it by default.
  */
 internal object SharedThreads : Executor {
     /**
-     * How long an idle thread lives. It is long enough for the next call of a burst, and short enough not to hold
-     * stacks.
+     * How long an idle thread is kept, in seconds. A burst of calls reuses the thread, and its stack is freed soon
+     * after.
      */
     private const val KEPT_SECONDS = 10L
 

@@ -5,7 +5,7 @@ import clearway.channel.codec.Codecs
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-// A frame on a stream of bytes (spec/stdio.md). spec/vectors/stdio.json tests it in every language.
+// The layout of a frame on a stream of bytes (spec/stdio.md). spec/vectors/stdio.json has tests for all languages.
 //
 //   byte  0     1     2     3     4           8                    8 + size
 //         +-----+-----+-----+-----+-----------+--------------------+
@@ -13,26 +13,27 @@ import java.nio.ByteOrder
 //         | "C" | "W" |     |     | little    |                    |
 //         +-----+-----+-----+-----+-----------+--------------------+
 //
-// Each frame begins with the mark, not only the first one. The reader therefore finds the start of a line that was
-// printed between two frames. The mark begins with two letters, but no line begins with "CW" and a byte 1.
+// Every frame begins with the mark: the bytes 43, 57 and 01, in hexadecimal. The reader can therefore detect a line
+// that code of the other end printed between two frames. A printed line may begin with "CW", but the byte 1 does not
+// occur in text.
 
 /** The number of bytes before a body. */
 internal const val STREAM_HEADER_BYTES = 8
-/** The first bytes of each frame: two letters and the version. */
+/** The first bytes of each frame: "CW" and the version, 1. */
 internal val STREAM_MARK = byteArrayOf(0x43, 0x57, 0x01)
 internal const val KIND_AT = 3
 internal const val SIZE_AT = 4
 
-/** The body is a frame of the channel. */
+/** The kind of a frame whose body is a frame of the channel. */
 internal const val KIND_FRAME = 0
-/** A close frame: the body is the reason, as JSON. No frame follows. */
+/** The kind of a close frame. Its body is the reason, as JSON. No frame follows. */
 internal const val KIND_CLOSE = 1
 
-/** Maximum size of a reason in bytes. A reason is for people, and a longer one is an error. */
+/** Maximum size of a reason, in bytes. A longer reason is an error, because reasons are for people. */
 internal const val CLOSE_BYTES_MAX = 8192
 private const val MESSAGE_MAX = 1000
 
-/** Returns the header of a frame of this size. */
+/** Returns the header of a frame whose body has `size` bytes. */
 internal fun streamHeader(size: Int, kind: Int = KIND_FRAME): ByteArray {
     val header = STREAM_MARK.copyOf(STREAM_HEADER_BYTES)
     header[KIND_AT] = kind.toByte()
@@ -40,7 +41,7 @@ internal fun streamHeader(size: Int, kind: Int = KIND_FRAME): ByteArray {
     return header
 }
 
-/** Returns the body of a close frame. The reason's cause does not cross. */
+/** Returns the body of a close frame. It does not contain the reason's cause. */
 internal fun closeBody(reason: CloseReason): ByteArray {
     fun body(message: String, detail: Map<String, Any>): ByteArray {
         val parts = linkedMapOf<String, Any>("code" to reason.code.code, "message" to wellFormed(message))
@@ -48,9 +49,9 @@ internal fun closeBody(reason: CloseReason): ByteArray {
         return Codecs.JSON.encode(parts)
     }
     val whole = body(reason.message, reason.detail)
-    // The message may be foreign, such as that of an exception. Its beginning is enough.
+    // The message may have any length, for example that of an exception. Its beginning is enough.
     return if (whole.size <= CLOSE_BYTES_MAX) whole else body(reason.message.take(MESSAGE_MAX), emptyMap())
 }
 
-// UTF-8 cannot encode half of a surrogate pair.
+// Replaces unpaired surrogates, which UTF-8 cannot encode.
 private fun wellFormed(text: String) = String(text.toByteArray(Charsets.UTF_8), Charsets.UTF_8)

@@ -16,18 +16,19 @@ import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
 /**
- * Carries frames over two streams of bytes, such as a pipe, a socket or a process's standard streams. Each frame has
- * its size in front (spec/stdio.md). Copies each frame that arrives. Copies an outgoing frame only if it is smaller
- * than the output buffer. Owns the streams. From [open] on, a daemon thread reads. From the first frame on, another
- * daemon thread writes.
+ * Carries frames over two streams of bytes, such as a pipe, a socket or a process's standard streams. The size of each
+ * frame precedes it (spec/stdio.md). Copies each incoming frame. Copies an outgoing frame only if it is smaller than
+ * the output buffer. The transport owns the streams. A daemon thread reads from [open] on. Another daemon thread
+ * writes, from the first frame on.
  *
  * The transport closes with `protocol` if the bytes are not a frame. It closes with `too-large` if a frame is over the
- * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason, and with
- * `failed` if the streams throw an exception other than IOException.
+ * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason. It closes
+ * with `failed` if a stream throws an exception other than IOException.
  *
- * If a thread is still blocked in a stream five seconds after the end, the transport closes both streams. The thread
- * then ends even if the other end neither reads nor exits. A child's streams cannot be closed in that way. Their
- * threads end with the child. A process does not close its own standard streams in that way.
+ * Five seconds after the end, a thread may still be blocked in a stream. The transport then closes both streams, which
+ * ends the thread even if the other end neither reads nor exits. There are two exceptions. The streams of a child
+ * process cannot be closed in that way, and their threads end with the child. The process's own standard streams are
+ * not closed in that way either.
  */
 public class StreamTransport
 internal constructor(
@@ -35,7 +36,10 @@ internal constructor(
     private val raw: OutputStream,
     private val limits: TransportLimits,
     private val process: Process?,
-    /** Whether the transport may close `output`. A process does not close its own standard output. */
+    /**
+     * Whether the transport closes `output` at its end. It is false for the process's own standard output. If it is
+     * false, the streams are not closed when a thread is blocked in them, either.
+     */
     private val closesOutput: Boolean,
     private val timers: Clock = SystemClock,
 ) : ChannelTransport {
@@ -44,7 +48,7 @@ internal constructor(
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
     private val resumed = lock.newCondition()
-    /** Held during calls of the sink, because the reader, the writer and timers call it. */
+    /** Held during calls of the sink, because the reader, the writer and timers all call it. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private val queue = ArrayDeque<ByteArray>()
@@ -53,7 +57,10 @@ internal constructor(
     private var paused = false
     private var reading = false
     private var writing = false
-    /** The reason, once the transport has ended. The sink then receives no more frames, and `send` accepts none. */
+    /**
+     * The reason, when the transport has ended; null before. After the end, the sink receives no frames and `send`
+     * accepts none.
+     */
     private var end: CloseReason? = null
     private var lastWord: ByteArray? = null
     private var told = false
@@ -62,7 +69,7 @@ internal constructor(
     override val name: String
         get() = "stdio"
 
-    /** True for a child's streams and for the streams to the parent. */
+    /** True for the streams of a child process and for the streams to the parent process. */
     override val isTrusted: Boolean
         get() = process != null || !closesOutput
 
@@ -105,7 +112,8 @@ internal constructor(
 
     override fun close(reason: CloseReason): Unit = finish(reason, say = true)
 
-    // The caller holds the lock. The thread lives until the transport has ended and everything has left.
+    // Wakes the writer thread, or starts it. The caller holds the lock. The thread runs until the transport has ended
+    // and all frames are written.
     private fun write() {
         if (writing) return more.signal()
         writing = true
@@ -152,14 +160,15 @@ internal constructor(
                 if (broken is IOException)
                     CloseReason(CloseCode.LOST, "the other end closed its input", emptyMap(), broken)
                 else CloseReason(CloseCode.FAILED, "writing failed: ${broken.javaClass.name}", emptyMap(), broken)
-            // The other end may have sent a reason earlier. The reader gets time to read it.
+            // The other end may have sent a reason before it closed its input. The reader gets time to read that
+            // reason.
             later(PARTS_MS) { finish(reason, false) }
         }
         lock.withLock { writing = false }
         tellEnd()
     }
 
-    /** Waits for the next frame. Returns false if no frame will follow. */
+    /** Waits for the next frame. Returns false if the transport has ended and no frame waits. */
     private fun waitForMore(): Boolean =
         lock.withLock {
             while (queue.isEmpty() && end == null) more.await()
@@ -190,7 +199,7 @@ internal constructor(
                     finish(reason, say = reason.code == CloseCode.PROTOCOL || reason.code == CloseCode.TOO_LARGE)
                 },
             )
-        tellEnd() // The transport may have ended before it had a sink.
+        tellEnd() // The transport may have ended before `open`.
         var loss: Throwable? = null
         try {
             val piece = ByteArray(PIECE_BYTES)
@@ -207,7 +216,7 @@ internal constructor(
         lock.withLock { reading = false }
         if (spoke || lock.withLock { end } != null) return
         if (loss != null && loss !is IOException) {
-            // For example, there is no memory for a frame. The other end still reads, and receives the reason.
+            // For example, there was no memory for a frame. The other end still reads, so it can receive the reason.
             return finish(
                 CloseReason(CloseCode.FAILED, "reading failed: ${loss.javaClass.name}", emptyMap(), loss),
                 true,
@@ -220,10 +229,10 @@ internal constructor(
         )
     }
 
-    // After the end, the sink receives no frames, so a pause has no effect.
+    // Waits until [resume]. After the end the sink receives no frames, so a pause has no effect.
     private fun waitWhilePaused(): Unit = lock.withLock { while (paused && end == null) resumed.await() }
 
-    /** Returns how the process ended. Returns null if there is no process, or if it does not end in time. */
+    /** Returns the process's exit as a reason. Returns null if there is no process or it does not exit in time. */
     private fun exitReason(): CloseReason? {
         if (process == null || !process.waitFor(PARTS_MS, TimeUnit.MILLISECONDS)) return null
         val status = process.exitValue()
@@ -231,8 +240,8 @@ internal constructor(
     }
 
     /**
-     * Ends the transport. With `say`, sends the reason to the other end. The sink's `closed` is called when all frames
-     * have left, or after [LEAVE_MS].
+     * Ends the transport. If `say`, sends the reason to the other end after the waiting frames; otherwise drops those
+     * frames. The sink's `closed` is called when all frames were written, or after [LEAVE_MS].
      */
     private fun finish(reason: CloseReason, say: Boolean) {
         lock.withLock {
@@ -253,7 +262,8 @@ internal constructor(
     private fun abandon() {
         val stuck = lock.withLock { reading || writing }
         if (!stuck || process != null || !closesOutput) return
-        // Closing a stream may block, too, and all endpoints share the timer thread.
+        // Closing a stream may block, too, and all endpoints share the timer thread. A thread of its own therefore
+        // closes the streams.
         val closing = {
             guarded { input.close() }
             guarded { raw.close() }
@@ -277,14 +287,14 @@ internal constructor(
 
     public companion object {
         /**
-         * Maximum time for the remaining frames to leave after the end. An end that has stopped reading must not delay
-         * the close for ever. The other languages wait for the same time.
+         * Maximum time to write the remaining frames after the end, in milliseconds. A peer that has stopped reading
+         * must not delay the close for ever. The implementations in other languages wait for the same time.
          */
         private const val LEAVE_MS = 5_000L
 
         /**
-         * How long to wait for the other signs of an end: a reason, or the exit of the process. Without load they
-         * arrive within milliseconds.
+         * How long to wait for further signs of an end, in milliseconds. Such signs are a reason and the exit of the
+         * process. On an idle machine, they arrive within milliseconds.
          */
         private const val PARTS_MS = 1_000L
         private const val PIECE_BYTES = 1 shl 16
@@ -292,7 +302,7 @@ internal constructor(
         private val WRITERS = DaemonThreads("clearway-channel-writer-")
         private val CLOSERS = DaemonThreads("clearway-channel-closer-")
 
-        /** Returns a transport over any two streams of bytes. It closes the streams at its end. */
+        /** Returns a transport over any two streams of bytes. It closes both streams when it ends. */
         @JvmStatic
         @JvmOverloads
         public fun of(
@@ -302,10 +312,11 @@ internal constructor(
         ): StreamTransport = StreamTransport(input, output, limits, null, true)
 
         /**
-         * Returns the parent's end of a channel to a child process, over the child's standard input and output. The
-         * child must print nothing to its standard output: bytes that are not a frame close the transport. When the
-         * child exits without a reason, the transport closes with `lost` and an `exitCode` in the detail. The caller
-         * keeps the process: the transport does not kill it and does not read its standard error.
+         * Returns the parent's end of a channel to a child process. The channel uses the child's standard input and
+         * output. The child must print nothing to its standard output, because bytes that are not a frame close the
+         * transport. If the child exits without a reason, the transport closes with `lost`, and the reason's detail
+         * contains the `exitCode`. The caller keeps the process: the transport does not kill it and does not read its
+         * standard error.
          */
         @JvmStatic
         @JvmOverloads
@@ -313,8 +324,9 @@ internal constructor(
             StreamTransport(child.inputStream, child.outputStream, limits, child, true)
 
         /**
-         * Returns the child's end of a channel to the process that started it, over the child's own standard input and
-         * output. Redirects `System.out` to `System.err`, so that printed text does not mix with frames.
+         * Returns the child's end of a channel to the process that started it. The channel uses the child's own
+         * standard input and output. `System.out` is redirected to `System.err`, so that printed text does not mix with
+         * frames.
          */
         @JvmStatic
         @JvmOverloads

@@ -2,7 +2,7 @@
 package clearway.channel.transport
 
 /**
- * Passes an error that no caller receives to the thread's uncaught exception handler. By default that handler prints
+ * Passes an error that no caller receives to the thread's uncaught exception handler. By default, that handler prints
  * the error. Never throws, so that the thread continues.
  */
 internal fun uncaught(thrown: Throwable) {
@@ -10,11 +10,11 @@ internal fun uncaught(thrown: Throwable) {
         val thread = Thread.currentThread()
         thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
     } catch (_: Throwable) {
-        // The handler is foreign code, and so are the error's own methods.
+        // The handler, or a method of the error, threw. Both are application code, and no other handler is left.
     }
 }
 
-/** Runs code that must not throw, and passes its exceptions to [uncaught]. The calling thread continues. */
+/** Runs code whose exceptions must not end the calling thread. Passes the exceptions to [uncaught]. */
 internal inline fun guarded(act: () -> Unit) {
     try {
         act()
@@ -24,8 +24,8 @@ internal inline fun guarded(act: () -> Unit) {
 }
 
 /**
- * Returns an error that a future can fail with. A CompletableFuture calls its failure's `toString`. If `toString`
- * throws, dependent stages never complete.
+ * Returns an error that is safe to fail a future with. CompletableFuture calls `toString` of its failure; if that call
+ * throws, dependent stages never complete. The result is therefore a replacement if `toString` throws.
  */
 internal fun speaking(thrown: Throwable): Throwable =
     try {

@@ -11,30 +11,33 @@ import java.io.PrintWriter
 import java.io.StringWriter
 import java.nio.ByteBuffer
 
-// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error`
-// describes the exception with class name, stack, own properties and causes. It may be null.
+// The codec for the body of a failed reply on Clearway's wire. The body is a list, [code, message, details, error].
+// `error` describes the exception with class name, stack, own properties and causes; it may be null.
 
 private val codec = Codecs.STANDARD.withEmptyNull(false).with(CodecLimits(depthMax = 256))
 
-/** Maximum length of a chain of causes. It ends a circular chain. */
+/** Maximum length of a chain of causes. The limit also ends a circular chain. */
 private const val CAUSES_MAX = 16
 private const val STACK_MAX = 20_000
 private const val CODE_MAX = 30
 private const val AROUND_MAX = 200
 
-/** An error as code, message, details and stack. */
+/** The parts of an error that are sent: code, message, details and stack. */
 internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String) {
-    /** Returns the same error in at most `bytesMax` bytes: code and message are cut, details and stack are left out. */
+    /**
+     * Returns a copy that takes at most `bytesMax` bytes when encoded. Cuts the code and the message, and leaves out
+     * the details and the stack.
+     */
     fun shortened(bytesMax: Int): ErrorParts {
         val code = cut(code, CODE_MAX)
-        // A character takes at most 3 bytes in UTF-8, and 6 if JSON escapes a control character.
+        // A `Char` takes at most 3 bytes in UTF-8, but 6 if JSON escapes it as a control character.
         return ErrorParts(code, cut(message, (bytesMax - AROUND_MAX) / 6 - code.length), null, "")
     }
 }
 
 /**
- * Returns a thrown error's code, message, details and stack. Unless `whole`, leaves out the details of an error that
- * another end threw. Never throws, although the error's own methods may throw.
+ * Returns the code, message, details and stack of an exception. Unless `whole`, leaves out the details of an error that
+ * another end threw. Never throws, although the exception's own methods may throw.
  */
 internal fun partsOf(thrown: Throwable, whole: Boolean): ErrorParts {
     val code =
@@ -44,15 +47,16 @@ internal fun partsOf(thrown: Throwable, whole: Boolean): ErrorParts {
             is CodecException -> thrown.code
             else -> "error"
         }
-    // An error with a channel has crossed before. Its details come from another end.
+    // An error with a channel name came from another end, and so did its details.
     val details = (thrown as? RemoteException)?.takeIf { whole || it.channel.isEmpty() }?.details
     return ErrorParts(wellFormed(code), wordsOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
 }
 
 /**
- * Encodes a thrown error in at most `bytesMax` bytes. `bytesMax` must be 500 or more. Unless `whole`, writes only the
- * code, the message, and the details that the handler chose. Never throws. Details that the codec cannot encode become
- * a text that names their class. An error that is too large keeps its code and the beginning of its message.
+ * Encodes an exception in at most `bytesMax` bytes. `bytesMax` must be 500 or more. Unless `whole`, writes only the
+ * code, the message, and the details that the handler chose. Never throws. Details that the codec cannot encode are
+ * replaced by a text that names their class. If the result is too large, only the code and the beginning of the message
+ * remain.
  */
 internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteArray {
     val parts = partsOf(thrown, whole)
@@ -61,7 +65,7 @@ internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteA
         val body = codec.encode(listOf(parts.code, parts.message, plain(parts.details), described))
         if (body.size <= bytesMax) return body
     } catch (_: Throwable) {
-        // The details are foreign code. They may be encodable once and fail the second time.
+        // Encoding the details runs application code. It may succeed the first time and fail the second time.
     }
     val short = parts.shortened(bytesMax)
     return codec.encode(listOf(short.code, short.message, null, null))
@@ -78,7 +82,7 @@ private fun plain(value: Any?): Any? =
         "[not encodable: ${value?.javaClass?.name}]"
     }
 
-/** Returns the error in a body that the other end sent. Throws [CodecException] if the body cannot be decoded. */
+/** Decodes the error in a body that the other end sent. Throws [CodecException] if the body cannot be decoded. */
 internal fun readError(body: ByteBuffer, channel: String): RemoteException {
     val parts = codec.decodeOwned(body) as? List<*> ?: emptyList<Any?>()
     fun text(index: Int) = parts.getOrNull(index) as? String ?: ""
@@ -115,7 +119,7 @@ private fun stackOf(thrown: Throwable): String {
 
 private fun wordsOf(thrown: Throwable): String? = foreign { thrown.message }?.let(::wellFormed)
 
-/** Calls a method of an exception. Returns null if the method throws, because the error must still arrive. */
+/** Calls a method of an exception. Returns null if the method throws, because the error must be sent in any case. */
 private inline fun <T> foreign(ask: () -> T): T? =
     try {
         ask()
@@ -123,5 +127,5 @@ private inline fun <T> foreign(ask: () -> T): T? =
         null
     }
 
-// UTF-8 cannot encode half of a surrogate pair, and the error must still arrive.
+// Replaces unpaired surrogates, which UTF-8 cannot encode, because the error must be sent in any case.
 private fun wellFormed(text: String): String = String(text.toByteArray(Charsets.UTF_8), Charsets.UTF_8)

@@ -5,15 +5,15 @@ import clearway.channel.codec.NOTHING
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-//  A frame (spec/channel.md). Numbers are unsigned and little-endian. Each part behind the head begins at a multiple
-//  of 8 bytes.
+//  The layout of a frame (spec/channel.md). Numbers are unsigned and little-endian. Each part after the head begins at
+//  a multiple of 8 bytes.
 //
 //    byte  0  +----+-------+------------+----------------+
 //             | op | flags | name bytes | id             |
 //          8  +----+-------+------------+----------------+
 //             | a                       | b              |
 //         16  +-------------------------+-------+--------+
-//             | body bytes              | count | c      |   count: attachments
+//             | body bytes              | count | c      |   count: number of attachments
 //         24  +-------------------------+-------+--------+
 //             | the channel's name, UTF-8                |
 //             +------------------------------------------+
@@ -24,7 +24,7 @@ import java.nio.ByteOrder
 
 internal const val HEAD_BYTES = 24
 
-/** Kinds of frames, as numbers on the wire. spec/channel.md defines `a`, `b` and `c` of each kind. */
+/** The kinds of frames, as numbers on the wire. spec/channel.md defines `a`, `b` and `c` of each kind. */
 internal object Op {
     const val HELLO = 0
     const val CALL = 1
@@ -36,25 +36,28 @@ internal object Op {
     const val END = 7
     const val CREDIT = 8
     const val STOP = 9
-    /** The plain wire: a message. A message with the id 0 wants no reply. */
+    /** A message on the plain wire. A message with the id 0 wants no reply. */
     const val MESSAGE = 16
-    /** The plain wire: a reply. Without a body: the method is not implemented, or the channel has no handler. */
+    /**
+     * A reply on the plain wire. A reply without a body means that the method is not implemented or the channel has no
+     * handler.
+     */
     const val ANSWER = 17
 }
 
 internal object Flag {
-    /** The frame contains the attachments' bytes. */
+    /** The frame contains the bytes of its attachments. */
     const val INSIDE = 1
-    /** The message is the attachment itself, written with the binary codec. */
+    /** The message is the bytes of the frame's only attachment, as the binary codec encodes it. */
     const val WHOLE = 2
     /** The frame has no message, not even null. */
     const val EMPTY = 4
 
-    /** The lowest bit of the policy for a full queue, in the flags of a `listen`. */
+    /** The position of the policy for a full queue in the flags of a `listen`. */
     const val WHEN_FULL_SHIFT = 4
 }
 
-/** The status of a call or a stream that has ended. */
+/** The ways in which a call or a stream can end, as numbers on the wire. */
 internal object Status {
     const val DONE = 0
     const val ERROR = 1
@@ -66,7 +69,7 @@ internal object Status {
     const val BUSY = 7
 }
 
-/** A frame that was read. Name, body and attachments are views of the bytes that arrived. */
+/** A frame that was received. The name, the body and the attachments are views of the received bytes. */
 internal class Frame(
     val op: Int,
     val flags: Int,
@@ -82,8 +85,8 @@ internal class Frame(
 private fun padded(bytes: Int): Int = (bytes + 7) and -8
 
 /**
- * Returns a frame in new memory of its exact size. Copies name and body. Throws ArithmeticException if the frame
- * exceeds an array's size.
+ * Returns a frame in new memory of its exact size. Copies the name and the body. Throws ArithmeticException if the
+ * frame would be larger than an array can be.
  */
 internal fun writeFrame(
     op: Int,
@@ -109,7 +112,7 @@ internal fun writeFrame(
     return frame
 }
 
-/** Reads a frame. Returns views of the bytes, or null if they are not a valid frame. */
+/** Parses a frame without copying. Returns null if the bytes are not a valid frame. */
 internal fun readFrame(bytes: ByteArray): Frame? {
     if (bytes.size < HEAD_BYTES) return null
     val head = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class CodecsJavaTest {
     record Point(double x, double y) {}
 
-    /** A type of the application's own. */
+    /** An extension for a type of the application. */
     static final class Points extends Extension<Point> {
         Points() {
             super(128, Point.class);

@@ -7,7 +7,7 @@ import java.lang.management.ManagementFactory
 import java.nio.ByteBuffer
 import java.util.Random
 
-/** One way of making bytes of a value and a value of the bytes. */
+/** A codec under measurement: encodes values and decodes messages. */
 private class Peer(val name: String, val encode: (Any) -> ByteArray, val decode: (ByteArray) -> Any?)
 
 private val mapper = ObjectMapper()
@@ -24,9 +24,10 @@ private const val COUNT = 2_000
 private const val WARM = 15
 
 /**
- * What it takes to encode and decode the mixed message of 2 KB, beside msgpack-java and Jackson's JSON; all make the
- * same maps and lists of Java's. Rounds are interleaved in random order; printed are medians, the middle half of the
- * ratios to ours, and what is allocated for one message both ways. `node scripts/jvm.mjs bench-codec`.
+ * Compares the codec with msgpack-java and with Jackson's JSON on the mixed message of 2 KB. All of them create the
+ * same Java maps and lists. The rounds of all codecs are interleaved, in random order. Prints medians, the middle half
+ * of the ratios to Clearway's time, and the bytes allocated for encoding and decoding one message. `node
+ * scripts/jvm.mjs bench-codec` runs it.
  */
 fun main() {
     val random = Random(1)
@@ -68,7 +69,7 @@ fun main() {
 
 private fun median(samples: List<Double>) = samples.sorted()[samples.size / 2]
 
-/** What is made is kept until the next is, so that no compiler leaves it out. */
+/** Keeps the last result, so that the JIT compiler cannot remove the work. */
 @Volatile private var kept: Any? = null
 
 private inline fun timeUs(run: () -> Any?): Double {

@@ -6,7 +6,10 @@ import org.msgpack.core.MessagePacker
 import org.msgpack.core.MessageUnpacker
 import org.msgpack.value.ValueType
 
-/** Any value with msgpack-java, as its documentation writes each. It has no lists of one width: they are lists. */
+/**
+ * Encodes any value with msgpack-java, in the way that its documentation recommends. MessagePack has no typed lists of
+ * numbers, so such lists become ordinary lists.
+ */
 fun msgpack(value: Any): ByteArray =
     MessagePack.newDefaultBufferPacker().use { packer ->
         pack(packer, value)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.bench
 
-/** The message of ts/clearway/bench/codec/mixed.mjs: about 2 KB with every type. */
+/** The same message as in ts/clearway/bench/codec/mixed.mjs: about 2 KB, with every type. */
 val mixed: Map<String, Any?> =
     linkedMapOf(
         "id" to 123_456,

@@ -51,7 +51,7 @@ class StandardCodecTest {
         assertArrayEquals(byteArrayOf(1, 2), copies[0] as ByteArray)
         assertEquals(DoubleBuffer.wrap(doubleArrayOf(0.5, 1.5)), views[1])
         assertSame(message, assertInstanceOf(ByteBuffer::class.java, views[0]).array())
-        // What was read as views is written as the lists that it is.
+        // Views are encoded as the lists of numbers that they view.
         assertArrayEquals(message, codec.encode(views))
     }
 
@@ -91,7 +91,8 @@ class StandardCodecTest {
 
     @Test
     fun `a count that no message could hold is refused before anything is allocated`() {
-        // A list of 4 billion values; a double list of 4 billion; 16 million values where 10 are allowed.
+        // The first message announces a list of 4 billion values, the second a float64 list of 4 billion elements. The
+        // third has 11 values where the limit is 10.
         assertEquals(CodecError.TRUNCATED, refused(bytes(12, 255, 255, 255, 255, 255)).error)
         assertEquals(CodecError.TRUNCATED, refused(bytes(11, 255, 255, 255, 255, 255)).error)
         val few = codec.with(CodecLimits(itemsMax = 10))
@@ -113,7 +114,8 @@ class StandardCodecTest {
 
     @Test
     fun `a map refuses keys of several types that were chosen for their one hash`() {
-        // A Long and a Double of the same hash are compared with each other, and no order tells where either stands.
+        // These keys are Longs and Doubles with one common hash. They have no common order, so a HashMap compares them
+        // all.
         val keys = ArrayList<Any>()
         for (high in 1L..32_000L) {
             keys += (high shl 32) or (high xor 0x7654_3210L)
@@ -143,7 +145,7 @@ class StandardCodecTest {
     @Test
     fun `a list beside a message is copied once, however often the message names it`() {
         val beside = ByteBuffer.allocate(1 shl 20)
-        val names = 30_000 // As copies they would be 30 GB.
+        val names = 30_000 // Copies would take 30 GB.
         val attached = bytes(Tag.ATTACHED, Tag.BYTES, 0)
         var message = bytes(12, 254, names and 0xff, names shr 8)
         message += ByteArray(names * attached.size) { attached[it % attached.size] }

@@ -9,10 +9,10 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 
-/** A case may be nested deeper than a message may be. */
+/** The codec for the cases. A case may be nested deeper than a message may be. */
 private val cases = Codecs.JSON.with(CodecLimits(depthMax = 1000))
 
-// A vector is a value and not a message: null has its type byte.
+// The codecs by name. A test vector is a value and not a message, so the standard codec writes null as its type byte.
 private val messages: Map<String, MessageCodec<*>> =
     mapOf(
         "standard" to Codecs.STANDARD.withEmptyNull(false),
@@ -23,13 +23,16 @@ private val messages: Map<String, MessageCodec<*>> =
 private val methods: Map<String, MethodCodec> =
     mapOf("standard-method" to Codecs.STANDARD_METHODS, "json-method" to Codecs.JSON_METHODS)
 
-/** A case that has no answer, such as an odd number of hex digits: no codec has seen it. */
+/** A case that cannot be answered, such as one with an odd number of hex digits. No codec is called for it. */
 class InvalidCase(what: String) : RuntimeException(what)
 
-/** "No reply at all" is what a channel makes of no bytes; as an envelope they are truncated. */
+/**
+ * The reply has no bytes. A channel treats that as "no reply at all". The conformance cases expect `truncated`, because
+ * an envelope is missing.
+ */
 private class NoReply : RuntimeException()
 
-/** The answer to a line, without its end. */
+/** Returns the answer to a line, without a line break. */
 fun answer(line: ByteArray): ByteArray {
     val asked =
         try {
@@ -54,7 +57,7 @@ fun answer(line: ByteArray): ByteArray {
     return cases.encode(mapOf("id" to asked?.get("id"), answer))
 }
 
-@Suppress("UNCHECKED_CAST") // Of a codec of texts or of bytes another value is a case without an answer.
+@Suppress("UNCHECKED_CAST") // `checked` refuses a value of a type that the string or binary codec cannot encode.
 private fun encode(asked: Map<*, *>): ByteArray {
     val codec = asked["codec"] as? String ?: throw InvalidCase("no codec")
     if (!asked.containsKey("value")) throw InvalidCase("no value")

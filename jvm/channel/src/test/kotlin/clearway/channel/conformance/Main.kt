@@ -6,7 +6,8 @@ import java.io.BufferedOutputStream
 import java.io.ByteArrayOutputStream
 
 /**
- * `conformance/run jvm`: one JSON case a line on stdin, one JSON line each on stdout. conformance/README.md has both.
+ * The program that `conformance/run jvm` starts. Each line of stdin is a case in JSON, and each line of stdout is its
+ * answer in JSON. conformance/README.md describes both.
  */
 fun main() {
     val input = BufferedInputStream(System.`in`, 1 shl 16)
@@ -24,7 +25,7 @@ fun main() {
             output.write(answer(case))
             output.write('\n'.code)
         }
-        // Who asks one case at a time waits for this answer.
+        // A caller that sends one case at a time waits for this answer.
         if (byte < 0 || input.available() == 0) output.flush()
         if (byte < 0) return
     }

@@ -3,14 +3,18 @@ package clearway.channel.conformance
 
 import java.math.BigInteger
 
-// The value notation of conformance/README.md, from and to values. A notation is what JSON reads.
+// The integers that JSON carries exactly. This file converts values from and to the notation of conformance/README.md,
+// which is itself JSON.
 
 private val exact = -((1L shl 53) - 1)..(1L shl 53) - 1
 
-/** Zeros that a notation may ask for: enough for every vector, and too little to harm. */
+/** Maximum number of zeros that a notation may request. It suffices for every vector and needs little memory. */
 private const val ZEROS_MAX = 1 shl 26
 
-/** The value that a notation stands for. `plain`: what JSON writes, so integers beyond 2^53 are floats. */
+/**
+ * Returns the value that a notation describes. `plain` means that the value is for JSON: integers beyond 2^53 become
+ * floats.
+ */
 fun readNotation(notation: Any?, plain: Boolean): Any? =
     when (notation) {
         is List<*> -> notation.map { readNotation(it, plain) }
@@ -77,7 +81,7 @@ private fun integer(notation: Any?): BigInteger {
     return if (negative) magnitude.negate() else magnitude
 }
 
-/** The notation of a value. */
+/** Returns the notation of a value. */
 fun writeNotation(value: Any?): Any? =
     when (value) {
         is Int -> value

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-/** Foreign code throws anything, hangs, and calls back into the endpoint: at every point of [POINTS]. */
+/** Tests of application code that throws, hangs or calls back into the endpoint, at every point of [POINTS]. */
 class ForeignCodeTest {
     private val wires = listOf(Wire.CLEARWAY, Wire.PLAIN)
 
@@ -104,7 +104,7 @@ class ForeignCodeTest {
         }
 
     private companion object {
-        /** Where foreign code may block: what runs on the executor's threads. */
+        /** The points at which application code may block: those that run on the executor's threads. */
         val HANGING =
             POINTS.filter { point ->
                 listOf("handler of", "a method", "stage that", "source of", "an iter", "a handler's codec").any {

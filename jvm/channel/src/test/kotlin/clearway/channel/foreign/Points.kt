@@ -15,10 +15,13 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 
-/** A point where an endpoint calls code that is not its own. `reach` has it called, and gives what must settle. */
+/**
+ * A point at which an endpoint calls application code. `reach` makes the endpoint call that code, and returns the
+ * futures that must settle.
+ */
 internal class Point(val name: String, val reach: Scene.() -> List<CompletableFuture<*>>)
 
-/** A codec whose one part is foreign. */
+/** The standard codec with application code in one of its functions. */
 private class ForeignCodec(private val encode: () -> Unit = {}, private val decode: () -> Unit = {}) :
     MessageCodec<Any> by Codecs.STANDARD {
     override fun encode(value: Any?): ByteArray {
@@ -64,13 +67,13 @@ private fun Scene.iterator(
     return List(4) { stream.read() }
 }
 
-/** Two messages, so that the second shows whether the first has wedged the channel. */
+/** Sends two messages. The second one shows whether the first one has blocked the channel. */
 private fun Scene.twoMessages(codecHere: MessageCodec<Any> = Codecs.STANDARD): List<CompletableFuture<*>> {
     val messages = a.messages("messages", codecHere)
     return List(2) { messages.send(it) }
 }
 
-/** Completes on a thread of its own. Not by `supplyAsync`, which loses a failure whose own words throw. */
+/** Returns a future that a thread of its own completes. `supplyAsync` would lose a failure whose `message` throws. */
 private fun <T> stage(give: () -> T): CompletableFuture<T> {
     val stage = CompletableFuture<T>()
     val complete = Runnable {
@@ -84,7 +87,7 @@ private fun <T> stage(give: () -> T): CompletableFuture<T> {
     return stage
 }
 
-/** Every point at which an endpoint calls foreign code. A new one is added here. */
+/** All points at which an endpoint calls application code. Add each new point to this list. */
 internal val POINTS: List<Point> =
     listOf(
         Point("a handler of messages") {
@@ -127,7 +130,8 @@ internal val POINTS: List<Point> =
                 )
             val call = a.methods("methods").call<Any?>("it", null, CallOptions().timeoutMs(100))
             begun.await()
-            // Over the plain wire the other end hears of no cancelling: there it is the end that tells.
+            // On the plain wire, the other end is not notified of a cancelled call. The end of the connection cancels
+            // it there.
             if (a.wire == Wire.CLEARWAY) clock.pass(100) else terminate()
             listOf(call)
         },
@@ -170,7 +174,7 @@ internal val POINTS: List<Point> =
                 })
             val stream = a.events("values").listen<Int>(null, ListenOptions.latest().onDrop { act() })
             pushed.await()
-            // Its answer comes behind the events: over the plain wire it is this end that drops them.
+            // The answer arrives after the events. On the plain wire, this end drops the events.
             a.methods("probe").call<Any?>("it").get(Scene.LIMIT, TimeUnit.SECONDS)
             List(3) { stream.read() }
         },

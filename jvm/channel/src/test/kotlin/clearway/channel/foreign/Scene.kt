@@ -16,14 +16,14 @@ import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import org.junit.jupiter.api.Assertions.assertEquals
 
-/** Two endpoints: `b` serves by foreign code, which calls [act], and `a` asks. */
+/** Two connected endpoints. `b` serves with application code that calls [act]; `a` makes the calls. */
 internal class Scene(wire: Wire, private val foreign: () -> Unit) : AutoCloseable {
     private var ended = false
     private val reached = CountDownLatch(1)
     private val threads = Executors.newCachedThreadPool { task -> Thread(task, "scene").apply { isDaemon = true } }
-    /** What `b`'s executor does before it runs a task. */
+    /** The action that `b`'s executor runs before each task. */
     @Volatile var onExecute: () -> Unit = {}
-    /** What `b`'s listener of errors does with one. */
+    /** The action that `b`'s error listener runs for each error. */
     @Volatile var onError: () -> Unit = {}
     val errors = LinkedBlockingQueue<Throwable>()
     val clock = FakeClock()
@@ -48,7 +48,7 @@ internal class Scene(wire: Wire, private val foreign: () -> Unit) : AutoCloseabl
         b.methods("probe").handle(MethodTable().on("it") { args, _ -> args })
     }
 
-    /** The foreign code's part. */
+    /** The application code under test. The points call it. */
     fun act() {
         reached.countDown()
         foreign()
@@ -62,13 +62,16 @@ internal class Scene(wire: Wire, private val foreign: () -> Unit) : AutoCloseabl
         for (each in futures) Outcome.of(each).get(LIMIT, TimeUnit.SECONDS)
     }
 
-    /** Ends `a`, for points that only the end reaches. */
+    /** Ends `a`. Used by points that only the end of the connection reaches. */
     fun terminate() {
         ended = true
         a.terminate()
     }
 
-    /** Both ends answer, unless one was closed, nothing is under way, and both close when they are asked to. */
+    /**
+     * Checks that both ends answer (unless [terminate] was called), that both close on request, and that no work is
+     * left.
+     */
     fun assertWorks() {
         if (!ended) assertServes()
         val closing = listOf(a.closeAsync(), b.closeAsync())
@@ -91,7 +94,7 @@ internal class Scene(wire: Wire, private val foreign: () -> Unit) : AutoCloseabl
     }
 
     companion object {
-        /** Nothing here takes this long, unless it hangs. */
+        /** Maximum waiting time, in seconds. Only a test that hangs reaches it. */
         const val LIMIT = 60L
     }
 }

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
-/** Streams, and a sink, that do what they should not. */
+/** Tests of streams and sinks that break their contracts. */
 class StreamsTest {
-    /** Nothing comes until it is closed, and then as `end` says. */
+    /** An input that blocks until it is closed, and then returns the result of `end`. */
     private class Silent(private val end: () -> Int = { -1 }) : InputStream() {
         private val closed = CountDownLatch(1)
         val left = CountDownLatch(1)
@@ -42,7 +42,7 @@ class StreamsTest {
         override fun close() = closed.countDown()
     }
 
-    /** Takes nothing until it is closed. */
+    /** An output that blocks until it is closed, and then throws. */
     private class Full : OutputStream() {
         private val closed = CountDownLatch(1)
         val begun = CountDownLatch(1)

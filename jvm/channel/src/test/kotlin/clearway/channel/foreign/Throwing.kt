@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.foreign
 
-/** Neither an exception nor an error: the JVM lets anything of this kind be thrown. */
+/** A Throwable that is neither an Exception nor an Error. The JVM can throw any Throwable. */
 class Odd : Throwable("odd")
 
-/** An exception whose own words throw. */
+/** An exception whose `message` throws. */
 class Mute : RuntimeException() {
     override val message: String
         get() = throw IllegalStateException("the message throws")
 }
 
-/** What foreign code may throw, by name. */
+/** The things that application code may throw, by name. */
 val THROWING: Map<String, () -> Nothing> =
     linkedMapOf(
         "an exception" to { throw IllegalStateException("broken") },

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-/** A transport of the application's own that throws. */
+/** Tests of an application's own transport that throws. */
 class TransportTest {
     private class Throwing(private val to: ChannelTransport) : ChannelTransport by to {
         @Volatile var onSend: () -> Unit = {}

@@ -8,7 +8,7 @@ import clearway.channel.Reply
 import clearway.channel.codec.Codecs
 import clearway.channel.transport.StreamTransport
 
-/** Serves the JVM's end to its callers. Returns handles that end it. */
+/** Serves the channels that the other end's tests call. Closing the returned handles stops serving them. */
 fun jvmEnd(endpoint: Endpoint): List<AutoCloseable> =
     listOf(
         endpoint
@@ -23,7 +23,7 @@ fun jvmEnd(endpoint: Endpoint): List<AutoCloseable> =
         endpoint.events("jvm/numbers").serveEach({ args -> generateSequence(args as Int) { it + 1 }.asIterable() }),
     )
 
-/** A JVM as the child of another process. */
+/** A program that runs a JVM endpoint as the child of another process. */
 object Child {
     @JvmStatic
     fun main(args: Array<String>) {
@@ -33,7 +33,7 @@ object Child {
         endpoint.closed.get()
     }
 
-    /** How to start one. */
+    /** The command that starts the program. */
     val command: List<String> =
         listOf(
             "${System.getProperty("java.home")}/bin/java",

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestInstance
 
-/** Node's program, and whether this checkout's TypeScript has been built: without it, there is no other end. */
+/**
+ * Starts programs in Node. Tests that need the TypeScript end are skipped if this checkout's TypeScript is not built.
+ */
 object Node {
     private val root =
         generateSequence(File("").absoluteFile) { it.parentFile }.first { File(it, "conformance").isDirectory }
@@ -33,7 +35,10 @@ object Node {
             .start()
 }
 
-/** What this end and TypeScript's say to each other, over any transport: both call, handle, listen and serve. */
+/**
+ * The contract between a JVM endpoint and a TypeScript endpoint, over any transport. Both ends call, handle, listen and
+ * serve.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class TypeScriptContract {
     abstract val endpoint: Endpoint
@@ -88,7 +93,7 @@ abstract class TypeScriptContract {
                 Reply.empty()
             }
         val call = ts.call<Any?>("never", null, CallOptions().deadlineMs(60_000))
-        get(ts.call<Any?>("echo", 1)) // it is there
+        get(ts.call<Any?>("echo", 1)) // `never` has arrived at the other end by now
         call.cancel(true)
         heard.await()
         ends.close()

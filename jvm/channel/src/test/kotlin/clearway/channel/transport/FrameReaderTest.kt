@@ -14,7 +14,7 @@ class FrameReaderTest {
 
     @Test
     fun `a header takes no memory for the body that it promises`() {
-        // More than ten times the heap of these tests.
+        // The announced bodies together exceed the heap of these tests more than ten times.
         val readers = List(100) { reader(64 shl 20) }
         for (each in readers) each.push(streamHeader(64 shl 20), STREAM_HEADER_BYTES)
         assertTrue(readers.all { it.inside } && ends.isEmpty())

@@ -6,14 +6,14 @@ import java.util.concurrent.TimeoutException
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
-/** Records an end's notifications, and lets a test wait for them. */
+/** A sink that records the calls of its transport and lets a test wait for them. */
 class Log : ChannelSink {
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()
     val frames = ArrayList<ByteArray>()
     val reasons = ArrayList<CloseReason>()
     var drains = 0
-    /** Called for each frame, after it was kept. */
+    /** Called for each frame, after the frame was recorded. */
     @Volatile var onFrame: (ByteArray) -> Unit = {}
 
     override fun frame(frame: ByteArray) {
@@ -37,7 +37,7 @@ class Log : ChannelSink {
             changed.signalAll()
         }
 
-    /** Waits until it holds. That it never does is what the limit is for. */
+    /** Waits until the condition holds. Throws TimeoutException after 60 s, because the condition may never hold. */
     fun until(met: Log.() -> Boolean): Unit =
         lock.withLock {
             while (!met()) if (!changed.await(60, TimeUnit.SECONDS)) throw TimeoutException("still waiting")
@@ -54,5 +54,5 @@ class Log : ChannelSink {
     }
 }
 
-/** Bytes that tell themselves apart. */
+/** Returns bytes that depend on their position and on `seed`, so that mixed-up bytes are noticed. */
 fun pattern(size: Int, seed: Int = 1): ByteArray = ByteArray(size) { (it * 31 + seed).toByte() }

@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Two ends that are connected. `kill` ends b without a word, where that can be done. */
+/** Two connected ends. `kill` ends `b` without a reason; it is null if the transport does not support that. */
 class Connected(val a: ChannelTransport, val b: ChannelTransport, val kill: (() -> Unit)? = null)
 
-/** The contract that every transport of channels keeps. */
+/** The contract of every transport for channels. */
 abstract class TransportContract {
     protected val limit = 1 shl 20
 
@@ -109,7 +109,7 @@ abstract class TransportContract {
             b.pause()
             b.open(atB)
             for (index in 0 until 50) a.send(pattern(60_000, index))
-            // What it sends still leaves.
+            // The paused end can still send.
             b.send(pattern(3))
             atA.count(1)
             assertTrue(atB.frames.size <= 1)

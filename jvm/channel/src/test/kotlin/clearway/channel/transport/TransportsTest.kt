@@ -27,7 +27,7 @@ class StreamTransportTest : TransportContract() {
             Pair(a, server.accept())
         }
 
-    /** A socket's output, of which the end is an end of output and not of the socket: as that of a pipe. */
+    /** The output of a socket. Its `close` ends only the output and leaves the socket open, as with a pipe. */
     private class HalfClosing(private val socket: Socket) : java.io.FilterOutputStream(socket.getOutputStream()) {
         override fun write(bytes: ByteArray, from: Int, count: Int) = out.write(bytes, from, count)
 

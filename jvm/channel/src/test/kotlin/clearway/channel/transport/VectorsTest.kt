@@ -14,7 +14,7 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-/** The vectors of spec/vectors that every language is tested with. */
+/** Runs the test vectors of spec/vectors, which are the same for every language. */
 class VectorsTest {
     private fun vectors(name: String): Map<*, *> =
         Codecs.JSON.decode(File("../../spec/vectors/$name").readBytes()) as Map<*, *>
@@ -45,7 +45,7 @@ class VectorsTest {
             val parts = vector["parts"] as Map<*, *>
             val hex = vector["hex"] as String
             val frame = readFrame(fromHex(hex))
-            // Attachments beside a frame are for transports that move memory; there are none here.
+            // Attachments outside of a frame exist only on transports that move memory. The JVM has no such transport.
             if (parts["beside"] != null) assertNull(frame)
             else {
                 checkNotNull(frame)

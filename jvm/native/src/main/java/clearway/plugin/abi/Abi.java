@@ -14,9 +14,9 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of clearway_host.h, which documents them. Each function except {@link #version} returns a status. The
- * class is Java and not Kotlin: the compiler sees the handles as constants and calls them with their exact types. The
- * JVM keeps the arena of a passed segment open until the function returns. Not API.
+ * Calls the functions of libclearway. clearway_host.h documents them. Each function except {@link #version} returns a
+ * status. This class is Java and not Kotlin, so that the compiler treats the method handles as constants and calls them
+ * with their exact types. The JVM keeps the arena of a passed segment open until the function returns. Not API.
  */
 public final class Abi {
     private static final SymbolLookup SYMBOLS = Library.symbols();
@@ -73,8 +73,8 @@ public final class Abi {
         return LINKER.downcallHandle(function, FunctionDescriptor.of(JAVA_INT, given));
     }
 
-    // A downcall itself throws nothing. Its exceptions come from the arguments, for example from a segment with a
-    // closed arena.
+    // Returns the exception to throw for a failed downcall. The native function itself throws nothing: the cause is an
+    // argument, for example a segment whose arena is closed.
     private static RuntimeException thrown(Throwable problem) {
         if (problem instanceof RuntimeException known) return known;
         if (problem instanceof Error error) throw error;

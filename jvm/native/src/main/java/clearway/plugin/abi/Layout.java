@@ -38,7 +38,7 @@ public final class Layout {
     public static final long EVENT_KIND = 0, EVENT_STATUS = 4, EVENT_TAG = 8, EVENT_HANDLE = 16, EVENT_DROPPED = 24;
     public static final long EVENT_CONTENT = 32, EVENT_TEXT = 72, EVENT_HELD = 88, EVENT_COPIED = 96, EVENT_BYTES = 104;
 
-    /** The number of 64-bit counters in clearway_stats after its size, in the header's order. */
+    /** The number of 64-bit counters in clearway_stats after its size, in the order of the header. */
     public static final int STATS_COUNT = 16;
 
     public static final long STATS_SIZE = 0, STATS_NUMBERS = 8, STATS_BYTES = STATS_NUMBERS + 8L * STATS_COUNT;

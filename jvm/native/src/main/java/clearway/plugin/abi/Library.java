@@ -8,8 +8,8 @@ import java.nio.file.Path;
 /** Finds and loads libclearway. Not API. */
 public final class Library {
     /**
-     * The system property that names the file. It takes precedence over the environment variable CLEARWAY_LIBRARY.
-     * Without either, the system's loader searches for the file.
+     * The system property that names the library's file. It takes precedence over the environment variable
+     * CLEARWAY_LIBRARY. If neither is set, the system's loader searches for the file.
      */
     public static final String PROPERTY = "clearway.library";
 
@@ -23,13 +23,13 @@ public final class Library {
         return found;
     }
 
-    /** Returns the file that the property or the environment variable names; null if there is none. */
+    /** Returns the file that the property or the environment variable names; null if neither is set. */
     public static String place() {
         String named = System.getProperty(PROPERTY);
         return named != null ? named : System.getenv("CLEARWAY_LIBRARY");
     }
 
-    // The global arena never unloads the library, because threads of its plugins may still run in it.
+    // Loads the library into the global arena, which never unloads it. Threads of its plugins may still run in it.
     private static SymbolLookup lookup(String place) {
         Arena arena = Arena.global();
         return place != null

@@ -16,41 +16,39 @@ import clearway.plugin.PluginException
 import clearway.plugin.WhenFull
 import java.util.concurrent.CompletionException
 
-/** The channels of a plugin that an endpoint serves. Fill it before you pass it to [PluginServer.serve]. */
+/** The channels of a plugin that an endpoint serves. Add all channels before you call [PluginServer.serve]. */
 public class ServedChannels {
     internal val messages = ArrayList<String>()
     internal val events = LinkedHashMap<String, MessageCodec<*>>()
     internal val asks = ArrayList<String>()
     internal val options = ListenOptions()
 
-    /** Adds channels of messages and methods, with any codec. Their bytes pass unchanged. */
+    /** Adds channels of messages or methods. They may use any codec, because their bytes are passed on unchanged. */
     public fun messages(vararg names: String): ServedChannels = apply { messages += names }
 
-    /**
-     * Adds a channel of events, with the codec of its events. This end decodes the events and encodes them for the
-     * endpoint.
-     */
+    /** Adds a channel of events. `codec` decodes the plugin's events; the endpoint then encodes the values again. */
     public fun events(name: String, codec: MessageCodec<*>): ServedChannels = apply { events[name] = codec }
 
-    /** Adds channels of the plugin's own messages. The endpoint's other end handles them. */
+    /** Adds channels on which the plugin itself sends messages. The endpoint's other end handles these messages. */
     public fun asks(vararg names: String): ServedChannels = apply { asks += names }
 
     /**
-     * Sets how many events may wait in native code for a listener, and the policy for more events. Default 64, `WAIT`.
+     * Sets how many events may wait in native code for each listener. Also sets the policy for further events. The
+     * default is 64 events and `WAIT`.
      */
     public fun queue(items: Int, whenFull: WhenFull): ServedChannels = apply { options.items(items).whenFull(whenFull) }
 }
 
 /**
- * Serves a plugin at an endpoint of `clearway.channel`. The endpoint's other end, in this process or another, calls the
- * plugin's channels, listens to its events and handles its messages. A null message becomes a message without bytes.
- * Bytes are copied once in each direction, because a frame is in the heap. Native memory is released at once. A
- * listener occupies one thread of the endpoint's executor.
+ * Serves a plugin at an endpoint of `clearway.channel`. The endpoint's other end may be in this process or another one.
+ * It can call the plugin's channels, listen to its events and handle its messages. A null message of the plugin becomes
+ * a message without bytes. Bytes are copied once in each direction, because a frame is in the heap. Native memory is
+ * released at once. Each listener occupies one thread of the endpoint's executor.
  */
 public object PluginServer {
     /**
-     * Serves the channels. Closing the result stops serving them; the plugin and the endpoint stay open. Throws if a
-     * channel is served already.
+     * Serves the channels. Closing the result stops serving them; the plugin and the endpoint stay open. Throws an
+     * exception if a channel is served already.
      */
     @JvmStatic
     public fun serve(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): AutoCloseable {
@@ -78,8 +76,8 @@ public object PluginServer {
         }
 
     /**
-     * Converts a plugin's error to a reply. `not-implemented` becomes a reply without bytes, as methods require. Any
-     * other error of the plugin is thrown as a [RemoteException].
+     * Converts a plugin's error to a reply. `not-implemented` becomes a reply without bytes, as the protocol of methods
+     * requires. Throws any other error of the plugin as a [RemoteException].
      */
     private fun refused(problem: Throwable): Reply<ByteArray> {
         val cause = if (problem is CompletionException) problem.cause else problem
@@ -95,8 +93,8 @@ public object PluginServer {
         endpoint.events(channel.name).serve({ args, sink -> pour(channel, codec, options, args, sink) })
 
     /**
-     * Reads events at the listener's pace. Other events wait in native code and in the stream's queue, within their
-     * limits.
+     * Sends events to a listener at the speed at which it reads. Other events wait in native code and in the stream's
+     * queue, within their limits.
      */
     private fun pour(
         channel: PluginChannel,

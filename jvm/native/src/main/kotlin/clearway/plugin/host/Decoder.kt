@@ -9,10 +9,10 @@ import clearway.plugin.abi.Layout
 import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout
 
-/** Reads a clearway_event. The event must not have been released. */
+/** Decodes the events of libclearway (clearway_event). An event must not be released before it is decoded. */
 internal class Decoder(private val memories: MemoryContext) {
 
-    /** Returns the content of the event at `at`. The message has its own reference to native memory. */
+    /** Returns the content of the event at offset `at`. The message has its own reference to native memory. */
     fun message(events: MemorySegment, at: Long, scratch: Scratch): Message {
         val from = at + Layout.EVENT_CONTENT
         val data = events.get(Layout.LONG, from + Layout.CONTENT_DATA)
@@ -58,8 +58,8 @@ internal class Decoder(private val memories: MemoryContext) {
         }
 
     /**
-     * Returns a message of native memory with its own reference. If the memory is lent memory of the JVM, the message
-     * has the lent segment. Without `data`, the message is the whole memory.
+     * Returns a message of native memory, with its own reference. If the memory is lent memory of the JVM, the message
+     * uses the lent segment instead. If `data` is null, the message is the whole memory.
      */
     private fun taken(memory: Long, data: Long?, size: Long, attachments: List<Message>, scratch: Scratch): Message {
         check(Abi.memoryView(memory, scratch.view), "memory")

@@ -12,12 +12,12 @@ import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.nio.file.Path
 
-/** Opens plugins. Throws `addon-missing` if the JDK or libclearway does not fit. */
+/** Opens plugins. Throws `addon-missing` if the JDK is too old, or if libclearway is missing or has another version. */
 internal object Loader {
-    /** The first JDK release in which java.lang.foreign is final. */
+    /** The first JDK release in which java.lang.foreign is no preview API. */
     private const val RELEASE_MIN = 22
     private const val ABI_MAJOR = 1
-    /** Room for an error text of the system's loader or of the plugin's log, in bytes. */
+    /** Maximum size of an error text of the system's loader or of the plugin's log, in bytes. */
     private const val ERROR_BYTES = 4096L
 
     fun load(path: Path, options: PluginOptions): Plugin {
@@ -43,7 +43,10 @@ internal object Loader {
     private fun missing(text: String, cause: Throwable? = null) =
         PluginException(PluginErrorCode.ADDON_MISSING, text, cause)
 
-    /** A separate object, because no class of java.lang.foreign may be loaded before the checks. */
+    /**
+     * Opens a plugin after the checks. This is a separate object, because the JVM must not load a class of
+     * java.lang.foreign before the checks.
+     */
     private object Opener {
         fun open(path: Path, options: PluginOptions): Plugin {
             val waiter = withScratch { scratch ->

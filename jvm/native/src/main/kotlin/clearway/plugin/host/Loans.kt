@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 
 /**
- * Memory of the JVM that is lent to native code, by one waiter's tags. Keeps each segment from the garbage collector
- * until native code has returned the segment.
+ * The segments of the JVM that one open plugin has borrowed. The garbage collector cannot free a segment before native
+ * code has returned it.
  */
 internal class Loans(private val waiter: Long) {
     private val out = ConcurrentHashMap<Long, Loan>()
@@ -20,8 +20,8 @@ internal class Loans(private val waiter: Long) {
         get() = out.isEmpty()
 
     /**
-     * Lends a segment. Returns a handle that the caller must release. When native code returns the memory, [returned]
-     * completes `returned`, if it is not null.
+     * Lends a segment. Returns a handle that the caller must release. When native code returns the memory, the function
+     * [returned] completes the future `returned`, unless it is null.
      */
     fun lend(segment: MemorySegment, tag: Long, returned: CompletableFuture<Void?>?): Long = withScratch { scratch ->
         val place = Place(segment.address(), segment.byteSize())
@@ -51,24 +51,25 @@ internal class Loans(private val waiter: Long) {
     private data class Place(val address: Long, val size: Long)
 
     companion object {
-        /** CLEARWAY_MEMORY_SHARED in clearway.h. */
+        /** The value of CLEARWAY_MEMORY_SHARED in clearway.h. */
         private const val SHARED_FLAG = 2
-        /** CLEARWAY_MEMORY_LENT in clearway.h. */
+        /** The value of CLEARWAY_MEMORY_LENT in clearway.h. */
         const val LENT_FLAG: Int = 4
 
-        // Shared by all open plugins, because a plugin may return memory that was lent to another plugin.
+        // The loans of all open plugins, by address and size. They are shared, because a plugin may return memory that
+        // was lent to another plugin.
         private val places = ConcurrentHashMap<Place, Loan>()
 
         /**
-         * Returns the memory lent at this address; null if there is none. If the same bytes are lent several times,
-         * only the latest loan counts.
+         * Returns the lent segment at this address; null if there is none. If the same bytes are lent several times,
+         * only the latest loan is found.
          */
         fun at(address: Long, size: Long): MemorySegment? = places[Place(address, size)]?.segment
 
         /**
-         * Returns whether the memory cannot be closed while native code uses it. The JVM has no query for that. This
-         * method knows the scope classes of memory that cannot be closed from one example of each kind. Memory of any
-         * other scope counts as closable.
+         * Returns whether a segment cannot be closed while native code uses it. The JVM has no query for that. This
+         * method therefore compares the class of the segment's scope with the classes of three examples that cannot be
+         * closed. It treats any other segment as one that can be closed.
          */
         fun lasts(segment: MemorySegment): Boolean =
             segment.isNative && !segment.isReadOnly && segment.scope().javaClass in lasting

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment
 import java.lang.ref.Cleaner
 import java.util.concurrent.atomic.LongAdder
 
-/** The counters and the kind of views that all memories of one plugin share. */
+/** The counters, and the kind of views, that all memories of one plugin share. */
 internal class MemoryContext(val views: ViewKind) {
     val leaked = LongAdder()
     val toNative = Counts()
@@ -16,7 +16,7 @@ internal class MemoryContext(val views: ViewKind) {
     companion object {
         val cleaner: Cleaner = Cleaner.create()
 
-        /** The whole memory of the process. The host reads bytes at the addresses that libclearway reports. */
+        /** The whole memory of the process. It is used to read bytes at the addresses that libclearway reports. */
         val everything: MemorySegment = MemorySegment.NULL.reinterpret(Long.MAX_VALUE)
     }
 }

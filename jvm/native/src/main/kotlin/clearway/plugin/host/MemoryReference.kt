@@ -8,18 +8,18 @@ import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.atomic.LongAdder
 
 /**
- * A reference to native memory. A reference is released once, and not while a call uses it. The reference is a separate
- * object, because the cleaner must reach it after the owner was collected.
+ * A reference to native memory. It is released once, and never while a call uses it. It is a separate object, because
+ * the cleaner needs it after its owner was collected.
  */
 internal class MemoryReference(val handle: Long, private val leaked: LongAdder?) : Runnable {
-    // The number of calls that use the reference, and the RELEASED bit. After the release, the call that ends the last
-    // use gives the reference back to native code.
+    // The number of calls that use the reference, plus the bit RELEASED. If [release] is called during calls, the last
+    // of these calls releases the native memory.
     private val state = AtomicInteger(0)
 
     val released: Boolean
         get() = state.get() and RELEASED != 0
 
-    /** Keeps the reference until [done]. Returns the handle. Throws `released`. */
+    /** Marks the reference as in use until [done]. Returns the handle. Throws `released`. */
     fun use(): Long {
         while (true) {
             val now = state.get()
@@ -32,7 +32,7 @@ internal class MemoryReference(val handle: Long, private val leaked: LongAdder?)
         if (state.decrementAndGet() == RELEASED) Abi.memoryRelease(handle)
     }
 
-    /** Releases the reference. Returns false if it was released before. */
+    /** Releases the reference when no call uses it. Returns false if it was released before. */
     fun release(): Boolean {
         val before = state.getAndUpdate { it or RELEASED }
         if (before and RELEASED != 0) return false
@@ -40,7 +40,7 @@ internal class MemoryReference(val handle: Long, private val leaked: LongAdder?)
         return true
     }
 
-    /** Called by the cleaner: the memory is unreachable and was not released. */
+    /** Called by the cleaner when the owner became unreachable without a release. */
     override fun run() {
         if (release()) leaked?.increment()
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
 /**
- * Calls one open plugin. Thread-safe.
+ * One open plugin: makes the calls and owns their state. Thread-safe.
  *
  * ```
  *  Java's threads                        libclearway                          the plugin's threads
@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.AtomicLong
 internal class Opening(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
     val memories = MemoryContext(options.views)
 
-    /** Native memory with the lifetime of this object: names of channels, buffers for events. */
+    /** Native memory that lives as long as this object: the names of channels, and the buffers for events. */
     val arena: Arena = Arena.ofAuto()
     val loans = Loans(waiter)
     val waiting = ConcurrentHashMap<Long, Pending>()
@@ -43,7 +43,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     private val decoder = Decoder(memories)
     private val payloads = PayloadWriter(memories, loans) { tags.incrementAndGet() }
 
-    /** Whether closing has begun. Closing removes the handlers one after the other. */
+    /** Whether closing has begun. Closing removes the handlers one after another. */
     @Volatile var closing: Boolean = false
     @Volatile var closed: Boolean = false
 
@@ -73,8 +73,8 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         }
 
         /**
-         * Calls with bytes. Passes writable native memory without a copy; the JVM keeps its arena open during the call.
-         * Copies heap memory and read-only memory.
+         * Calls the handler with bytes. Passes writable native memory without a copy; the JVM keeps its arena open
+         * during the call. Copies heap memory and read-only memory.
          */
         fun withBytes(segment: MemorySegment): Message {
             val size = segment.byteSize()
@@ -121,13 +121,13 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
             Abi.callGiveUp(
                 id,
                 scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE),
-            ) // its answer is drained with tag 0, which belongs to no call
+            ) // its answer arrives with tag 0, which no call has
             return Status.notDirect(port.name)
         }
 
         /**
-         * Returns the answer of a handler that sent back the whole message. Lent memory is the caller's own segment.
-         * Native memory gets a new reference.
+         * Returns the answer of a handler that sent the whole message back. For lent memory, the answer is the caller's
+         * own segment. For native memory, the answer has a new reference.
          */
         private fun back(memory: Memory, handle: Long): Message {
             memories.fromNative.shared(memory.size)
@@ -161,7 +161,8 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
                     Abi.eventsRelease(scratch.event, 1)
                 }
             }
-            // `close` fails the calls that wait. This code fails a call that starts at the same time.
+            // Closing fails all waiting calls, but may miss a call that starts at the same time. This line fails such a
+            // call.
             if (closed && waiting.remove(pending.tag) != null) pending.fail(closedError())
         } catch (problem: PluginException) {
             waiting.remove(pending.tag)
@@ -173,7 +174,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         return pending
     }
 
-    /** Settles a call with the event of its answer. */
+    /** Settles a call with the event that contains its answer. */
     fun settle(pending: Pending, events: MemorySegment, at: Long, scratch: Scratch) {
         val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
         if (status != Status.OK_NUMBER) pending.fail(error(status, pending.channel, decoder.text(events, at)))
@@ -220,7 +221,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         return LentMemory(segment, handle, returned, memories)
     }
 
-    /** Answers a message of the plugin. Returns libclearway's status. */
+    /** Answers a message that the plugin sent. Returns libclearway's status. */
     fun answer(reply: Long, payload: Payload?): Int = withScratch { scratch ->
         payloads.withContent(payload, emptyList(), scratch) { content -> Abi.answer(reply, content) }
     }
@@ -234,8 +235,8 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     }
 
     /**
-     * Returns the exception for a status. A stale handle means `closed` if the plugin is closed. A missing handler
-     * means `closed` while the plugin closes, because closing removes the handlers.
+     * Returns the exception for a status. `STALE` becomes `closed` if the plugin is closed. `NO_HANDLER` becomes
+     * `closed` if closing has begun, because closing removes the handlers.
      */
     fun error(status: Int, what: String, text: String = ""): PluginException {
         val gone = closed && status == Status.STALE.ordinal || closing && status == Status.NO_HANDLER.ordinal

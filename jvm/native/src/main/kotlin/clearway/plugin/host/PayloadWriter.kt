@@ -21,7 +21,7 @@ internal val Memory.reference: MemoryReference
         }
 
 /**
- * Keeps the memories in use, writes their handles to the scratch, runs `use`, and ends the use. Throws `released`,
+ * Runs `use` with the handles of the attachments. Marks the memories as in use until `use` returns. Throws `released`,
  * `too-large`.
  */
 internal inline fun <R> attaching(attachments: List<Memory>, scratch: Scratch, use: (MemorySegment, Long) -> R): R {
@@ -42,7 +42,7 @@ internal inline fun <R> attaching(attachments: List<Memory>, scratch: Scratch, u
     }
 }
 
-/** Writes contents that native code keeps after the call: queued messages, arguments, answers. */
+/** Writes contents that native code keeps after the call: queued messages, arguments and answers. */
 internal class PayloadWriter(
     private val memories: MemoryContext,
     private val loans: Loans,
@@ -51,7 +51,7 @@ internal class PayloadWriter(
 
     /**
      * Runs `use` with the payload as a clearway_content. Then releases the memory that was copied or lent for the
-     * payload.
+     * payload; native code has its own references to it.
      */
     inline fun <R> withContent(
         payload: Payload?,
@@ -78,8 +78,8 @@ internal class PayloadWriter(
         }
 
     /**
-     * Writes a payload of bytes: copies few bytes to the scratch, lends many bytes, or copies them to native memory.
-     * Returns the handle to release; 0 if there is none.
+     * Writes a payload of bytes. Copies few bytes to the scratch. Lends many bytes, or copies them to native memory.
+     * Returns the handle that the caller must release; 0 if there is none.
      */
     fun bytes(segment: MemorySegment, scratch: Scratch): Long {
         val size = segment.byteSize()
@@ -100,7 +100,7 @@ internal class PayloadWriter(
         return memory
     }
 
-    /** Allocates native memory and copies the bytes into it. Returns the handle. */
+    /** Allocates native memory and copies the bytes into it. Returns its handle, which the caller must release. */
     fun copied(segment: MemorySegment, scratch: Scratch): Long {
         val size = segment.byteSize()
         check(Abi.memoryAllocate(size, 0, scratch.view), "allocate")

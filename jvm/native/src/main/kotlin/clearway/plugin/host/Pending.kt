@@ -4,10 +4,13 @@ package clearway.plugin.host
 import clearway.plugin.Message
 import java.util.concurrent.CompletableFuture
 
-/** The future of an answer. If it is cancelled or times out, the plugin learns that no caller waits any longer. */
+/**
+ * The future of an answer. If the future is cancelled or times out, it notifies the plugin that the caller no longer
+ * waits.
+ */
 internal class Pending(val channel: String, val tag: Long, private val opening: Opening) :
     CompletableFuture<Message>() {
-    /** libclearway's handle of the call, for giving it up; 0 until the message is sent. */
+    /** libclearway's handle of the call, which [Opening.giveUp] needs; 0 until the message is sent. */
     @Volatile var call: Long = 0
 
     override fun cancel(mayInterruptIfRunning: Boolean): Boolean {
@@ -16,14 +19,14 @@ internal class Pending(val channel: String, val tag: Long, private val opening: 
         return cancelled
     }
 
-    /** Fails the future and gives the call up. `orTimeout` calls it. */
+    /** Fails the future and gives up the call. `orTimeout` calls this method. */
     override fun completeExceptionally(problem: Throwable): Boolean {
         val failed = super.completeExceptionally(problem)
         if (failed) opening.giveUp(this)
         return failed
     }
 
-    /** Completes with the plugin's answer, or releases the answer if the future is already complete. */
+    /** Completes the future with the plugin's answer. Releases the answer if the future is already complete. */
     fun answer(message: Message) {
         if (!complete(message)) message.close()
     }

@@ -7,7 +7,7 @@ import clearway.plugin.invalid
 import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 
-/** A channel in libclearway: its name as a clearway_text, and its number. */
+/** A channel of a plugin in libclearway: its name as a clearway_text, and its number. */
 internal class Port(val opening: Opening, val name: String) {
     val text: MemorySegment = textOf(name, opening.arena)
     val number: Long
@@ -22,12 +22,12 @@ internal class Port(val opening: Opening, val name: String) {
     }
 
     private companion object {
-        /** The limit of clearway.h. */
+        /** Maximum size of a name in bytes, as in clearway.h. */
         const val NAME_MAX = 256
     }
 }
 
-/** Returns a clearway_text. The text and its bytes live as long as the arena. */
+/** Returns a text as a clearway_text. The structure and the bytes live as long as the arena. */
 internal fun textOf(text: String, arena: Arena): MemorySegment {
     val bytes = text.toByteArray(Charsets.UTF_8)
     val made = arena.allocate(Layout.TEXT_BYTES + bytes.size, 8)

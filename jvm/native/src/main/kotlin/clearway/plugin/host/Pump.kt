@@ -12,9 +12,9 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.ThreadFactory
 
 /**
- * Reads events from native code on its own thread. The thread waits in libclearway. When an event arrives in an empty
- * queue, libclearway wakes the thread once, and the thread reads until the queue is empty. No thread of the plugin ever
- * runs Java code.
+ * Reads a plugin's events on a thread of its own. The thread waits in libclearway. When an event arrives in an empty
+ * queue, libclearway wakes the thread once. The thread then reads until the queue is empty. The plugin's own threads
+ * never run Java code.
  */
 internal class Pump(private val opening: Opening) : Runnable {
     private val decoder = Decoder(opening.memories)
@@ -22,15 +22,15 @@ internal class Pump(private val opening: Opening) : Runnable {
     private val returned = opening.arena.allocate(8 * BATCH, 8)
     private val count = opening.arena.allocate(8, 8)
     private val drained = CountDownLatch(1)
-    // The pump has its own scratch: one thread creates the pump, and another thread uses it.
+    // The pump has its own scratch, because one thread creates the pump and another thread uses it.
     private val scratch = Scratch()
     private val thread = daemon("clearway plugin").newThread(this)
 
     fun start() = thread.start()
 
     /**
-     * Called after the plugin was closed. Returns when all its events were delivered, even if the thread is
-     * interrupted.
+     * Waits until all events were delivered. Called after the plugin was closed. Returns only then, even if the thread
+     * is interrupted.
      */
     fun finish() {
         Abi.waiterWake(opening.waiter)
@@ -51,7 +51,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             read()
         } finally {
-            // However the reading ended, no caller may continue to wait for an answer or for the end.
+            // Also after an exception, no caller may wait any longer for an answer or for the end.
             if (drained.count > 0) end()
         }
         Abi.waiterFree(opening.waiter)
@@ -63,7 +63,8 @@ internal class Pump(private val opening: Opening) : Runnable {
             if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) break
             for (at in 0 until count.get(Layout.LONG, 0)) opening.loans.returned(returned.getAtIndex(Layout.LONG, at))
             if (drained.count > 0) {
-                // Reads `closed` before the drain. The queue then holds every answer that closing caused.
+                // `closed` is read before the drain. If it is true, the queue already holds every answer that closing
+                // caused.
                 val closed = opening.closed
                 drain()
                 if (closed) end()
@@ -123,7 +124,8 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             (opening.options.executor ?: asking).execute(job)
         } catch (problem: Throwable) {
-            // The executor may have run the handler and then thrown. The message is then already released and answered.
+            // The executor may have run the handler before it threw. The message is released and answered in that case,
+            // and this code has no effect.
             message.close()
             val full = problem is RejectedExecutionException
             val text = if (full) "the executor of handlers takes no more" else "the executor threw: ${wordsOf(problem)}"
@@ -131,7 +133,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         }
     }
 
-    /** Returns an exception's message. Returns its class name if it has no message or throws. */
+    /** Returns an exception's message. Returns its class name if it has no message or `message` throws. */
     private fun wordsOf(problem: Throwable): String =
         try {
             problem.message
@@ -149,10 +151,13 @@ internal class Pump(private val opening: Opening) : Runnable {
         else if (level >= WARNING) System.err.println("clearway: ${opening.path}: $text")
     }
 
-    /** Ends the pump after the plugin's last event. All calls and streams that still wait fail with `closed`. */
+    /**
+     * Delivers the end to all waiters after the plugin's last event. The calls and streams that still wait fail with
+     * `closed`.
+     */
     private fun end() {
-        // The loops use the maps' own iterators, because a failing future may remove its own entry meanwhile. `toList`
-        // copies the only entry of a map of size 1, and throws if that entry is gone.
+        // The loops use the maps' own iterators, because a failing future may remove its own entry during the loop.
+        // `toList` would throw in that case: for a map of size 1 it reads the only entry without a check.
         for (tag in opening.waiting.keys) guarded { opening.waiting.remove(tag)?.fail(opening.closedError()) }
         for (tag in opening.streams.keys) guarded { opening.streams.remove(tag)?.ended(opening.closedError(), 0) }
         opening.handlers.clear()
@@ -168,26 +173,26 @@ internal class Pump(private val opening: Opening) : Runnable {
         }
     }
 
-    /** Reports an exception of the application's callback. Never throws, so that the reading continues. */
+    /** Reports an exception of an application's callback. Never throws, so that reading continues. */
     private fun complain(problem: Throwable) {
         var untold = problem
         if (problem is PluginException)
             try {
                 return log(WARNING, problem.message ?: problem.code.code)
             } catch (thrown: Throwable) {
-                untold = thrown // onLog may also have thrown the first exception.
+                untold = thrown // The first exception may also come from onLog.
             }
         try {
             Thread.currentThread().uncaughtExceptionHandler.uncaughtException(Thread.currentThread(), untold)
         } catch (_: Throwable) {
-            // The uncaught exception handler is the application's code, too.
+            // The uncaught exception handler is application code and threw, too.
         }
     }
 
     private companion object {
-        /** Maximum number of events in one read. Their structures take 26 KB and fit in the first-level cache. */
+        /** Maximum number of events in one read. Their structures take 26 KB, which fits in the first-level cache. */
         const val BATCH = 256L
-        /** UINT32_MAX. */
+        /** No timeout: UINT32_MAX in clearway_host.h. */
         const val NO_LIMIT = -1
         const val WARNING = 2
         const val ANSWER = 1

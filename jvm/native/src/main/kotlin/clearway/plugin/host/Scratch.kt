@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.ConcurrentLinkedQueue
 
 /**
- * Native memory for the structures of one call. A platform thread keeps its own. Virtual threads share some, because
- * there may be millions of them.
+ * Native memory for the structures of one call. Each platform thread keeps its own. Virtual threads share a pool,
+ * because there may be millions of them.
  */
 internal class Scratch {
     private val arena = Arena.ofAuto()
@@ -18,10 +18,13 @@ internal class Scratch {
     val window: MemorySegment = arena.allocate(Layout.WINDOW_BYTES, 8)
     val number: MemorySegment = arena.allocate(8, 8)
     val handles: MemorySegment = arena.allocate(8L * ATTACHMENTS_MAX, 8)
-    /** The bytes of a message, and then of a direct answer. The handler has returned when the answer is written. */
+    /**
+     * Contains the bytes of a message, then the bytes of a direct answer. The handler has returned when the answer is
+     * written.
+     */
     val bytes: MemorySegment = arena.allocate(ROOM, 64)
 
-    /** Whether a caller further up this thread's stack uses the scratch. */
+    /** Whether a caller on this thread's stack already uses the scratch. */
     private var busy = false
 
     fun give() {
@@ -31,11 +34,11 @@ internal class Scratch {
 
     companion object {
         /**
-         * Size in bytes from which a loan costs less than a copy, as measured in the other hosts. [bytes] has the same
-         * size.
+         * Size of [bytes]. From this size on, lending costs less than copying, as measured in the hosts of other
+         * languages.
          */
         const val ROOM: Long = 4096
-        /** The limit of libclearway. */
+        /** Maximum number of attachments of a message, as in libclearway. */
         const val ATTACHMENTS_MAX: Int = 32
 
         private val own: ThreadLocal<Scratch> = ThreadLocal.withInitial { Scratch() }

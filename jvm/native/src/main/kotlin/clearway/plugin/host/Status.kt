@@ -4,7 +4,7 @@ package clearway.plugin.host
 import clearway.plugin.PluginErrorCode
 import clearway.plugin.PluginException
 
-/** The statuses of clearway.h. A test compares them with the header. */
+/** The statuses of clearway.h, in the order of their numbers. A test compares them with the header. */
 internal enum class Status(val code: PluginErrorCode?) {
     OK(null),
     PENDING(null),
@@ -28,13 +28,13 @@ internal enum class Status(val code: PluginErrorCode?) {
     OVERFLOW(PluginErrorCode.OVERFLOW);
 
     companion object {
-        // The constants have the order of the header, so that each ordinal is the status number.
+        // The status number of [OK]. The enum has the order of the header, so each ordinal is a status number.
         const val OK_NUMBER: Int = 0
         const val PENDING_NUMBER: Int = 1
-        /** The first of a plugin's own statuses. */
+        /** The smallest status number that a plugin may define itself. */
         const val OWN_MIN: Int = 1000
 
-        /** Returns the exception for a status other than OK. `text` is the other side's message. */
+        /** Returns the exception for a status other than OK. `text` is the error message of the other side. */
         fun error(status: Int, what: String, text: String = ""): PluginException {
             val known = entries.getOrNull(status)?.code
             val code = known ?: if (status >= OWN_MIN) PluginErrorCode.FAILED else PluginErrorCode.BAD_ANSWER
@@ -49,7 +49,7 @@ internal enum class Status(val code: PluginErrorCode?) {
     }
 }
 
-/** Throws the exception for a status, unless the status is OK. */
+/** Throws the exception for a status. Does nothing if the status is OK. */
 internal fun check(status: Int, what: String) {
     if (status != Status.OK_NUMBER) throw Status.error(status, what)
 }

@@ -9,11 +9,11 @@ import clearway.channel.codec.inArray
 import java.nio.ByteBuffer
 
 /**
- * Messages as JSON, for ends that support only JSON. Writes what `JSON.stringify` writes. A float that is not finite
- * becomes null. An integer beyond 2^53 becomes the nearest float64. A list of numbers becomes an object.
+ * Encodes messages as JSON, for peers that support only JSON. The format is that of `JSON.stringify`. A float that is
+ * not finite becomes null. An integer beyond 2^53 becomes the nearest float64. A list of numbers becomes an object.
  *
- * Reads an object as a LinkedHashMap. Reads a number that is whole and exact as an Integer or a Long, any other number
- * as a Double. `itemsMax` has no effect, because JSON announces no counts.
+ * The codec decodes an object as a LinkedHashMap. A number becomes an Integer or a Long if it is whole and exact as
+ * float64. Any other number becomes a Double. `itemsMax` has no effect, because JSON announces no counts.
  *
  * @see clearway.channel.codec.Codecs.JSON
  */
@@ -23,7 +23,7 @@ public class JsonMessageCodec internal constructor(private val limits: CodecLimi
     override val name: String
         get() = "json"
 
-    /** Returns the same codec with these limits. */
+    /** Returns a codec with these limits. */
     public fun with(limits: CodecLimits): JsonMessageCodec = JsonMessageCodec(limits)
 
     override fun encode(value: Any?): ByteArray {

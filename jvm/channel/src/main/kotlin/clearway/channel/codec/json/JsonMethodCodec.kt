@@ -11,8 +11,8 @@ import clearway.channel.codec.NOTHING
 import clearway.channel.codec.ScratchShelf
 
 /**
- * Methods as JSON. A call is `{"method": …, "args": …}`. A reply is `[value]` or `[code, message, details]`, with an
- * optional stack trace at the end. The envelope does not count as a level of nesting.
+ * Encodes method calls as JSON. A call is `{"method": …, "args": …}`. A reply is `[value]` or `[code, message,
+ * details]`, with an optional stack trace at the end. The envelope does not count as a nesting level.
  *
  * @see clearway.channel.codec.Codecs.JSON_METHODS
  */
@@ -23,7 +23,7 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
     override val name: String
         get() = "json"
 
-    /** Returns the same codec with these limits. */
+    /** Returns a codec with these limits. */
     public fun with(limits: CodecLimits): JsonMethodCodec = JsonMethodCodec(limits)
 
     override fun encodeCall(call: MethodCall): ByteArray = write {

@@ -5,17 +5,18 @@ import java.math.BigDecimal
 import java.math.MathContext
 import java.math.RoundingMode
 
-/** The largest integer up to which every integer has a float64 of its own. */
+/** JavaScript's `Number.MAX_SAFE_INTEGER`. Every integer from -EXACT_MAX to EXACT_MAX has its own float64. */
 internal const val EXACT_MAX = (1L shl 53) - 1
 
 /**
- * Reads a number that begins at the next byte. Returns an Integer or a Long if the number is whole and exact, otherwise
- * a Double.
+ * Reads the number that begins at the next byte. Returns an Integer or a Long if the number is whole and exact as
+ * float64, otherwise a Double. Minus zero is a Double.
  */
 internal fun readNumber(reader: JsonReader): Any {
     val from = reader.at
     if (reader.peek() == '-'.code) reader.at++
-    // No digit may follow a leading zero. A digit after it does not belong to the number.
+    // JSON allows no digit after a leading zero. The number ends after the zero, and the caller refuses a digit that
+    // follows.
     if (reader.peek() == '0'.code) reader.at++ else digits(reader)
     if (reader.peek() == '.'.code) {
         reader.at++
@@ -40,11 +41,12 @@ private fun digits(reader: JsonReader) {
 }
 
 /**
- * Writes a number as `JSON.stringify` does: the shortest digits that read as the same number; null if it is not finite.
+ * Returns the text that `JSON.stringify` writes for a number. The text has the fewest digits that read as the same
+ * number. A number that is not finite has the text `null`.
  */
 internal fun numberText(value: Double): String {
     if (value.isNaN() || value.isInfinite()) return "null"
-    if (value == 0.0) return "0" // also minus zero
+    if (value == 0.0) return "0" // minus zero, too
     val whole = value.toLong()
     if (whole in -EXACT_MAX..EXACT_MAX && whole.toDouble() == value) return whole.toString()
     val shortest = shortest(Math.abs(value))
@@ -65,18 +67,18 @@ internal fun numberText(value: Double): String {
     return sign + text
 }
 
-/** Two different decimals with at most this many digits never read as the same normal float64. */
+/** Two different decimals with at most this number of digits never read as the same normal float64. */
 private const val UNIQUE_DIGITS = 15
 private const val DIGITS_MAX = 17
 
 /**
- * Returns the decimal with the fewest digits that reads as `value`, which must be above 0. If there are two, returns
- * the nearer one. If both are equally near, returns the even one.
+ * Returns the decimal with the fewest digits that reads as `value`, which must be above 0. If two decimals have that
+ * length, returns the nearer one. If both are equally near, returns the one whose last digit is even.
  */
 private fun shortest(value: Double): BigDecimal {
     val normal = value >= java.lang.Double.MIN_NORMAL
-    // Before JDK 19, `toString` may return more digits than needed. A result of up to [UNIQUE_DIGITS] digits is the
-    // shortest one.
+    // Before JDK 19, `toString` may return more digits than needed. A result of at most [UNIQUE_DIGITS] digits is
+    // always the shortest one.
     val given = BigDecimal(value.toString()).stripTrailingZeros()
     if (normal && given.precision() <= UNIQUE_DIGITS) return given
     val exact = BigDecimal(value)

@@ -6,8 +6,9 @@ import clearway.channel.codec.CodecException
 import clearway.channel.codec.validUntil
 
 /**
- * Reads a JSON text in one pass. Checks syntax, depth and UTF-8 in the order of the bytes. Clearway has its own reader
- * in each language, because all languages must report the same byte for the same error. No library guarantees that.
+ * Reads a JSON text in one pass. Checks syntax, depth and UTF-8 in the order of the bytes. The implementations in all
+ * languages must report the same byte for the same error. JSON libraries do not guarantee that, so Clearway has its own
+ * reader.
  */
 internal class JsonReader(
     val bytes: ByteArray,
@@ -25,13 +26,16 @@ internal class JsonReader(
     fun refusal(error: CodecError, index: Int = at): CodecException =
         CodecException(error, "this is no JSON", index - start)
 
-    /** Returns the error for an unexpected byte: `truncated` at the end of the text, otherwise `malformed`. */
+    /**
+     * Returns the error for the byte at the current position: `truncated` at the end of the text, otherwise
+     * `malformed`.
+     */
     fun unexpected(): CodecException = refusal(if (at >= end) CodecError.TRUNCATED else CodecError.MALFORMED)
 
     val messageEnd: Int
         get() = end
 
-    /** Reads the text's only value. */
+    /** Reads the only value of the text. Throws `trailing-bytes` if anything but white space follows. */
     fun whole(): Any? {
         val value = value(0)
         space()
@@ -110,7 +114,8 @@ internal class JsonReader(
     }
 
     /**
-     * Returns true after a comma, which it consumes. Returns false at the closing bracket, which it does not consume.
+     * Returns true after a comma, which the function consumes. Returns false at the closing bracket, which it does not
+     * consume.
      */
     private fun goesOn(close: Int): Boolean {
         val byte = next()
@@ -128,7 +133,7 @@ internal class JsonReader(
         return value
     }
 
-    /** Checks that the bytes from `from` to `to` are UTF-8. */
+    /** Throws `bad-utf8` unless the bytes from `from` to `to` are UTF-8. */
     fun check(from: Int, to: Int) {
         val wrong = validUntil(bytes, from, to)
         if (wrong < to) throw refusal(CodecError.BAD_UTF8, wrong)

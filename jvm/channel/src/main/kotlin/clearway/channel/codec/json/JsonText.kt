@@ -56,7 +56,7 @@ private fun escape(reader: JsonReader): Int {
 }
 
 /**
- * Reads `\uXXXX`, or the two escapes of a surrogate pair. Returns the character. `from` is the index of the first
+ * Reads `\uXXXX`, or the two escapes of a surrogate pair. Returns the code point. `from` is the index of the first
  * backslash.
  */
 private fun unicode(reader: JsonReader, from: Int): Int {
@@ -67,8 +67,8 @@ private fun unicode(reader: JsonReader, from: Int): Int {
         if (high in 0xdc00..0xdfff) throw alone()
         return high
     }
-    // The lower half must follow. If the text ends too soon, it is truncated. If anything else follows, the upper half
-    // has no form in UTF-8.
+    // The escape of a lower half must follow. If the text ends too soon, the error is `truncated`. If anything else
+    // follows, the error is `bad-utf8`, because UTF-8 cannot encode an upper half alone.
     for (index in 0 until 4) {
         val byte = reader.byteAt(from + 6 + index)
         if (byte < 0) throw reader.refusal(CodecError.TRUNCATED, reader.messageEnd)

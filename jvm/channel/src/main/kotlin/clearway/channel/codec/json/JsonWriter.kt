@@ -8,7 +8,7 @@ import clearway.channel.codec.Writer
 import clearway.channel.codec.utf8Size
 import java.math.BigInteger
 
-/** Writes what `JSON.stringify` writes for the values of the standard codec. */
+/** Writes the values of the standard codec as JSON, in the format of `JSON.stringify`. */
 internal class JsonWriter(private val writer: Writer, private val depthMax: Int) {
     fun raw(text: String) {
         writer.room(text.length.toLong())
@@ -34,7 +34,7 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
             is IntArray -> numbers(value.size, depth) { integer(value[it].toLong()) }
             is FloatArray -> numbers(value.size, depth) { raw(numberText(value[it].toDouble())) }
             is DoubleArray -> numbers(value.size, depth) { raw(numberText(value[it])) }
-            // JavaScript holds 64-bit elements as bigints, which JSON cannot express.
+            // In JavaScript, the elements of a 64-bit list are bigints, which JSON cannot express.
             is LongArray -> if (value.isEmpty()) numbers(0, depth) {} else throw notEncodable("64-bit list")
             else -> throw notEncodable(value.javaClass.name)
         }
@@ -76,7 +76,7 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
         raw("}")
     }
 
-    /** Writes a list of numbers as the object that `JSON.stringify` makes of a typed array. */
+    /** Writes a list of numbers as an object with its indices as keys, as `JSON.stringify` writes a typed array. */
     private inline fun numbers(count: Int, depth: Int, put: (Int) -> Unit) {
         enter(depth)
         raw("{")
@@ -91,13 +91,11 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
         if (text == null) raw("null") else text(text)
     }
 
-    /**
-     * Writes a text in quotes. Uses JSON's short escapes, and `\u00xx` for the other characters that need an escape.
-     */
+    /** Writes a text in quotes. Uses JSON's short escapes, and `\u00xx` for other control characters. */
     fun text(text: String) {
         val size = utf8Size(text)
         if (size < 0) throw notEncodable("text with half of a surrogate pair")
-        // Room for the text and its quotes. `raw` makes more room for escapes.
+        // This room suffices for a text without escapes and for its quotes. `raw` makes more room for escapes.
         writer.room(size + 2)
         raw("\"")
         var from = 0
@@ -112,7 +110,7 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
     }
 
     private fun part(text: String, from: Int, to: Int) {
-        // A character takes at most three bytes. A surrogate pair takes four bytes for two characters.
+        // A `Char` takes at most three bytes in UTF-8. A surrogate pair, two `Char`s, takes four bytes.
         writer.room((to - from) * 3L)
         writer.utf8(text, from, to)
     }
