@@ -2,8 +2,9 @@
 import { onAbort } from "#host";
 
 /**
- * Follows the signal of a request that counts as open and has not left. `abort` hears whether it still has not. Returns what unsubscribes,
- * or undefined if the request is not open any more: the signal, which is not ours, may have ended it, or closed the endpoint.
+ * Follows the signal of a request that counts as open but has not left. When the signal aborts, it calls `abort`; `unsent` says
+ * whether the request still has not left. Returns a function that unsubscribes. Returns undefined if the request is not open
+ * any more. The signal comes from the app, so subscribing to it may end the request or close the endpoint.
  */
 export function follow(
   signal: AbortSignal,
