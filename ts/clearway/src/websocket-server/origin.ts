@@ -15,9 +15,10 @@ export function isLoopbackAddress(address: string | undefined): boolean {
 }
 
 /**
- * Returns whether a page of this origin may connect. Requests without an origin may. If there is a list, only the list decides.
- * Otherwise the origin must be the server's own (`host` is the header of the request), and its name must be a loopback name.
- * The second condition stops DNS rebinding: a site whose name points to this machine sends its own name as origin and as host.
+ * Returns whether a page of this origin may connect. A request without an origin may connect, because it does not come from a
+ * page. If there is a list, only the list decides. Otherwise the origin must be the server's own (`host` is the header of the
+ * request), and its name must be a loopback name. The second condition stops DNS rebinding: a site whose name points to this
+ * machine sends its own name as origin and as host.
  */
 export function originAllowed(
   origin: string | undefined,

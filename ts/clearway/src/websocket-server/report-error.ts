@@ -4,7 +4,8 @@ import { ClearwayError } from "../error/clearway-error.js";
 
 type OnError = (error: unknown, request: IncomingMessage) => void;
 
-// Codes of errors that any client can cause. They are not logged, so that a client cannot fill this machine's log.
+// Codes of errors that any client can cause. Without `onError` they are not logged, so that a client cannot fill this machine's
+// log.
 const clientCodes = ["transport-closed", "deadline", "protocol"];
 
 /** Passes an error to `onError`, or to the console if `onError` is not given. Never throws. */

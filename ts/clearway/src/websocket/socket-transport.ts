@@ -184,13 +184,14 @@ export class SocketTransport implements ChannelTransport {
     if (message.length > this.frameBytesMax && typeof message !== "string")
       return this.close({ code: "too-large", message: frameTooLarge(message.length, this.frameBytesMax).message });
     if (this.#sink !== undefined && this.#early.length === 0 && !this.#held) return this.#take(message);
-    // An echoed mark is handled while the sink is paused, because it makes room for frames to send. It has no order among
-    // received frames.
+    // An echoed mark is handled while the sink is paused, because it makes room for frames to send. Its order among received
+    // frames is irrelevant.
     if (this.#held && typeof message === "string" && readMark(message)?.word === "taken") return this.#take(message);
     this.#early.push(message);
     this.#earlyBytes += message.length + 8;
     // A sender with Clearway's window stops when its window is full. TCP slows down any other sender, if the socket can be
-    // paused. If it cannot, the limit is twice the sum of the largest frame and the window.
+    // paused. If the socket cannot be paused, the transport closes when more than twice the sum of the largest frame and the
+    // window waits.
     const most = this.frameBytesMax + this.#windowBytes;
     if (this.#earlyBytes >= (this.#held ? most : this.#windowBytes)) this.#listen(false);
     if (this.#earlyBytes > 2 * most)

@@ -28,14 +28,15 @@ export interface WebSocketOptions extends TransportLimits {
  * shared memory. The host copies every frame once in each direction. Frames that are sent before the connection is open leave
  * when it opens.
  *
- * Back-pressure depends on the other end. If the other end is Clearway's, `send` returns false once it has not taken
- * `windowBytes` or more of the sent bytes. If it is not Clearway's, `send` returns false once `windowBytes` or more wait on
+ * Back-pressure depends on the other end. If the other end is Clearway's, `send` returns false once that end has left
+ * `windowBytes` or more of the sent bytes untaken. For any other end, `send` returns false once `windowBytes` or more wait on
  * this machine. A browser loads a message into memory before code can check the message's size. A message over the limit still
  * closes the transport.
  *
  * The transport closes with:
  *
- * - `refused`, if the server refused the connection. A browser does not report a refusal, so the code is `failed` there.
+ * - `refused`, if the server refused the connection. Only the package `ws` reports a refusal; with other classes the code is
+ *   `failed`.
  * - `failed`, if the connection did not open for another reason.
  * - `timeout`, if the connection was not open within `openMs`.
  * - `lost`, if the connection broke.

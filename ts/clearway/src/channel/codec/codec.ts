@@ -21,16 +21,17 @@ export interface Codec<T, Written = T> {
 
   /**
    * Encodes a value into `into`, from byte `offset` on. `into` may be shared memory. The standard codec copies long lists
-   * straight into `into`. It allocates nothing for them, unless they are in the same memory as `into`. Returns the message's
-   * length in bytes. Returns -1 if the message does not fit, and leaves `into` unchanged. Throws the same errors as `encode`.
+   * straight into `into`. The codec allocates nothing for these lists, unless they are in the same memory as `into`. Returns
+   * the message's length in bytes. Returns -1 if the message does not fit, and leaves `into` unchanged. Throws the same errors
+   * as `encode`.
    */
   encodeInto(value: Written, into: Uint8Array, offset?: number): number;
 
   /**
-   * Decodes a message. Copies everything that the value keeps, so the caller can reuse the bytes afterwards; {@link
-   * DecodeOptions.owned} avoids these copies. If the bytes are shared memory, the codec copies all of them first. It checks
-   * every count against the remaining bytes before it allocates memory for the count. Throws a {@link CodecError} for anything
-   * that is not exactly one message.
+   * Decodes a message. Copies everything that the value keeps, so the caller can reuse the bytes afterwards. The option {@link
+   * DecodeOptions.owned} avoids these copies. If the bytes are shared memory, the codec first copies all of them. The codec
+   * checks every count against the remaining bytes before it allocates memory for that count. Throws a {@link CodecError} for
+   * anything that is not exactly one message.
    */
   decode(bytes: Uint8Array, options?: DecodeOptions): T;
 }
@@ -96,14 +97,15 @@ export interface NoReply {
 /** Limits on a message. A codec checks them before it allocates. */
 export interface CodecLimits {
   /**
-   * Maximum nesting of lists, maps and extension values, for encoding and decoding. 0 to 1000; default: 128. Other parsers of
-   * untrusted text have the same default. A depth of 1000 uses about a tenth of the stack in Node and Chromium.
+   * Maximum nesting of lists, maps and extension values, for encoding and decoding. The limit is a whole number from 0 to 1000.
+   * Default: 128. Other parsers of untrusted text have the same default. A depth of 1000 uses about a tenth of the stack in
+   * Node and Chromium.
    */
   readonly depthMax: number;
   /**
-   * Maximum number of values in all lists and maps of one message together. Decoding checks it; encoding does not. A map entry
-   * counts as two values. Default: 16,777,216. A value takes at least one byte of the message and up to about 60 bytes of
-   * memory, so this limit bounds the memory of a decoded message.
+   * Maximum number of values in all lists and maps of one message together. Decoding checks this limit. Encoding does not. A
+   * map entry counts as two values. Default: 16,777,216. A value takes at least one byte of the message and up to about 60
+   * bytes of memory, so this limit bounds the memory of a decoded message.
    */
   readonly itemsMax: number;
 }

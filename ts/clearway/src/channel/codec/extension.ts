@@ -46,7 +46,7 @@ export interface ValueWriter {
   text(value: string): void;
   /** Writes zeros until the offset in the message is a multiple of `alignment`. */
   pad(alignment: 1 | 2 | 4 | 8): void;
-  /** Writes any value with its type byte. Its nesting is one level deeper than the extension's. */
+  /** Writes any value with its type byte. The value is one nesting level deeper than the extension. */
   value(value: unknown): void;
 }
 
@@ -77,7 +77,7 @@ export interface ValueReader {
   text(): string;
   /** Skips bytes until the offset in the message is a multiple of `alignment`. */
   pad(alignment: 1 | 2 | 4 | 8): void;
-  /** Reads any value with its type byte. Its nesting is one level deeper than the extension's. */
+  /** Reads any value with its type byte. The value is one nesting level deeper than the extension. */
   value(): unknown;
 }
 

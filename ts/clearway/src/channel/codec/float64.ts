@@ -17,8 +17,8 @@ export class Float64 {
 }
 
 /**
- * Makes the standard codec encode a number as float64. The codec encodes a whole `number` as an integer otherwise, and some
- * receivers distinguish integers from floats. Throws `invalid-argument` unless the value is a number.
+ * Makes the standard codec encode a number as float64. Without this function, the codec encodes a whole number as an integer.
+ * Some receivers distinguish integers from floats. Throws `invalid-argument` unless the value is a number.
  */
 export function float64(value: number): Float64 {
   if (typeof value !== "number") throw invalid("value", "a number", value);

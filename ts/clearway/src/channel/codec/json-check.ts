@@ -19,8 +19,8 @@ const unit = /[\da-fA-F]{0,4}/y;
 const lowHalf = /(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]{0,2})?)?)?)?/y;
 
 /**
- * Throws `too-deep` if JSON is nested deeper than `depthMax`. JSON of at most `depthMax` bytes cannot be, and is not scanned.
- * Engines parse JSON of any depth, but code that then walks the value recursively overflows the stack.
+ * Throws `too-deep` if JSON is nested deeper than `depthMax`. JSON of at most `depthMax` bytes is not scanned, because it
+ * cannot be nested deeper. Engines parse JSON of any depth, but code that then walks the value recursively overflows the stack.
  */
 export function checkDepth(bytes: Uint8Array, depthMax: number): void {
   if (bytes.length <= depthMax) return;
@@ -40,7 +40,7 @@ export function checkDepth(bytes: Uint8Array, depthMax: number): void {
 }
 
 /**
- * Finds the first error in JSON that the engine's parser refused. Engines do not report the wrong byte in a common way. Returns
+ * Finds the first error in JSON that the engine's parser refused. Engines report the wrong byte in different ways, or not at all. Returns
  * undefined if the JSON has no error. The offset of the returned error depends on its code:
  *
  * - `malformed`: the first byte that cannot continue a JSON text.

@@ -2,8 +2,8 @@
 /** Takes large lists out of a message. The transport sends these lists next to the message, as attachments. */
 export interface AttachmentSink {
   /**
-   * Makes a list an attachment and returns the attachment's number. Returns -1 if the list stays in the message. Throws if the
-   * message cannot be sent.
+   * Adds a list to the attachments and returns the attachment's number. Returns -1 if the list stays in the message. Throws if
+   * the message cannot be sent.
    */
   take(list: ArrayBufferView): number;
 }

@@ -57,7 +57,7 @@ function enter(reader: Reader, depth: number, { depthMax }: ReadOptions): number
 
 function readFloat(reader: Reader, lossless: boolean): number | Float64 {
   const value = reader.float64();
-  // This includes -0. A `Map` turns the key -0 into 0, which would be encoded as an integer.
+  // The condition is true for -0 too. A `Map` turns the key -0 into 0, which would be encoded as an integer.
   return lossless && Number.isSafeInteger(value) ? new Float64(value) : value;
 }
 

@@ -31,9 +31,9 @@ export interface StandardOptions extends Partial<CodecLimits> {
    */
   readonly lossless?: boolean;
   /**
-   * Whether the message `null` has no bytes, as in Flutter. If false, the codec encodes it as the type byte 0 and refuses empty
-   * messages. Set false for transports on which an empty message means something else. The method codec always writes the type
-   * byte. Default: true.
+   * Whether the message `null` has no bytes, as in Flutter. If false, the codec encodes null as the type byte 0, and refuses
+   * empty messages. Set false for transports on which an empty message means something else. The method codec always writes the
+   * type byte. Default: true.
    */
   readonly emptyNull?: boolean;
 }

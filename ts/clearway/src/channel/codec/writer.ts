@@ -38,7 +38,9 @@ export class Writer {
   view = new DataView(this.bytes.buffer);
   /** The position of the next byte in `bytes`. */
   at = 0;
-  /** Long parts, which are not in `bytes`. The part's `at` is the position in `bytes` at which the message has the part. */
+  /**
+   * Long parts of the message, which are not in `bytes`. The `at` of a part is the position in `bytes` where the part belongs.
+   */
   late: Late[] = [];
   lateBytes = 0;
   /** Lists of at least this size go to `late`, in bytes. */
@@ -222,7 +224,10 @@ export function takeWriter(): Writer {
   return writer;
 }
 
-/** Takes a writer back from its user. Keeps it for the next message, unless its scratch buffer has grown over `keptBytesMax`. */
+/**
+ * Takes a writer back after its use. Keeps the writer for the next message, unless its scratch buffer is larger than
+ * `keptBytesMax`.
+ */
 export function putBack(writer: Writer): void {
   if (writer.lateBytes > 0) {
     writer.late = [];

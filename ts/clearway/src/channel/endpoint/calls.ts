@@ -15,8 +15,8 @@ export interface CallOptions {
   /** Cancels the call at both ends when it aborts. The call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Maximum run time of the handler, in milliseconds. The other end enforces it, from the handler's start. On the plain wire,
-   * this end enforces it, from the call.
+   * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
+   * On the plain wire, this end measures it from the start of the call.
    */
   readonly timeoutMs?: number | undefined;
   /** Maximum time of the whole call, in milliseconds. This end enforces it, even if the other end does not react. */

@@ -17,7 +17,7 @@ import { type EndpointOptions, type EndpointSettings, settingsOf } from "./optio
  * Rejects with:
  *
  * - `invalid-argument`, for an argument that is not valid;
- * - `protocol`, if the other end has another wire or version, or sends a first frame that is not a hello;
+ * - `protocol`, if the other end's wire, version or frame limit does not fit, or if its first frame is not a hello;
  * - `deadline`, if the other end sends no hello within `helloMs`;
  * - `transport-closed`, if the transport closes before the hello;
  * - the signal's reason, if the signal aborts.

@@ -96,7 +96,7 @@ export class Connection {
 
   /**
    * Throws `invalid-argument` for a name that is too long for this end. The other end's limit is checked only when a name is
-   * sent. A peer that announces a small limit therefore fails calls to that peer, but not the code that registers handlers.
+   * sent. If a peer announces a small limit, calls to that peer fail, but registering handlers for it does not.
    */
   checkName(name: string): void {
     const { nameBytesMax } = this.settings;
@@ -152,9 +152,9 @@ export class Connection {
   }
 
   /**
-   * Decodes a message that arrived. The two ends may use different codecs, such as the ends of code that forwards messages. Any
-   * codec can read a message that the binary codec wrote, and the binary codec can read the message of any codec. Throws the
-   * codec's errors.
+   * Decodes a message that arrived. The two ends may use different codecs, for example if one end forwards messages as bytes.
+   * Any codec can read a message that the binary codec wrote, and the binary codec can read the message of any codec. Throws
+   * the codec's errors.
    */
   decode<T>(codec: Codec<T, never>, { body, flags, attachments, alone }: Received): T {
     const binary = codec.name === "binary";

@@ -11,7 +11,7 @@ import type { ChannelLedger } from "./ledger.js";
 import { type Messages, messagesOf } from "./messages.js";
 import { type Methods, methodsOf } from "./methods.js";
 
-/** Numbers of an endpoint's open work, and its counters of moved and copied bytes. */
+/** Counts of an endpoint's open work, and its counters of moved and copied bytes. */
 export interface EndpointStats {
   readonly wire: WireName;
   readonly transport: string;

@@ -102,7 +102,10 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   };
 }
 
-/** Sends the events that a source returned. Returns a promise that settles when all code of the source has ended. */
+/**
+ * Sends the events that a source returned. Returns a promise that settles when all code of the source has ended. Returns
+ * undefined if the source returned nothing.
+ */
 function drive<T>(source: Source, given: EventSource<T>): Promise<void> | undefined {
   if (given === undefined || given === null) return undefined;
   if (isIterable(given)) return source.pump(given);

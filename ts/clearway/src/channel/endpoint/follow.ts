@@ -2,9 +2,10 @@
 import { onAbort } from "#host";
 
 /**
- * Follows the signal of a request that counts as open but has not left. When the signal aborts, it calls `abort`; `unsent` says
- * whether the request still has not left. Returns a function that unsubscribes. Returns undefined if the request is not open
- * any more. The signal comes from the app, so subscribing to it may end the request or close the endpoint.
+ * Follows the signal of a request that counts as open but has not left. Calls `abort` when the signal aborts. `unsent` is true
+ * if this happens during `follow`, which means before the request leaves. Returns a function that unsubscribes. Returns
+ * undefined if the request is not open any more: the signal comes from the app, and subscribing to it can end the request or
+ * close the endpoint.
  */
 export function follow(
   signal: AbortSignal,

@@ -9,7 +9,7 @@ import type { QueueLimits, WhenFull } from "./source-queue.js";
 export interface ListenOptions {
   /** Ends the stream at both ends when it aborts. Reading rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How many events and bytes the other end may send before the reader reads them. Default: 16 events and 1 MiB. */
+  /** Maximum number of events and of bytes that the other end may send ahead of the reader. Default: 16 events and 1 MiB. */
   readonly window?: Partial<Window>;
   /**
    * Number of pushed events that may wait at the other end when the window is used up. Default: the other end's setting, else
@@ -22,7 +22,7 @@ export interface ListenOptions {
   readonly onDrop?: (count: number) => void;
 }
 
-/** The queue of pushed events, for listeners that do not set their own. */
+/** Settings of the queue of pushed events, for listeners that do not set their own. */
 export interface ServeOptions {
   /** Policy of a full queue. Default: "wait". */
   readonly whenFull?: WhenFull;

@@ -29,7 +29,7 @@ export interface Messages<T, Written = T> {
   send(message: Written, options?: CallOptions): Promise<T | undefined>;
   /**
    * Sends a message that has no reply. Settles when the transport has taken the message. A sender that awaits each post
-   * therefore never sends faster than the transport. Rejects like `send`.
+   * therefore sends no faster than the transport carries. Rejects like `send`.
    */
   post(message: Written): Promise<void>;
   /**

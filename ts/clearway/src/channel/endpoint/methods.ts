@@ -16,7 +16,7 @@ import { stitched } from "./stitch.js";
 /** A method. It takes the call's arguments, and returns its result or throws. */
 export type MethodHandler = (args: never, context: HandlerContext) => unknown;
 
-/** Result of a function that handles all methods, for a method that it does not have. */
+/** A function that handles all methods returns this value for a method that it does not have. */
 export const notImplemented: unique symbol = Symbol("clearway.notImplemented");
 
 /** A channel's methods by name, or one function for all of them. */

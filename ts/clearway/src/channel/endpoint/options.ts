@@ -49,13 +49,13 @@ export interface EndpointOptions {
   readonly early?: number;
   /** Maximum size of all early messages together, in bytes. Default: 1 MiB. */
   readonly earlyBytesMax?: number;
-  /** Time that early messages are kept, in milliseconds. Then they are answered with `no-handler`. Default: 5,000. */
+  /** Time that early messages are kept, in milliseconds. After this time they are answered with `no-handler`. Default: 5,000. */
   readonly earlyMs?: number;
   /** Minimum size of a list of numbers that travels next to its message, as an attachment, in bytes. Default: 16 KiB. */
   readonly attachmentBytesMin?: number;
   /**
-   * Whether to throw `would-copy` instead of copying an attachment. A transport of bytes copies every attachment. Small lists
-   * stay in the message and never throw. Default: false.
+   * Whether to throw `would-copy` instead of copying an attachment. A transport of bytes copies every attachment, so every
+   * attachment throws there. Small lists stay in the message and never throw. Default: false.
    */
   readonly strict?: boolean;
   /**
@@ -64,9 +64,9 @@ export interface EndpointOptions {
    */
   readonly stacks?: boolean;
   /**
-   * Whether errors of handlers and sources cross in full, with stack, properties and causes. Default: true for a worker, a
-   * child process and another part of this process, else false. If false, only the code and the message cross, and the
-   * `details` of a {@link RemoteError} that this end created. This is the default for WebSockets, sockets and other streams.
+   * Whether errors of handlers and sources cross in full, with stack, properties and causes. If false, only the code and the
+   * message cross, and the `details` of a {@link RemoteError} that this end created. Default: true for a worker, a child
+   * process and another part of this process; false for WebSockets, sockets and other streams.
    */
   readonly exposeErrors?: boolean;
   /**

@@ -84,8 +84,8 @@ export class Publishers {
       return undefined;
     }
     this.#replace(channel);
-    // `#replace` may have closed this end: it runs abort listeners of a source, or adds one refusal too many to the waiting
-    // replies.
+    // `#replace` may have closed this end. It runs abort listeners of a source, or adds a refusal to the waiting replies, of
+    // which there may be too many.
     if (this.#connection.reason !== undefined) return undefined;
     const asked = new AskedStream(this, id, channel, args, frame);
     this.#asked.set(id, asked);

@@ -25,7 +25,7 @@ export class RemoteError extends Error {
   /** The code that the handler chose. It can be any text. */
   readonly code: string;
   readonly details: unknown;
-  /** The channel's name. Empty for an error that has not crossed. */
+  /** The channel's name. Empty for an error that was created at this end. */
   readonly channel: string;
 
   constructor(code: string, message: string, parts: RemoteErrorParts = {}) {

@@ -8,8 +8,8 @@ import type { Connection, Encoded } from "./connection.js";
 /** The owner of the replies. */
 export interface RepliesOwner {
   /**
-   * Whether the transport may be paused. It may not while this end waits for answers: two ends that wait for each other must
-   * both read.
+   * Whether the transport may be paused. It may not be paused while this end waits for answers: two ends that wait for each
+   * other must both read.
    */
   mayPause(): boolean;
   /** Called when there is room for more answers. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { SendCredit } from "../../stream/credit.js";
 
-/** Policy for an event when the queue to the listener is full. With "wait", `send` waits for room; with "fail", it rejects. */
+/**
+ * Policy for an event when the queue to the listener is full. With "wait", `send` waits for room. With "fail", `send` rejects.
+ * With the other policies, the oldest or the newest event is dropped.
+ */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /**

@@ -11,7 +11,7 @@ import { RingPort } from "../../transport/ring/ring-port.js";
 
 /** The owner of a ring port. It receives everything that arrives through the ring, and posts messages through the port. */
 export interface ChannelRingPortOwner {
-  /** Posts a message through the port. Throws what the port throws. */
+  /** Posts a message through the port. Throws the port's errors. */
   post(message: unknown[], transfer: readonly object[]): void;
   /** Receives a message of the port, in order with the ring's frames. */
   message(message: unknown[]): void;

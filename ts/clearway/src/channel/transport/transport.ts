@@ -10,7 +10,7 @@
  * - **One end.** The transport calls `closed` once, as its last call, whichever end has closed. Frames sent before `close()`
  *   still arrive.
  * - **Bounded.** The transport never sends a frame over `frameBytesMax`. If such a frame arrives, the transport closes with
- *   `too-large`, before it allocates memory for the frame.
+ *   `too-large`. The transport itself allocates no memory for that frame.
  */
 export interface ChannelTransport {
   /** The transport's kind, for messages and statistics. Examples: "memory", "port", "stdio". */
@@ -38,14 +38,15 @@ export interface ChannelTransport {
   open(sink: ChannelSink): void;
 
   /**
-   * Takes a frame and returns at once. Takes ownership of `frame`, even if it throws: no code may write to the frame's memory
-   * any more, and the transport may move a frame that fills its buffer. Takes ownership of `attachments`. Each attachment is
-   * either a view of a whole buffer, which the transport moves, or a view of shared memory. No buffer occurs twice in the list.
+   * Takes a frame and returns at once. Takes ownership of `frame`, even if `send` throws: no code may write to the frame's
+   * memory any more, and the transport may move a frame that fills its buffer. Takes ownership of `attachments`. Each
+   * attachment is either a view of a whole buffer, which the transport moves, or a view of shared memory. No buffer occurs
+   * twice in the list.
    *
    * Returns true while there is room. Returns false if too many bytes wait to leave. The transport has taken the frame in this
    * case too, and the sender must send no more until `drained` is called. A closed transport drops the frame and returns false.
    * Throws `too-large` for a frame over the limit, and `invalid-argument` for attachments that the transport cannot carry. If
-   * it throws, it has sent and moved nothing.
+   * `send` throws, nothing was sent or moved.
    */
   send(frame: Uint8Array, attachments?: readonly Uint8Array[]): boolean;
 

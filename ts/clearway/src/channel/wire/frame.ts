@@ -49,7 +49,7 @@ export enum Op {
 export const Flag = {
   /** The frame contains the attachments' bytes. */
   inside: 1,
-  /** The message is the only attachment itself. The binary codec wrote it. */
+  /** The message is one attachment, and there is no body. The binary codec wrote it. */
   whole: 2,
   /** The frame has no message. A null message does not set this flag. */
   empty: 4,
