@@ -12,8 +12,8 @@ const shared = typeof SharedArrayBuffer === "undefined" ? undefined : SharedArra
 
 /**
  * Prepares bytes for a `Reader`. Copies shared memory, because another thread could change it between a check and its use.
- * Turns a Node `Buffer` into a plain `Uint8Array` over the same memory: `Buffer.slice` does not copy, and decoded values would
- * be `Buffer` objects. Throws `invalid-argument`.
+ * Replaces a Node `Buffer` by a `Uint8Array` over the same memory: `Buffer.slice` does not copy, and decoded values would be
+ * `Buffer` objects. Throws `invalid-argument`.
  */
 export function input(bytes: Uint8Array, owned: boolean): Input {
   if (!(bytes instanceof Uint8Array)) throw invalid("bytes", "a Uint8Array", bytes);

@@ -7,8 +7,9 @@ import type { MethodError } from "./codec.js";
 export interface CodecError extends ClearwayError {
   readonly code: CodecErrorCode;
   /**
-   * Offset in bytes. When decoding: the first byte that cannot be read; spec/wire.md defines that byte for each code. When the
-   * standard codec encodes: the number of bytes written before the failure.
+   * Offset of the failure, in bytes. When a message is decoded, this is the first byte that cannot be read; spec/wire.md
+   * defines that byte for each code. When the standard codec encodes a value, this is the number of bytes written before the
+   * failure.
    */
   readonly offset: number;
 }

@@ -52,7 +52,8 @@ export function writeValue(writer: Writer, value: unknown, depth: number, option
   }
 }
 
-// Writes whole numbers below 2^53 as integers. Larger numbers may not be exact, so they are written as floats. So is -0.
+// Writes whole numbers below 2^53 as integers. Larger numbers may not be exact, so they are written as floats. -0 is written as
+// a float too.
 function writeNumber(writer: Writer, value: number): void {
   if ((value | 0) === value && (value !== 0 || 1 / value > 0)) {
     writer.room(5);

@@ -27,8 +27,8 @@ export type Giving = "kept" | "result" | "move";
 const attachmentsMax = 1024;
 
 /**
- * Collects the attachments of one message, and counts how their memory crosses. An instance that has no attachments can be used
- * for the next message.
+ * Collects the attachments of one message, and counts how many bytes are moved, shared and copied. An instance without
+ * attachments can be used for the next message.
  */
 export class Attachments implements AttachmentSink {
   readonly list: Uint8Array[] = [];

@@ -60,7 +60,7 @@ export class Connection {
   readonly bodyBytesMax: number;
   /** Counts the bytes of events that wait for the other end. */
   readonly queued: QueueCharge;
-  /** Whether errors cross in full. */
+  /** Whether the other end receives errors in full. */
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
@@ -198,14 +198,14 @@ export class Connection {
   }
 
   /**
-   * Encodes an error for a failed reply or a stream's end on Clearway's wire. Leaves out the parts that may not cross. Never
-   * throws.
+   * Encodes an error for a failed reply or a stream's end on Clearway's wire. Leaves out the parts that the other end may not
+   * receive. Never throws.
    */
   errorBody(thrown: unknown, channel: string): Encoded {
     return { ...nothing, body: writeError(this.#redacted(thrown, channel), this.bodyBytesMax, this.#exposes) };
   }
 
-  /** Returns the parts of an error that may cross, for the plain wire. Never throws. */
+  /** Returns the parts of an error that the other end may receive, for the plain wire. Never throws. */
   errorParts(thrown: unknown, channel: string): ErrorParts {
     return partsOf(this.#redacted(thrown, channel), this.#exposes);
   }

@@ -25,9 +25,9 @@ export class Core {
   readonly router: RequestRouter<AskedStream>;
   readonly subscriptions: Subscriptions;
   readonly plainListens: PlainSubscriptions;
-  /** Streams that a foreign end listens to. */
+  /** Streams on the plain wire to which the other end listens. */
   readonly plainSources = new Set<Source>();
-  /** Streams to a foreign end whose source still runs, with or without a listener. */
+  /** Streams on the plain wire whose source still runs, with or without a listener. */
   readonly plainRunning = new Set<Source>();
   readonly closed: Promise<CloseReason>;
   readonly #transport: ChannelTransport;

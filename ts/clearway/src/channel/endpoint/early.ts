@@ -19,9 +19,9 @@ export interface EarlyLimits {
 const shelvesMax = 1024;
 
 /**
- * Keeps early messages: messages that arrive before their channel has a handler. It limits their number per channel, their
- * total bytes, and their time. It has no clock and no side effects. It returns the dropped and expired messages, and its owner
- * answers them.
+ * Keeps early messages: messages that arrive before their channel has a handler. It limits the number of messages per channel,
+ * the size of all messages in bytes, and the time that a message is kept. It has no clock and no side effects. It returns the
+ * dropped and expired messages, and its owner answers them.
  */
 export class Early<T> {
   readonly #limits: EarlyLimits;

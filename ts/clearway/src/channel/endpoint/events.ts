@@ -25,7 +25,7 @@ export interface Events {
    * `break` ends the stream at the other end too. A second `listen` on a channel ends the first stream, which rejects with
    * `cancelled`.
    *
-   * Reading rejects with the errors of a method's call. It rejects once, and the stream is then at its end. Throws
+   * Reading rejects with the errors of a method's call. After one rejection, the stream is at its end. Throws
    * `invalid-argument`, and the codec's error for arguments that the codec cannot encode.
    */
   listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;

@@ -13,7 +13,7 @@ export type ChannelCopyReason =
   /** The transport carries only bytes. */
   | "byte-transport";
 
-/** Bytes that crossed in one direction. */
+/** Bytes that were sent in one direction. */
 export interface ChannelLedgerSide {
   /** Bytes that changed owner without a copy. */
   movedBytes: number;

@@ -41,7 +41,7 @@ const capacityDefault = 16;
  * Returns options for a reader that wants only the newest event, such as the next frame to draw. If events are pushed faster
  * than they are read, the other end keeps only the newest one. The next value of an iterable is requested only when the reader
  * is ready for it. With a window of 1, one event is in flight or waits at the reader. With a window of 2, the next event is in
- * flight while one is read.
+ * flight while the reader reads one.
  */
 export function latest(window = 1): ListenOptions {
   return { window: { items: window }, capacity: 1, whenFull: "dropOldest" };

@@ -12,8 +12,8 @@ export interface EndpointOptions {
    */
   readonly wire?: WireName | "either";
   /**
-   * Whether the ends exchange a hello. Set false for a foreign end that sends no hello and expects none. False needs `wire:
-   * "plain"`. Default: true.
+   * Whether the ends exchange a hello. Set false for an end that is not Clearway's, and that sends no hello and expects none.
+   * False needs `wire: "plain"`. Default: true.
    */
   readonly hello?: boolean;
   /** Maximum time to wait for the other end's hello, in milliseconds. Default: 30,000. Infinity: no limit. */
@@ -54,19 +54,19 @@ export interface EndpointOptions {
   /** Minimum size of a list of numbers that travels next to its message, as an attachment, in bytes. Default: 16 KiB. */
   readonly attachmentBytesMin?: number;
   /**
-   * Whether to throw `would-copy` instead of copying an attachment. A transport of bytes copies every attachment, so every
-   * attachment throws there. Small lists stay in the message and never throw. Default: false.
+   * Whether to throw `would-copy` instead of copying an attachment. A transport of bytes copies every attachment, so it refuses
+   * all attachments then. Small lists stay in the message and never throw. Default: false.
    */
   readonly strict?: boolean;
   /**
-   * Whether a plain envelope has the stack of a handler's error as its fourth part. Some foreign ends cannot read it. Default:
-   * false.
+   * Whether an error reply on the plain wire has the stack of a handler's error as its fourth part. Some ends that are not
+   * Clearway's cannot read this part. Default: false.
    */
   readonly stacks?: boolean;
   /**
-   * Whether errors of handlers and sources cross in full, with stack, properties and causes. If false, only the code and the
-   * message cross, and the `details` of a {@link RemoteError} that this end created. Default: true for a worker, a child
-   * process and another part of this process; false for WebSockets, sockets and other streams.
+   * Whether the other end receives errors of handlers and sources in full, with stack, properties and causes. If false, it
+   * receives only the code and the message, and the `details` of a {@link RemoteError} that this end created. Default: true for
+   * a worker, a child process and another part of this process; false for WebSockets, sockets and other streams.
    */
   readonly exposeErrors?: boolean;
   /**

@@ -37,8 +37,8 @@ const kinds: Partial<Record<ErrorCode, OutcomeKind>> = {
 
 /**
  * Waits for a call and returns its end as a value. Callers need not catch errors and compare codes. Pass the call's signal too:
- * a cancelled call rejects with the signal's own reason, which is recognized only with the signal. Misuse still rejects, such
- * as a value that the codec cannot encode.
+ * a cancelled call rejects with the signal's reason, and `outcome` recognizes that reason only if it has the signal. Misuse
+ * still rejects, such as a value that the codec cannot encode.
  */
 export async function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>> {
   try {

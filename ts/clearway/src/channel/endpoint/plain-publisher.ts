@@ -20,8 +20,8 @@ export interface PlainServing {
 }
 
 /**
- * Returns a handler that serves events to a foreign end (spec/wire.md). `listen` and `cancel` are methods, and each channel has
- * one stream. There is no credit. Events are queued while the transport is congested.
+ * Returns a handler that serves events to an end that is not Clearway's (spec/wire.md). `listen` and `cancel` are methods, and
+ * each channel has one stream. There is no credit. Events are queued while the transport is congested.
  */
 export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
   const { connection } = core;

@@ -30,8 +30,8 @@ interface Listen {
 const capacityDefault = 1024;
 
 /**
- * Event streams that a foreign end serves (spec/wire.md). `listen` and `cancel` are methods. Each event is a message. A message
- * without bytes ends the stream. There is no credit, so the reader's own buffer has the limit. Under `dropOldest` and
+ * Event streams of an end that is not Clearway's (spec/wire.md). `listen` and `cancel` are methods. Each event is a message. A
+ * message without bytes ends the stream. There is no credit, so the reader's own buffer has the limit. Under `dropOldest` and
  * `dropNewest`, a full buffer drops events and reports their number. Under every other policy, a full buffer ends the stream
  * with `queue-full`, because no event may be lost silently.
  */

@@ -9,7 +9,10 @@ export interface NamedTypes {
   bool: { read: boolean; write: boolean };
   /** A signed whole number of 32 bits. */
   i32: { read: number; write: number };
-  /** A whole number up to 2^53, as `number`. Languages with 64-bit integers use a signed 64-bit integer. */
+  /**
+   * A safe integer (more than -2^53 and less than 2^53), as `number`. Languages with 64-bit integers use a signed 64-bit
+   * integer.
+   */
   int: { read: number; write: number };
   /** A signed whole number of 64 bits. */
   i64: { read: bigint; write: bigint | number };

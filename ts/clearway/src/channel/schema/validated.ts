@@ -13,7 +13,7 @@ export interface ValidationIssueParts {
   readonly expected: string;
 }
 
-/** Validates a value that crosses between program and wire. Throws an error with the value's path. */
+/** Validates a value on its way from the program to the codec, or back. Throws an error with the value's path. */
 export type Validated = (value: unknown) => unknown;
 
 /**

@@ -117,7 +117,7 @@ function mapOf(item: Validator): Validator {
 }
 
 // Returns the validator of a struct. A value may have fields that the schema does not have. If `strict` (for writing), such a
-// field is an error, because it would be lost silently. Reading ignores the field, because it comes from a newer schema.
+// field is an error, because it would be lost silently. Reading ignores such a field, because it may come from a newer schema.
 function structOf(fields: readonly FieldShape[], fits: readonly Validator[], strict: boolean): Validator {
   const names = fields.map(({ name }) => name);
   const known = new Set(names);

@@ -6,8 +6,8 @@ export interface TransportLimits {
   /** Maximum size of a frame in both directions, in bytes. Default: 64 MiB. A 4K image in RGBA takes 32 MiB. */
   readonly frameBytesMax?: number;
   /**
-   * Bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, like the default of a task's streams. A
-   * single larger frame still crosses.
+   * Number of bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, like the default of a task's
+   * streams. A single larger frame is still sent.
    */
   readonly windowBytes?: number;
 }

@@ -6,8 +6,8 @@ import { SendWindow, weight } from "./window.js";
 
 /**
  * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies
- * nothing. It passes frames as they are. It moves attachments, so the sender loses them as with other transports. Delivers in
- * microtasks. Throws `invalid-argument`.
+ * nothing. It passes frames as they are. It moves attachments: the sender loses access to them, as with other transports.
+ * Delivers in microtasks. Throws `invalid-argument`.
  */
 export function memoryPair(limits: TransportLimits = {}): [ChannelTransport, ChannelTransport] {
   const a = new MemoryTransport(transportLimits(limits));

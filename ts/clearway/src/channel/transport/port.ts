@@ -21,16 +21,16 @@ let loadRing: (() => Promise<typeof import("./channel-ring-port.js")>) | undefin
 /** Settings of a port that carries channels. */
 export interface PortOptions extends TransportLimits {
   /**
-   * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame crosses
-   * without a message. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes with
-   * `protocol` if it is offered a ring. If the offering end has no shared memory, it offers no ring, and the port carries every
-   * frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
+   * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
+   * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
+   * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
+   * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
    */
   readonly ring?: "offer" | "accept";
 }
 
 /**
- * Returns a transport over a worker's port. Small frames of one tick cross as one message. Attachments are moved, and shared
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Attachments are moved, and shared
  * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
  * like any port with listeners. Throws `invalid-argument`.
  */

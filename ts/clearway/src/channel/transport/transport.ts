@@ -28,9 +28,9 @@ export interface ChannelTransport {
   readonly shares: boolean;
 
   /**
-   * Whether the other end is part of the same program, such as a worker or a child process. A handler's error crosses to a
-   * trusted end in full, with stack, properties and causes. Only the error's code and message cross to other ends. The
-   * endpoint's `exposeErrors` overrides this property. Default: false.
+   * Whether the other end is part of the same program, such as a worker or a child process. A trusted end receives a handler's
+   * error in full, with stack, properties and causes. Other ends receive only the error's code and message. The endpoint's
+   * `exposeErrors` overrides this property. Default: false.
    */
   readonly trusted?: boolean;
 

@@ -34,7 +34,7 @@ export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
     return {
       code: typeof code === "string" ? wellFormed(code) : "error",
       message: wellFormed(typeof message === "string" ? message : String(thrown)),
-      // An error with a channel has crossed before, so its details come from another end.
+      // An error with a channel was received from another end, and so were its details.
       details: thrown instanceof RemoteError && (whole || thrown.channel === "") ? thrown.details : null,
       stack: typeof stack === "string" ? wellFormed(stack) : "",
     };

@@ -5,7 +5,7 @@ import { type Frame, Op, writeFrame } from "./frame.js";
 // append numbers:
 //
 //   0  frames: maximum size of a frame that this end accepts, in bytes
-//   4  names: maximum length of a name that this end accepts, in bytes
+//   4  names: maximum length of a channel name that this end accepts, in bytes
 //   8  calls: number of calls that this end runs at once
 
 /** The text "CWCH", as a little-endian number. */
@@ -17,7 +17,7 @@ export const wireVersion = 1;
  */
 export const frameBytesMin = 1024;
 
-/** The names of the wires: Clearway's own, and the plain one of platform channels. */
+/** The wires: `clearway` is Clearway's own, `plain` has the messages of Flutter's platform channels. */
 export type WireName = "clearway" | "plain";
 
 /** Limits and wires that an end announces. */
