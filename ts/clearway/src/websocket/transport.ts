@@ -28,9 +28,8 @@ export interface WebSocketOptions extends TransportLimits {
  * shared memory. The host copies every frame once in each direction. Frames that are sent before the connection is open leave
  * when it opens.
  *
- * Back-pressure depends on the other end. If the other end is Clearway's, `send` returns false once that end has left
- * `windowBytes` or more of the sent bytes untaken. For any other end, `send` returns false once `windowBytes` or more wait on
- * this machine. A browser loads a message into memory before code can check the message's size. A message over the limit still
+ * Back-pressure depends on the other end. If that end is Clearway's, `send` returns false when `windowBytes` or more were sent
+ * and not yet taken there. For any other end, `send` returns false when `windowBytes` or more wait on this machine. A browser loads a message into memory before code can check the message's size. A message over the limit still
  * closes the transport.
  *
  * The transport closes with:

@@ -6,8 +6,8 @@
  *
  * - **Order.** In each direction, every frame arrives whole and once. Frames arrive in the order in which they were sent.
  * - **Nothing before `open`.** Frames that arrive earlier wait in the transport, which applies its back-pressure.
- * - **Never from within.** `open`, `send` and `close` never call the sink. The sink may call any of them.
- * - **One end.** The transport calls `closed` once, as its last call, whichever end has closed. Frames sent before `close()`
+ * - **No re-entry.** `open`, `send` and `close` never call the sink. The sink may call any of them.
+ * - **Closed once.** The transport calls `closed` once, as its last call, whichever end has closed. Frames sent before `close()`
  *   still arrive.
  * - **Bounded.** The transport never sends a frame over `frameBytesMax`. If such a frame arrives, the transport closes with
  *   `too-large`. The transport itself allocates no memory for that frame.
