@@ -29,8 +29,8 @@ export interface WebSocketOptions extends TransportLimits {
  * when it opens.
  *
  * Back-pressure depends on the other end. If that end is Clearway's, `send` returns false when `windowBytes` or more were sent
- * and not yet taken there. For any other end, `send` returns false when `windowBytes` or more wait on this machine. A browser loads a message into memory before code can check the message's size. A message over the limit still
- * closes the transport.
+ * and not yet taken there. For any other end, `send` returns false when `windowBytes` or more wait on this machine. A browser loads
+ * a message into memory before code can check the message's size. A message over the limit still closes the transport.
  *
  * The transport closes with:
  *

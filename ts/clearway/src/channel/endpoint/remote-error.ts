@@ -17,8 +17,8 @@ export interface RemoteErrorParts {
 /**
  * An error that the other end's handler threw. A handler throws a `RemoteError` to choose the code and the details. For any
  * other error, the code is the error's own `code`, or "error". On Clearway's wire, if the other end exposes errors, `cause` is
- * the error that was thrown there, with class name, stack, properties and causes. The stack then continues with the stack of
- * the call.
+ * the error that was thrown there, with class name, stack, properties and causes. The stack of the error continues with the
+ * stack of the code that awaits the call.
  */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
