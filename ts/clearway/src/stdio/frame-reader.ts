@@ -5,11 +5,11 @@ import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt 
 /** Receives the frames and the end that a {@link FrameReader} finds. */
 export interface Found {
   frame(frame: Uint8Array): void;
-  /** The stream's end: the other end's close frame, or a protocol error. No call follows. */
+  /** Called at the other end's close frame, or at a protocol error. No call follows. */
   end(reason: CloseReason): void;
 }
 
-// The length of an excerpt of a stray line. It is enough to recognise the program that printed the line.
+// Maximum length of an excerpt of a stray line, in bytes. It is enough to recognize the program that printed the line.
 const excerptBytesMax = 80;
 
 /**
@@ -21,12 +21,12 @@ export class FrameReader {
   readonly #found: Found;
   readonly #header = new Uint8Array(headerBytes);
   #headerFilled = 0;
-  /** The body that is being read. */
+  /** The body that is being read. Undefined while a header is read. */
   #body: Uint8Array | undefined;
   #bodyFilled = 0;
   #kind = kindFrame;
   #ended = false;
-  /** The number of bytes before the current frame. */
+  /** Number of bytes in the stream before the current frame. */
   #offset = 0;
 
   constructor(frameBytesMax: number, found: Found) {

@@ -2,7 +2,7 @@
 import type { CloseReason } from "../channel/transport/transport.js";
 import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
 
-/** Returns the header of a frame of `size` bytes. Allocates it. */
+/** Returns the header of a frame whose body has `size` bytes. Allocates the header. */
 export function frameHeader(size: number, kind = kindFrame): Uint8Array {
   const header = new Uint8Array(headerBytes);
   header.set(mark);
@@ -11,7 +11,7 @@ export function frameHeader(size: number, kind = kindFrame): Uint8Array {
   return header;
 }
 
-/** Returns a close frame: header and body. The reason's `cause` stays at this end. */
+/** Returns a close frame, with header and body. The reason's `cause` stays at this end. */
 export function closeFrame({ code, message, detail }: CloseReason): Uint8Array {
   const text = (parts: object): Uint8Array => new TextEncoder().encode(JSON.stringify(parts));
   let body = text({ code, message, detail });

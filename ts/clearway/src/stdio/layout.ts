@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A frame on a stream of bytes. spec/stdio.md; conformance/stdio.json checks it in every language.
+// Layout of a frame on a stream of bytes (spec/stdio.md). conformance/stdio.json checks this layout in every language.
 //
 //   byte  0     1     2     3     4           8                    8 + size
 //         +-----+-----+-----+-----+-----------+--------------------+
@@ -8,10 +8,10 @@
 //         | "C" | "W" |     |     | little    |                    |
 //         +-----+-----+-----+-----+-----------+--------------------+
 //
-// Each frame begins with the mark, so that the reader finds a stray line at its first byte. The mark's first byte is a letter, but no
-// line of text begins with "CW" and a byte 1.
+// Each frame begins with a mark: the letters "CW" and the version as a byte. No line of text begins with these three bytes, so the reader
+// recognizes a stray line at its first wrong byte.
 
-/** Bytes before a body. */
+/** Size of a frame's header, in bytes. The body follows. */
 export const headerBytes = 8;
 /** First bytes of each frame: two letters and the version. */
 export const mark: readonly number[] = [0x43, 0x57, 0x01];
@@ -20,8 +20,11 @@ export const sizeAt = 4;
 
 /** The body is a frame of the channel. */
 export const kindFrame = 0;
-/** The body is the close reason, as JSON. Nothing follows. */
+/** The body is the close reason, as JSON. No frame follows. */
 export const kindClose = 1;
 
-/** The maximum number of bytes of a close reason. The reason is for people. A longer reason is a protocol error. */
+/**
+ * Maximum size of a close reason, in bytes. The reason is a description for developers. A longer reason closes the transport
+ * with `too-large`.
+ */
 export const closeBytesMax = 8192;

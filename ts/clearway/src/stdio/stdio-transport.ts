@@ -12,23 +12,25 @@ import { FrameReader } from "./frame-reader.js";
 import { closeFrame, frameHeader } from "./frame-writer.js";
 import { listen } from "./listen.js";
 
-/** A pair of streams that carry bytes: one to read, one to write. */
+/** A pair of streams that carry bytes: one stream to read and one to write. */
 export interface StdioStreams {
   readonly readable: Readable;
   readonly writable: Writable;
 }
 
-/** Watches a process and reports its end. Returns a function that stops watching. */
+/** Watches a process, and calls `onExit` when the process ends. Returns a function that stops watching. */
 export type WatchExit = (onExit: (reason: CloseReason) => void) => () => void;
 
-// An end shows itself in several separate events: an error of the writable stream, the last bytes of the readable stream, and the exit
-// status of the process. The transport waits this long for the remaining events. An event may never come, for example if a grandchild
-// holds the pipe open. Without load, all events arrive within a few milliseconds.
+// The end of a process causes several separate events: an error of the writable stream, the last bytes of the readable stream,
+// and the exit status of the process. After the first event, the transport waits this long for the others, in milliseconds. An
+// event may never come, for example if a grandchild holds the pipe open. Without load, all events arrive within a few
+// milliseconds.
 const partsMs = 1000;
-// Sent frames leave before the end. This limit prevents a peer that no longer reads from delaying `closed` for ever.
+// Maximum time for sent frames to leave before the end, in milliseconds. It prevents a peer that no longer reads from delaying
+// `closed` forever.
 const leaveMs = 5000;
 
-/** Carries frames over two streams of bytes; see {@link streamTransport}. */
+/** Carries frames over two streams of bytes. See {@link streamTransport}. */
 export class StdioTransport implements ChannelTransport {
   readonly name = "stdio";
   readonly moves = false;
@@ -41,13 +43,13 @@ export class StdioTransport implements ChannelTransport {
   readonly #reader: FrameReader;
   readonly #hasProcess: boolean;
   #sink: ChannelSink | undefined;
-  /** The pieces that arrived before the sink, or while the sink was busy. */
+  /** Pieces of the stream that arrived before `open`, or while the sink was busy. */
   readonly #pieces: Uint8Array[] = [];
   #delivering = false;
   #stops: (() => void)[];
   #full = false;
   #paused = false;
-  /** Set at the end. Afterwards the transport delivers and sends no frames. */
+  /** The reason of the end. Once it is set, the transport delivers and sends no frames. */
   #end: CloseReason | undefined;
   #told = false;
   /** The best known reason for an end that the other end did not announce. */
@@ -71,8 +73,8 @@ export class StdioTransport implements ChannelTransport {
     });
     const failed = (cause: Error): void =>
       this.#lost({ code: "lost", message: `the stream failed: ${cause.message}`, cause });
-    // No bytes are read before `open`. If a process ends, however, Node reads the rest of its output. Without a listener, that output
-    // would be lost.
+    // The transport reads no bytes before `open`. If the process ends before, however, Node reads the rest of its output.
+    // Without a listener, that output would be lost.
     readable.pause();
     this.#stops = [
       listen(readable, "data", (piece: Uint8Array) => this.#piece(piece)),
@@ -101,7 +103,7 @@ export class StdioTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
     checkFrame(frame, attachments, this);
     if (this.#end !== undefined || !this.#writable.writable) return false;
-    // Both parts leave in one system call if the stream supports that.
+    // The header and the frame leave in one system call if the stream supports that.
     this.#writable.cork();
     this.#writable.write(frameHeader(frame.byteLength));
     this.#writable.write(frame, () => this.#left());
@@ -139,14 +141,14 @@ export class StdioTransport implements ChannelTransport {
     this.#delivering = false;
   }
 
-  /** Runs when a frame has left. The stream's own `drain` event uses a limit of 16 KiB, not the window's limit. */
+  /** Called when a frame has left. The stream's own `drain` event uses a limit of 16 KiB, not the window's limit. */
   #left(): void {
     if (!this.#full || this.#end !== undefined || this.#writable.writableLength * 2 > this.#windowBytes) return;
     this.#full = false;
     this.#sink?.drained();
   }
 
-  /** Ends the transport. With `say`, sends the reason to the other end. */
+  /** Ends the transport. If `say` is true, sends the reason to the other end. */
   #finish(reason: CloseReason, say: boolean): void {
     if (this.#end !== undefined) return;
     this.#end = reason;
@@ -176,7 +178,7 @@ export class StdioTransport implements ChannelTransport {
   #lost(reason: CloseReason): void {
     this.#loss ??= reason;
     if (this.#end !== undefined) return this.#tell();
-    // Without a sink, frames that arrived before the end have not been delivered yet.
+    // Before `open`, frames that arrived before the end have not been delivered. `open` calls this method again.
     if (this.#sink === undefined) return;
     if (this.#readAll && (this.#exited || !this.#hasProcess)) this.#finish(this.#loss, false);
     else this.#waitForParts();

@@ -5,26 +5,26 @@ import { isLoopbackAddress, originAllowed } from "./origin.js";
 import { sameToken } from "./token.js";
 
 /**
- * Checks a token in the caller's own way, for example in a database. `signal` aborts when `handshakeMs` is over; pass it on,
- * because a check that goes on keeps its place among the checks until it settles.
+ * A function of the application that checks a token, for example in a database. `signal` aborts when `handshakeMs` is over.
+ * Pass the signal on. A check that ignores the signal counts against the limit of running checks until it settles.
  */
 export type CheckToken = (token: string, request: IncomingMessage, signal: AbortSignal) => boolean | Promise<boolean>;
 
 /** The rules for accepting a request. */
 export interface Rules {
   readonly path: string;
-  /** False: no token is needed. */
+  /** The token, or a function that checks a token. False: no token is needed. */
   readonly token: string | CheckToken | false;
   readonly origins: readonly string[] | undefined;
   readonly remote: boolean;
   readonly connectionsMax: number;
 }
 
-/** What is under way when a request arrives. */
+/** Connections and checks at the time when a request arrives. */
 export interface Load {
-  /** Open connections, and requests that are being answered. */
+  /** Number of open connections, and of requests that are not answered yet. */
   readonly connections: number;
-  /** Checks that have not settled, also those whose request was answered because they took too long. */
+  /** Number of checks that have not settled. It includes checks that took too long, although their request was answered. */
   readonly checks: number;
 }
 
@@ -32,8 +32,8 @@ export interface Load {
 export type Refusal = readonly [status: number, why: string];
 
 /**
- * Checks a request to connect. Returns undefined to accept it, or the refusal. Cheap checks come first. Meanwhile nothing is kept of the
- * connection except its socket.
+ * Checks a request to connect. Returns undefined if it accepts the request, else the refusal. Cheap checks come first. During
+ * the checks, the server keeps nothing of the connection except its socket.
  */
 export async function authorize(
   request: IncomingMessage,
@@ -50,7 +50,8 @@ export async function authorize(
   const token = tokenOf(request);
   if (token === undefined) return [401, "a token is needed"];
   if (typeof rules.token === "string") return sameToken(token, rules.token) ? undefined : wrongToken;
-  // A check that hangs must not take a connection's place for ever, and a client must not start any number of them.
+  // A check that hangs stops counting as a connection after the time limit. This second limit keeps a client from starting any
+  // number of checks.
   if (checks >= rules.connectionsMax * 2) return [503, "too many tokens are being checked"];
   return (await rules.token(token, request, signal)) === true ? undefined : wrongToken;
 }
@@ -62,7 +63,8 @@ export function pathOf({ url = "/" }: IncomingMessage): string {
   return url.split("?", 1)[0] ?? "/";
 }
 
-// A page can only set the header of the subprotocols; other programs may send the usual one.
+// Returns a request's token. A page can only set the header of the subprotocols. Other programs may send the header
+// `Authorization`.
 function tokenOf({ headers }: IncomingMessage): string | undefined {
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim());
   return offeredToken(offered) ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];

@@ -5,14 +5,14 @@ import type { SocketTransport } from "../websocket/socket-transport.js";
 
 interface Connection {
   readonly transport: SocketTransport;
-  /** Whether anything arrived since the last check. */
+  /** Whether a message, a ping or a pong has arrived since the last check. */
   alive: boolean;
 }
 
-// Above this number of waiting bytes, a pong would arrive too late to matter.
+// If more bytes than this wait to leave, a ping is not answered. The pong would arrive too late to be useful.
 const pongBytesMax = 1 << 20;
 
-/** The open connections. Pings each of them and aborts those that do not answer. */
+/** The open connections. Sends a ping over each connection, and aborts a connection that does not answer. */
 export class Connections {
   readonly #open = new Map<WebSocket, Connection>();
   readonly #pingMs: number;
@@ -36,7 +36,7 @@ export class Connections {
     this.#timer ??= setInterval(() => this.#look(), this.#pingMs);
     socket.on("pong", alive);
     socket.on("message", alive);
-    // Not left to `ws`: a client that pings and never reads would make the answers pile up.
+    // The option `autoPong` of `ws` is off: answers to a client that sends pings and never reads would fill the memory.
     socket.on("ping", (data) => {
       alive();
       if (socket.readyState === socket.OPEN && socket.bufferedAmount < pongBytesMax) socket.pong(data);
@@ -50,7 +50,7 @@ export class Connections {
     });
   }
 
-  /** Closes all connections. Settles when none is left. */
+  /** Closes all connections. Settles when no connection is left. */
   async close(reason: CloseReason): Promise<void> {
     if (this.#open.size === 0) return;
     const emptied = new Promise<void>((resolve) => this.#emptied.push(resolve));
@@ -61,13 +61,13 @@ export class Connections {
   #look(): void {
     for (const [socket, connection] of this.#open) {
       if (connection.alive) this.#ask(socket, connection);
-      // A thread that was blocked has not read its messages yet. They are read first.
+      // If this thread was blocked, messages may wait that it has not read yet. They are read before `setImmediate` calls back.
       else setImmediate(() => this.#judge(socket, connection));
     }
   }
 
   #judge(socket: WebSocket, connection: Connection): void {
-    // A paused socket reads no pong either: its transport is not open yet.
+    // A paused socket does not read pongs, so a missing pong does not mean that the client is gone.
     if (connection.alive || socket.isPaused) return this.#ask(socket, connection);
     connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
   }

@@ -6,40 +6,45 @@ import type { CheckToken, Rules } from "./authorize.js";
 import { randomToken } from "./token.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
-  /** An existing server to attach to. Default: the channels' own server, on `host` and `port`. */
+  /** An existing server to attach to. Default: a new server, on `host` and `port`. */
   readonly server?: Pick<Server, "on" | "off" | "listeners" | "address">;
-  /** The port of the own server. Default: 0, any free port. */
+  /** Port of the new server. Default: 0, which means any free port. */
   readonly port?: number;
-  /** The address of the own server. Default: 127.0.0.1, which no other machine reaches. */
+  /** Address of the new server. Default: 127.0.0.1, which other machines cannot reach. */
   readonly host?: string;
-  /** The path of the channel. Default: "/". */
+  /** Path of the channel. Default: "/". */
   readonly path?: string;
   /**
-   * The token that a client must send, or a function that checks it (a rejected promise refuses the client). Default: a random token, in
-   * the result's `token`. False: no token, so every program on this machine may connect.
+   * The token that a client must send, or a function that checks the client's token. If the function's promise rejects, the
+   * client is refused. Default: a random token, which is the result's `token`. False: no token is needed, so every program on
+   * this machine may connect.
    */
   readonly token?: string | CheckToken | false;
   /**
-   * Origins whose pages may connect, such as "https://example.com". Default: the server's own origin, under a name of this machine.
-   * Programs other than browsers send no origin; the token protects against them.
+   * Origins whose pages may connect, such as "https://example.com". Default: the server's own origin, if its host name is a
+   * loopback name. Programs other than browsers send no origin. The token protects against such programs.
    */
   readonly origins?: readonly string[];
-  /** Whether other machines may connect. Default: false. Put TLS in front of it. */
+  /** Whether other machines may connect. If true, put TLS in front of the server. Default: false. */
   readonly remote?: boolean;
-  /** Most connections at the same time. Default: 64. */
+  /** Maximum number of connections at the same time. Default: 64. */
   readonly connectionsMax?: number;
-  /** Time limit of accepting a client, including the token's check, in milliseconds. Default: 10,000. */
+  /** Maximum time to accept a client, including the check of its token, in milliseconds. Default: 10,000. */
   readonly handshakeMs?: number;
-  /** Interval of pings, in milliseconds. A connection that sends nothing for one interval after a ping is ended. Default: 15,000. */
+  /**
+   * Interval of pings, in milliseconds. The server ends a connection that sends nothing for one interval after a ping. Default:
+   * 15,000.
+   */
   readonly pingMs?: number;
   /**
-   * Receives errors of the function for connections. Default: `console.error`, except for errors that any client can cause: it left
-   * before its hello, sent none in time, or sent something else (`transport-closed`, `deadline`, `protocol`).
+   * Called with an error of the function that serves a connection. Default: `console.error`, except for errors that any client
+   * can cause. These have the codes `transport-closed` (the client left before its hello), `deadline` (it sent no hello in
+   * time) and `protocol` (it sent something else).
    */
   readonly onError?: (error: unknown, request: IncomingMessage) => void;
 }
 
-/** The options with all defaults filled in. */
+/** The options with defaults filled in. */
 export interface ServerRules extends Required<TransportLimits>, Rules {
   readonly host: string;
   readonly port: number;
@@ -48,7 +53,7 @@ export interface ServerRules extends Required<TransportLimits>, Rules {
   readonly onError: WebSocketServerOptions["onError"];
 }
 
-/** Returns the validated options, with defaults. Throws `invalid-argument`. */
+/** Returns the options with defaults filled in. Throws `invalid-argument` for an option that is not valid. */
 export function serverOptions(given: WebSocketServerOptions): ServerRules {
   const limits = transportLimits(given);
   const { path = "/", token = randomToken(), remote = false } = given;

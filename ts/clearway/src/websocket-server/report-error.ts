@@ -4,10 +4,11 @@ import { ClearwayError } from "../error/clearway-error.js";
 
 type OnError = (error: unknown, request: IncomingMessage) => void;
 
-// Errors that a client can cause at will must not fill this machine's log.
+// Codes of errors that any client can cause. Without `onError` they are not logged, so that a client cannot fill this machine's
+// log.
 const clientCodes = ["transport-closed", "deadline", "protocol"];
 
-/** Passes an error of the function for connections to `onError`, or to the console. Never throws. */
+/** Passes an error to `onError`, or to the console if `onError` is not given. Never throws. */
 export function reportError(onError: OnError | undefined, error: unknown, request: IncomingMessage): void {
   try {
     if (onError) return onError(error, request);

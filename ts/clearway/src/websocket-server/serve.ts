@@ -14,31 +14,35 @@ import { reportError } from "./report-error.js";
 
 /** A running server of channels. */
 export interface WebSocketChannels extends AsyncDisposable {
-  /** URL that clients connect to, such as "ws://127.0.0.1:40123/". */
+  /** URL that clients connect to. Example: "ws://127.0.0.1:40123/". */
   readonly url: string;
-  /** The token that clients must send; undefined when a function checks it or none is needed. */
+  /** The token that clients must send. Undefined if a function checks tokens, or if no token is needed. */
   readonly token: string | undefined;
   /** Number of open connections. */
   readonly connections: number;
-  /** Accepts no more connections, closes the open ones, and settles when all have ended. Does not close a server that was passed in. */
+  /**
+   * Accepts no more connections and closes the open connections. Settles when all have ended. Does not close a server that was
+   * passed in.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Receives each accepted connection. A transport that is not opened holds its sender back. May be async: an error that it throws or
- * rejects with closes the connection (`failed`) and goes to `onError`.
+ * Serves an accepted connection. Until it opens the transport, back-pressure slows the sender down. The function may be async.
+ * If it throws or rejects, the server closes the connection with `failed` and passes the error to `onError`.
  */
 export type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => unknown;
 
-// A control message ("taken 9007199254740991") fits, whatever the limit of frames is.
+// Room for a control message ("taken 9007199254740991"), in bytes. It is needed even if the frame limit is lower.
 const controlBytes = 64;
 
 /**
- * Serves channels over WebSockets, with the package `ws`. By default it accepts only this machine, only clients with the token, and only
- * pages of its own origin. It refuses with an HTTP status, before there is a connection. It refuses messages over `frameBytesMax` as soon
- * as their size is announced. See {@link WebSocketServerOptions}; see `webSocketTransport` for back-pressure and close reasons.
+ * Serves channels over WebSockets, with the package `ws`. By default it accepts only connections from this machine, only
+ * clients with the token, and only pages of its own origin. It refuses a client with an HTTP status, before the WebSocket is
+ * open. It refuses a message over `frameBytesMax` as soon as the message's size is announced. See {@link
+ * WebSocketServerOptions} for the options, and `webSocketTransport` for back-pressure and close reasons.
  *
- * Throws `invalid-argument`, `missing-package` when `ws` is not installed, and Node's error for a port in use.
+ * Throws `invalid-argument`, `missing-package` if `ws` is not installed, and Node's error for a port in use.
  */
 export async function serveWebSockets(
   options: WebSocketServerOptions,
@@ -51,8 +55,8 @@ export async function serveWebSockets(
     noServer: true,
     clientTracking: false,
     maxPayload: Math.max(frameBytesMax, controlBytes),
-    // A frame's contents are often compressed already, and compression costs more time than it saves in bytes. Without it, a message's
-    // announced size is its real size, so a compression bomb is refused.
+    // Compression is off. The data in a frame is often compressed already, and compressing takes more time than smaller
+    // messages save. Without compression, a message's announced size is its real size, so a compression bomb is refused.
     perMessageDeflate: false,
     autoPong: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
@@ -66,14 +70,14 @@ export async function serveWebSockets(
     try {
       await onTransport(transport, request);
     } catch (error) {
-      // The client learns only that serving failed. The error itself goes to this machine's log.
+      // The client receives only the fact that the server failed. The error itself goes to this machine's log.
       transport.close({ code: "failed", message: "the server could not serve this connection" });
       reportError(rules.onError, error, request);
     }
   };
 
-  // A request keeps its place until its check settles or times out, even after the client has left. A check that goes on then keeps its
-  // place among the checks.
+  // Checks a request. The request counts as a connection until its check settles or times out, even after the client has left.
+  // A check that runs longer than the time limit still counts as a running check.
   const judged = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -114,7 +118,7 @@ export async function serveWebSockets(
         void accept(transport, request);
       });
     } catch (error) {
-      // A foreign listener has already taken the socket and owns it.
+      // A listener of other code has already taken the socket, and owns it.
       reportError(rules.onError, error, request);
     }
   };
@@ -143,7 +147,7 @@ export async function serveWebSockets(
   };
 }
 
-/** Starts an HTTP server that only upgrades. Node closes connections that send no request within the timeout. */
+/** Starts an HTTP server that accepts only upgrades. Node closes connections that send no request within the timeout. */
 async function listening({ host, port, handshakeMs, connectionsMax }: ServerRules): Promise<Server> {
   const times = { headersTimeout: handshakeMs, requestTimeout: handshakeMs, connectionsCheckingInterval: handshakeMs };
   const server = createServer(times, (_, response) => {

@@ -6,7 +6,9 @@ export function randomToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Compares two tokens. The time reveals neither where they differ nor how long the right one is. */
+/**
+ * Compares two tokens. The time that this takes reveals neither the position of a difference nor the length of the right token.
+ */
 export function sameToken(given: string, right: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(right));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CloseCode, CloseReason } from "../channel/transport/transport.js";
 
-// Converts close reasons to status codes and back. A browser may send only 1000 and 3000 to 4999, so Clearway's codes are in the range
-// for private use. spec/websocket.md has the table.
+// Converts close reasons to WebSocket status codes and back. A browser may send only the codes 1000 and 3000 to 4999.
+// Clearway's codes are in the range for private use, from 4000 on. spec/websocket.md has the table.
 
 const statusOf: Readonly<Record<CloseCode, number>> = {
   closed: 1000,
@@ -14,14 +14,14 @@ const statusOf: Readonly<Record<CloseCode, number>> = {
   failed: 4006,
 };
 
-/** The standard's codes, as browsers, proxies and `ws` send them. */
+/** Close codes for the standard's status codes, which browsers, proxies and `ws` send. */
 const standard: Readonly<Record<number, CloseCode>> = {
   1000: "closed",
-  1001: "closed", // a page was left, a server shuts down
+  1001: "closed", // the page was left, or the server shuts down
   1002: "protocol",
   1003: "protocol",
   1005: "closed", // closed without a code
-  1006: "lost", // never sent: the connection broke
+  1006: "lost", // not sent by a peer: the connection broke
   1007: "protocol",
   1008: "refused",
   1009: "too-large",
@@ -35,13 +35,16 @@ const standard: Readonly<Record<number, CloseCode>> = {
 
 const ours = new Map(Object.entries(statusOf).map(([code, status]) => [status, code as CloseCode]));
 
-/** Returns status code and text. The text has at most 123 bytes, the room of a close frame, and ends between two characters. */
+/**
+ * Returns the status code and the text for a reason. The text has at most 123 bytes in UTF-8, because a close frame has no room
+ * for more. The text ends between two characters.
+ */
 export function closeStatus({ code, message }: CloseReason): [status: number, text: string] {
   const { read } = new TextEncoder().encodeInto(message, new Uint8Array(123));
   return [statusOf[code], message.slice(0, read)];
 }
 
-/** Returns the reason of a close event. `detail` holds a code that is not Clearway's. */
+/** Returns the reason of a close event. If the status code is not Clearway's, `detail` holds it. */
 export function readStatus(status: number, text: string): CloseReason {
   const own = ours.get(status);
   if (own !== undefined) return { code: own, message: text || own };

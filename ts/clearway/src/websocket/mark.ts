@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Back-pressure when both ends are Clearway's. Each time half of its own window has left, the sender sends a mark with the total of
-// its sent bytes. The receiver echoes the mark when it has taken everything before it. The ends therefore need not agree on a window.
-// Marks are text messages, because frames are binary ones:
+// Back-pressure between two ends of Clearway. After each half of its own window, the sender sends a mark. The mark is the total number of
+// bytes that the sender has sent. The receiver echoes the mark when it has taken all frames before the mark. The two ends therefore need
+// not agree on a window. Marks are text messages, because frames are binary messages:
 //
-//   "mark 1048600"      bytes of frames that the sender has sent so far, plus 8 for each
-//   "taken 1048600"     the receiver has taken them
+//   "mark 1048600"      bytes of all frames that the sender has sent so far; each frame counts 8 bytes more than it has
+//   "taken 1048600"     the receiver has taken these bytes
 
 const form = /^(mark|taken) (\d{1,16})$/;
 
@@ -18,13 +18,13 @@ export function markText(word: Mark["word"], total: number): string {
   return `${word} ${total}`;
 }
 
-/** Reads a mark; undefined for any other text. */
+/** Reads a mark or an echo. Returns undefined for any other text. */
 export function readMark(text: string): Mark | undefined {
   const [, word, total] = form.exec(text) ?? [];
   return word === undefined ? undefined : { word: word as Mark["word"], total: Number(total) };
 }
 
-/** The sender's half of the window. Has no side effects. */
+/** The sender's side of the window. Has no side effects. */
 export class MarkedWindow {
   readonly #windowBytes: number;
   #sent = 0;
@@ -40,7 +40,7 @@ export class MarkedWindow {
     return this.#full;
   }
 
-  /** Counts sent bytes. Returns the mark to send after them, if one is due. */
+  /** Counts sent bytes. Returns the mark to send after these bytes. Returns undefined if no mark is due. */
   sent(bytes: number): number | undefined {
     this.#sent += bytes;
     if (this.#sent - this.#taken >= this.#windowBytes) this.#full = true;
@@ -49,13 +49,13 @@ export class MarkedWindow {
     return due ? this.#sent : undefined;
   }
 
-  /** Returns a mark for everything sent so far, for a sender that could not send marks in between. */
+  /** Returns a mark for all bytes sent so far. Used after frames that were sent without marks. */
   markAll(): number {
     this.#marked = this.#sent;
     return this.#sent;
   }
 
-  /** Handles an echoed mark. Returns undefined for a mark that was never sent, else whether to call `drained`. */
+  /** Handles an echoed mark. Returns undefined for a total that is no new echo. Otherwise returns whether to call `drained`. */
   taken(total: number): boolean | undefined {
     if (total <= this.#taken || total > this.#marked) return undefined;
     this.#taken = total;

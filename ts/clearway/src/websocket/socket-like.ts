@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The parts of a standard WebSocket that Clearway uses: a browser's, Node's own (22 and newer), or one of the package `ws`. */
+/**
+ * The parts of a standard WebSocket that Clearway uses. The socket is a browser's, Node's own (22 and newer), or one of the
+ * package `ws`.
+ */
 export interface WebSocketLike {
   binaryType: string;
   readonly protocol: string;
@@ -16,16 +19,16 @@ export interface WebSocketLike {
   removeEventListener(type: "open" | "message" | "close" | "error", listener: (event: object) => void): void;
 }
 
-/** Methods that `ws` has beyond the standard. */
+/** A socket of the package `ws`, with methods that are not in the standard. */
 export interface NodeSocket extends WebSocketLike {
-  /** Reads no message until `resume()`, so that TCP slows the sender down. */
+  /** Stops reading messages until `resume()`. TCP then slows the sender down. */
   pause?(): void;
   resume?(): void;
   /** Ends the connection without waiting for the other end. */
   terminate?(): void;
 }
 
-/** The class of such sockets. */
+/** A class whose instances are such sockets. */
 export type WebSocketClass = new (url: string, protocols: string[]) => WebSocketLike;
 
 /** The standard's numbers for `readyState`. */
@@ -33,12 +36,12 @@ export const connecting = 0;
 export const isOpen = 1;
 export const isClosed = 3;
 
-/** The used parts of the standard's events. */
+/** The parts of the standard's events that Clearway uses. */
 export interface SocketEvents {
   open: object;
   message: { readonly data: unknown };
   close: { readonly code: number; readonly reason: string };
-  /** Browsers fill in neither part. */
+  /** Browsers set neither part. */
   error: { readonly message?: string; readonly error?: { readonly code?: string; readonly message?: string } };
 }
 

@@ -19,13 +19,15 @@ import { MarkedWindow, markText, readMark } from "./mark.js";
 import { connecting, isClosed, isOpen, listen, type NodeSocket, type SocketEvents } from "./socket-like.js";
 import { subprotocol } from "./subprotocol.js";
 
-// An end that does not answer a close must not delay `closed` for ever.
+// Maximum wait for the other end's answer to a close, in milliseconds. An end that does not answer must not delay `closed`
+// forever.
 const closeMs = 5000;
-// For an end that is not Clearway's, only the bytes that wait on this machine are known, and no event reports them. At 1 MiB per poll
-// this is 100 MiB/s, more than a page takes.
+// Interval of polling the socket's `bufferedAmount`, in milliseconds. If the other end is not Clearway's, only the bytes that
+// wait on this machine are known, and no event reports them. At 1 MiB per poll, this interval allows 100 MiB/s, which is more
+// than a page takes.
 const pollMs = 10;
 
-/** Carries frames as binary messages of one socket, connecting or open; see {@link webSocketTransport}. */
+/** Carries frames as binary messages of one socket, which is connecting or open. See {@link webSocketTransport}. */
 export class SocketTransport implements ChannelTransport {
   readonly name = "websocket";
   readonly moves = false;
@@ -35,30 +37,30 @@ export class SocketTransport implements ChannelTransport {
   readonly #socket: NodeSocket;
   readonly #window: MarkedWindow;
   #sink: ChannelSink | undefined;
-  /** Frames and marks that arrived before the sink, or while it was paused. */
+  /** Frames and marks that arrived before `open`, or while the sink was paused. */
   #early: (Uint8Array | string)[] = [];
   #earlyBytes = 0;
-  /** Frames sent before the socket was open. */
+  /** Frames that were sent before the socket was open. */
   #waiting: Uint8Array[] = [];
   #received = 0;
   #polledFull = false;
   /** Whether the socket is paused. */
   #paused = false;
-  /** Whether the sink is paused: {@link pause}. */
+  /** Whether {@link pause} has stopped delivery to the sink. */
   #held = false;
-  /** Total of the last answered mark. A mark that repeats it is a protocol error. */
+  /** Total of the last mark that was answered. A mark with the same total is a protocol error. */
   #marked = 0;
-  /** A mark whose answer waits for room. */
+  /** Total of a mark whose answer waits for room. */
   #owed: number | undefined;
   #opened: boolean;
-  /** Why the transport has ended or will end. */
+  /** The reason of the end. Set once the transport has ended or will end. */
   #end: CloseReason | undefined;
-  /** Closed at this end: nothing is delivered any more. */
+  /** Whether this end has closed or failed. It then delivers no more messages. */
   #deaf = false;
   #ended = false;
   #told = false;
   #stops: (() => void)[];
-  /** Stops the timer of the socket's opening. */
+  /** Stops the time limit for opening the socket. */
   #inTime: (() => void) | undefined;
 
   constructor(socket: NodeSocket, limits: TransportLimits, openMs?: number) {
@@ -86,7 +88,7 @@ export class SocketTransport implements ChannelTransport {
   }
 
   pause(): void {
-    // After the end, no sender is left to hold back, and `closed` must still be delivered.
+    // After the end, there is no sender to slow down, and `closed` must still be delivered.
     this.#held = !this.#ended;
   }
 
@@ -110,12 +112,12 @@ export class SocketTransport implements ChannelTransport {
     const over = this.#end !== undefined;
     this.#fail(reason);
     if (over) return;
-    // Sent frames leave first: if there are any, the close waits for a connecting socket.
+    // Sent frames leave first. If frames wait for a connecting socket, the close waits too.
     if (this.#socket.readyState === connecting && this.#waiting.length > 0) return;
     this.#hangUp();
   }
 
-  /** Ends the connection without waiting for the other end, which does not answer. */
+  /** Ends the connection at once, without waiting for the other end. Use it for an end that does not answer. */
   abort(reason: CloseReason): void {
     this.close(reason);
     this.#waiting = [];
@@ -134,7 +136,7 @@ export class SocketTransport implements ChannelTransport {
     });
   }
 
-  /** Whether the other end is Clearway's. Assumed until the socket is open. */
+  /** Whether the other end is Clearway's. True until the socket is open, because the answer is not known before. */
   get #marks(): boolean {
     return !this.#opened || this.#socket.protocol === subprotocol;
   }
@@ -151,7 +153,7 @@ export class SocketTransport implements ChannelTransport {
 
   #post(message: Uint8Array | string): void {
     if (this.#socket.readyState !== isOpen) return;
-    // A socket does not send shared memory.
+    // Copies a frame in shared memory, because a socket does not send shared memory.
     const bytes = typeof message !== "string" && isShared(message.buffer) ? message.slice() : message;
     this.#socket.send(bytes as Uint8Array<ArrayBuffer> | string);
   }
@@ -161,7 +163,7 @@ export class SocketTransport implements ChannelTransport {
     return !this.#polledFull;
   }
 
-  /** Polls while too many bytes wait on this machine. */
+  /** Polls while too many bytes wait on this machine. Calls `drained` when at most half of the window waits. */
   #poll(full: boolean): void {
     if (!full || this.#polledFull) return;
     this.#polledFull = true;
@@ -182,19 +184,21 @@ export class SocketTransport implements ChannelTransport {
     if (message.length > this.frameBytesMax && typeof message !== "string")
       return this.close({ code: "too-large", message: frameTooLarge(message.length, this.frameBytesMax).message });
     if (this.#sink !== undefined && this.#early.length === 0 && !this.#held) return this.#take(message);
-    // Such a mark makes room for waiting frames, and needs no place among the received ones.
+    // An echoed mark is handled while the sink is paused, because it makes room for frames to send. Its order among received
+    // frames is irrelevant.
     if (this.#held && typeof message === "string" && readMark(message)?.word === "taken") return this.#take(message);
     this.#early.push(message);
     this.#earlyBytes += message.length + 8;
-    // A sender with Clearway's window stops by itself. TCP slows any other sender down, if the socket can be paused. If it cannot be
-    // paused, the limit is twice the largest frame and window together.
+    // A sender with Clearway's window stops when its window is full. TCP slows down any other sender, if the socket can be
+    // paused. If the socket cannot be paused, the transport closes when more than twice the sum of the largest frame and the
+    // window waits.
     const most = this.frameBytesMax + this.#windowBytes;
     if (this.#earlyBytes >= (this.#held ? most : this.#windowBytes)) this.#listen(false);
     if (this.#earlyBytes > 2 * most)
       this.close({ code: "too-large", message: `${this.#earlyBytes} bytes arrived before the endpoint was opened` });
   }
 
-  /** Delivers waiting messages to the sink. */
+  /** Delivers waiting messages to the sink, then the end if the transport has ended. */
   #deliver(): void {
     const early = this.#early;
     let at = 0;
@@ -238,7 +242,8 @@ export class SocketTransport implements ChannelTransport {
     if (drained) this.#sink?.drained();
   }
 
-  // An end that sends marks and never reads must not make answers pile up here. The last answer includes the earlier ones.
+  // Answers a mark, at once or when there is room. At most one answer waits, so that an end that sends marks and never reads
+  // cannot fill the memory. The last answer includes the earlier ones.
   #answer(total: number): void {
     if (this.#owed === undefined && this.#socket.bufferedAmount < this.#windowBytes)
       return this.#post(markText("taken", total));
@@ -266,7 +271,7 @@ export class SocketTransport implements ChannelTransport {
         cause: error,
       });
     if (code.startsWith("WS_ERR_")) return this.#fail({ code: "protocol", message: words ?? code, cause: error });
-    if (this.#opened) return; // a close event follows, with its status
+    if (this.#opened) return; // a close event with a status follows
     const refused = words?.startsWith("Unexpected server response") === true;
     this.#fail({
       code: refused ? "refused" : "failed",
@@ -275,7 +280,7 @@ export class SocketTransport implements ChannelTransport {
     });
   }
 
-  /** Sets the reason of the end. After an error, the socket's own `close` event follows. */
+  /** Sets the reason of the end, and stops delivery. After an error, the socket's own `close` event follows. */
   #fail(reason: CloseReason): void {
     this.#deaf = true;
     this.#early = [];
@@ -303,7 +308,7 @@ export class SocketTransport implements ChannelTransport {
     this.#sink.closed(this.#end);
   }
 
-  /** Starts a timer. Returns a function that stops it. */
+  /** Calls `act` after `ms` milliseconds. Returns a function that stops the timer. */
   #after(ms: number, act: () => void): () => void {
     const stop = (): void => {
       clearTimeout(timer);

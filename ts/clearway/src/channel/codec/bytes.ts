@@ -2,7 +2,7 @@
 import { invalid } from "../../error/clearway-error.js";
 import { refusal } from "./codec-error.js";
 
-/** A message in memory that no other thread can change; `owned` says whether decoded lists may be views of it. */
+/** A message in memory that no other thread can change. If `owned` is true, decoded lists may be views of that memory. */
 export interface Input {
   readonly bytes: Uint8Array;
   readonly owned: boolean;
@@ -11,9 +11,9 @@ export interface Input {
 const shared = typeof SharedArrayBuffer === "undefined" ? undefined : SharedArrayBuffer;
 
 /**
- * Prepares bytes for a `Reader`. Copies shared memory: another thread could change it between a check and its use.
- * Turns a Node `Buffer` into a plain view of the same memory, because `Buffer.slice` does not copy and decoded values would be Buffers.
- * Throws `invalid-argument`.
+ * Prepares bytes for a `Reader`. Copies shared memory, because another thread could change it between a check and its use.
+ * Replaces a Node `Buffer` by a `Uint8Array` over the same memory: `Buffer.slice` does not copy, and decoded values would be
+ * `Buffer` objects. Throws `invalid-argument`.
  */
 export function input(bytes: Uint8Array, owned: boolean): Input {
   if (!(bytes instanceof Uint8Array)) throw invalid("bytes", "a Uint8Array", bytes);
@@ -29,7 +29,10 @@ export function checkTarget(into: Uint8Array, offset: number): void {
     throw invalid("offset", `a whole number from 0 to ${into.length}`, offset);
 }
 
-/** Copies a message into `into` at `offset` and returns its length, or -1 when it does not fit. Throws `invalid-argument`. */
+/**
+ * Copies a message into `into` at `offset`. Returns the message's length in bytes, or -1 if the message does not fit. Throws
+ * `invalid-argument`.
+ */
 export function copyInto(message: Uint8Array, into: Uint8Array, offset: number): number {
   checkTarget(into, offset);
   if (message.length > into.length - offset) return -1;
@@ -40,8 +43,8 @@ export function copyInto(message: Uint8Array, into: Uint8Array, offset: number):
 const probe = new Uint16Array([1]);
 
 /**
- * Throws `unsupported-host` on a big-endian host. The codec copies lists of numbers as they are in memory, and the wire is little-endian.
- * `one` replaces the probe in tests.
+ * Throws `unsupported-host` on a big-endian host. The codec copies lists of numbers in the host's byte order, and the wire is
+ * little-endian. Tests pass their own array as `one`.
  */
 export function requireLittleEndian(one: Uint16Array = probe): void {
   if (new Uint8Array(one.buffer, one.byteOffset)[0] !== 1)

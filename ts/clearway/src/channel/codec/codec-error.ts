@@ -6,22 +6,29 @@ import type { MethodError } from "./codec.js";
 /** The error that a codec throws, with the position of the failure. */
 export interface CodecError extends ClearwayError {
   readonly code: CodecErrorCode;
-  /** In bytes. Decoding: the first byte that cannot be read (spec/wire.md defines it for each code). Encoding: bytes written so far. */
+  /**
+   * Offset of the failure, in bytes. When a message is decoded, this is the first byte that cannot be read; spec/wire.md
+   * defines that byte for each code. When the standard codec encodes a value, this is the number of bytes written before the
+   * failure.
+   */
   readonly offset: number;
 }
 
-/** Makes a {@link CodecError}. `what` describes the failure without its offset, which is appended. */
+/** Creates a {@link CodecError}. `what` describes the failure; the function appends the offset. */
 export function refusal(code: CodecErrorCode, what: string, offset: number, cause?: unknown): CodecError {
   const error = new ClearwayError(code, `${what}, at byte ${offset}`, cause === undefined ? undefined : { cause });
   return Object.assign(error, { offset }) as ClearwayError as CodecError;
 }
 
-/** Whether a thrown value is a {@link CodecError}. */
+/** Returns whether a thrown value is a {@link CodecError}. */
 export function isCodecError(thrown: unknown): thrown is CodecError {
   return thrown instanceof ClearwayError && typeof (thrown as Partial<CodecError>).offset === "number";
 }
 
-/** Throws `released` when the list's memory was transferred. Call it for empty lists: a detached list has the length 0, too. */
+/**
+ * Throws `released` if the list's memory was transferred. Only empty lists need this check: a list that lost its memory has the
+ * length 0.
+ */
 export function requireMemory({ buffer }: ArrayBufferView): void {
   try {
     new Uint8Array(buffer);
@@ -30,7 +37,7 @@ export function requireMemory({ buffer }: ArrayBufferView): void {
   }
 }
 
-/** Makes the error for a list whose memory was transferred before the codec copied it. */
+/** Returns the error for a list whose memory was transferred before the codec copied it. */
 export function released(cause?: unknown): ClearwayError {
   return new ClearwayError("released", "a list's memory was moved away before it was written", { cause });
 }

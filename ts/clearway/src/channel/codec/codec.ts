@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
 
-/** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share it. */
+/** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 export interface Codec<T, Written = T> {
   /** The codec's name, for error messages and meters. */
   readonly name: CodecName;
 
   /**
-   * Encodes a value into new memory of the message's exact size. The caller owns that memory. Copies the bytes of each list once; copies
-   * long lists last, after walking the whole value. Everything else goes through a scratch buffer, which the thread
-   * keeps for its next message up to 1 MiB. Does not block.
-   * Throws a {@link CodecError}: `not-encodable`, `too-deep`, `too-large`; and `released` for a list whose memory was transferred.
+   * Encodes a value into a new message of the exact size. The caller owns its memory. The binary codec returns its argument
+   * instead.
+   *
+   * The standard codec writes the value into a scratch buffer, and copies the buffer into the message. Lists of 16 KiB or more
+   * skip the scratch buffer: the codec copies them once, after it has walked the whole value. The thread keeps a scratch buffer
+   * of up to 1 MiB for its next message. Does not block.
+   *
+   * Throws a {@link CodecError}: `not-encodable`, `too-deep` or `too-large`. Throws `released` for a list whose memory was
+   * transferred.
    */
   encode(value: Written): Uint8Array;
 
   /**
-   * Encodes a value into `into` from byte `offset` on; `into` may be shared memory. Copies long lists straight there and allocates
-   * nothing for them, unless they are in that same memory. Returns the message's length in bytes, or -1 when it does not fit; in that
-   * case `into` is unchanged. Throws as `encode` does.
+   * Encodes a value into `into`, from byte `offset` on. `into` may be shared memory. The standard codec copies long lists
+   * straight into `into`. The codec allocates nothing for these lists, unless they are in the same memory as `into`. Returns
+   * the message's length in bytes. Returns -1 if the message does not fit, and leaves `into` unchanged. Throws the same errors
+   * as `encode`.
    */
   encodeInto(value: Written, into: Uint8Array, offset?: number): number;
 
   /**
-   * Decodes a message. Copies what the value keeps, so the caller can reuse the bytes; {@link DecodeOptions.owned} avoids the copies.
-   * Copies shared memory as a whole first. Allocates nothing for a count before checking it against the remaining bytes.
-   * Throws a {@link CodecError} for anything that is not exactly one message.
+   * Decodes a message. Copies everything that the value keeps, so the caller can reuse the bytes afterwards. The option {@link
+   * DecodeOptions.owned} avoids these copies. If the bytes are shared memory, the codec first copies all of them. The codec
+   * checks every count against the remaining bytes before it allocates memory for that count. Throws a {@link CodecError} for
+   * anything that is not exactly one message.
    */
   decode(bytes: Uint8Array, options?: DecodeOptions): T;
 }
@@ -35,8 +42,9 @@ export type CodecName = "standard" | "standard-method" | "json" | "json-method" 
 /** Options of a codec's `decode`. */
 export interface DecodeOptions {
   /**
-   * The caller gives the bytes to the value: lists of numbers become views of them where their alignment allows, instead of copies.
-   * Writing to one view, or transferring its memory, then affects the other parts of the value.
+   * Whether the caller gives the bytes to the decoded value. Lists of numbers then become views of the bytes, instead of
+   * copies, if their alignment allows it. Code that writes to one view, or transfers its memory, also changes the other parts
+   * of the value. Default: false.
    */
   readonly owned?: boolean;
 }
@@ -44,7 +52,7 @@ export interface DecodeOptions {
 /** A codec whose message is one value. */
 export interface MessageCodec<T, Written = T> extends Codec<T, Written> {}
 
-/** A pair of codecs: for the calls of methods and for their replies. */
+/** A pair of codecs: one for method calls and one for their replies. */
 export interface MethodCodec {
   readonly name: CodecName;
   /** Encodes a method's name and its arguments. */
@@ -59,7 +67,7 @@ export interface MethodCall {
   readonly args: unknown;
 }
 
-/** A decoded reply: the method's result, its error, or `none` (the reply has no bytes: not implemented, or no handler). */
+/** A method's reply: a result, an error, or `none`. A reply of kind `none` has no bytes. */
 export type MethodReply = MethodSuccess | MethodError | NoReply;
 
 /** A reply with a result. */
@@ -68,13 +76,16 @@ export interface MethodSuccess {
   readonly value: unknown;
 }
 
-/** A reply with an error, as Flutter's method codecs have it. */
+/** A reply with an error, in the form of Flutter's method codecs. */
 export interface MethodError {
   readonly kind: "error";
   readonly code: string;
   readonly message: string | null;
   readonly details: unknown;
-  /** The stack trace at the other end: the fourth value of the reply. `undefined` leaves it out of the message. */
+  /**
+   * Stack trace at the end that threw the error: the fourth value of the reply. If `undefined`, the reply has only three
+   * values.
+   */
   readonly stack?: string | null;
 }
 
@@ -86,23 +97,25 @@ export interface NoReply {
 /** Limits on a message. A codec checks them before it allocates. */
 export interface CodecLimits {
   /**
-   * The largest nesting of lists, maps and extension values, when decoding and encoding: 0 to 1000, default 128.
-   * Other parsers of untrusted text have the same default. A depth of 1000 uses about a tenth of the stack (Node and Chromium).
+   * Maximum nesting of lists, maps and extension values, for encoding and decoding. The limit is a whole number from 0 to 1000.
+   * Default: 128. Other parsers of untrusted text have the same default. A depth of 1000 uses about a tenth of the stack in
+   * Node and Chromium.
    */
   readonly depthMax: number;
   /**
-   * The largest number of values that all lists and maps of one message may announce together, when decoding; default 16,777,216. A
-   * value takes one byte of the message and up to about 60 bytes of memory, so this limit bounds the memory that a message can take.
+   * Maximum number of values in all lists and maps of one message together. Decoding checks this limit. Encoding does not. A
+   * map entry counts as two values. Default: 16,777,216. A value takes at least one byte of the message and up to about 60
+   * bytes of memory, so this limit bounds the memory of a decoded message.
    */
   readonly itemsMax: number;
 }
 
 export const defaultLimits: CodecLimits = { depthMax: 128, itemsMax: 1 << 24 };
 
-/** The most hex digits of a big integer. Converting them to decimals takes time that grows with their square. */
+/** Maximum number of hex digits in a big integer. The time to convert them to decimal grows with the square of their number. */
 export const bigIntegerDigitsMax = 1 << 20;
 
-/** Checks the given limits and takes the others from `before`. Throws `invalid-argument`. */
+/** Returns the given limits. Missing limits have their values in `before`. Throws `invalid-argument`. */
 export function checkLimits(given: Partial<CodecLimits>, before: CodecLimits): CodecLimits {
   const { depthMax = before.depthMax, itemsMax = before.itemsMax } = given;
   if (!(Number.isInteger(depthMax) && depthMax >= 0 && depthMax <= 1000))

@@ -5,27 +5,30 @@ import { extensionTags } from "./tags.js";
 import type { Writer } from "./writer.js";
 
 /**
- * An application's own type on the wire: a type byte from 128 on, followed by the bytes that `write` writes. Both ends must
- * register it. Float64 values in the body are aligned to 8 bytes, as the codec's own are.
+ * An application's own type on the wire. A value is a type byte of 128 or more, followed by the bytes that `write` writes. Both
+ * ends must register the extension. Float64 values in the body are aligned to 8 bytes, like those of the codec itself.
  */
 export interface Extension<T = unknown> {
   /** The type byte: 128 to 255, unique in one codec. */
   readonly tag: number;
-  /** The class whose instances use this extension. Subclasses do not. */
+  /** The class whose instances this extension encodes. It does not encode instances of subclasses. */
   readonly type: abstract new (
     ...args: never[]
   ) => T;
-  /** Writes the body. Errors that it throws reach the caller of `encode`. */
+  /** Writes the body. Errors that this method throws reach the caller of `encode`. */
   write(value: T, writer: ValueWriter): void;
-  /** Reads exactly the bytes that `write` wrote. An error other than a {@link CodecError} becomes the cause of a `malformed` error. */
+  /**
+   * Reads exactly the bytes that `write` wrote. A `ClearwayError` reaches the caller of `decode`. Any other error becomes the
+   * cause of a `malformed` error.
+   */
   read(reader: ValueReader): T;
 }
 
-/** Writes an extension's body. Do not use it after `write` returned. */
+/** Writes an extension's body. Do not use it after `write` has returned. */
 export interface ValueWriter {
-  /** Bytes of the message so far. */
+  /** Number of bytes of the message so far. */
   readonly offset: number;
-  /** Writes one byte. Throws `invalid-argument` for a value out of range, as the other methods do. */
+  /** Writes one byte. Like the other methods, it throws `invalid-argument` for a value out of range. */
   uint8(value: number): void;
   /** Writes a signed integer in 4 bytes, little-endian. */
   int32(value: number): void;
@@ -33,25 +36,28 @@ export interface ValueWriter {
   uint32(value: number): void;
   /** Writes a signed integer in 8 bytes, little-endian. */
   int64(value: bigint): void;
-  /** Pads to a multiple of 8 and writes a float64. */
+  /** Writes padding up to a multiple of 8, then a float64. */
   float64(value: number): void;
   /** Writes a size or a count in 1, 3 or 5 bytes. */
   size(value: number): void;
   /** Copies the bytes, without a size in front. */
   bytes(value: Uint8Array): void;
-  /** Writes the text's size and its UTF-8, without a type byte. */
+  /** Writes the text's size in bytes, then the text in UTF-8, without a type byte. */
   text(value: string): void;
-  /** Writes zeros up to a multiple of `alignment`, counted from the message's first byte. */
+  /** Writes zeros until the offset in the message is a multiple of `alignment`. */
   pad(alignment: 1 | 2 | 4 | 8): void;
-  /** Writes any value with its type byte, one nesting level deeper. */
+  /** Writes any value with its type byte. The value is one nesting level deeper than the extension. */
   value(value: unknown): void;
 }
 
-/** Reads an extension's body. Do not use it after `read` returned. Every method throws `truncated` when the message ends too early. */
+/**
+ * Reads an extension's body. Do not use it after `read` has returned. Every method throws `truncated` if the message ends too
+ * early.
+ */
 export interface ValueReader {
-  /** The position of the next byte. */
+  /** Offset of the next byte in the message. */
   readonly offset: number;
-  /** Bytes that remain. */
+  /** Number of bytes that remain in the message. */
   readonly left: number;
   /** Reads one byte. */
   uint8(): number;
@@ -61,21 +67,21 @@ export interface ValueReader {
   uint32(): number;
   /** Reads a signed integer of 8 bytes, little-endian. */
   int64(): bigint;
-  /** Skips the padding to 8 and reads a float64. */
+  /** Skips padding up to a multiple of 8, then reads a float64. */
   float64(): number;
-  /** Reads a size or a count. Does not compare it with the remaining bytes. */
+  /** Reads a size or a count. Does not compare the number with the remaining bytes. */
   size(): number;
-  /** Reads `count` bytes: a view when the message is owned, else a copy. */
+  /** Reads `count` bytes. Returns a view if the message is owned, else a copy. */
   bytes(count: number): Uint8Array;
-  /** Reads a size and that many bytes of UTF-8. Throws `bad-utf8` for other bytes. */
+  /** Reads a size in bytes, then a text of that size. Throws `bad-utf8` if the text is not UTF-8. */
   text(): string;
-  /** Skips to a multiple of `alignment`, counted from the message's first byte. */
+  /** Skips bytes until the offset in the message is a multiple of `alignment`. */
   pad(alignment: 1 | 2 | 4 | 8): void;
-  /** Reads any value with its type byte, one nesting level deeper. */
+  /** Reads any value with its type byte. The value is one nesting level deeper than the extension. */
   value(): unknown;
 }
 
-/** A codec's extensions, by class for encoding and by type byte for decoding. */
+/** A codec's extensions. Encoding finds an extension by prototype, decoding by type byte. */
 export interface Extensions {
   readonly byPrototype: ReadonlyMap<object, Extension>;
   readonly byTag: readonly (Extension | undefined)[];
@@ -83,12 +89,12 @@ export interface Extensions {
 
 export const noExtensions: Extensions = { byPrototype: new Map(), byTag: [] };
 
-/** Types an extension for `with({ extensions: [...] })`; returns its argument. */
+/** Returns its argument, typed for `with({ extensions: [...] })`. */
 export function extension<T>(parts: Extension<T>): Extension {
   return parts as Extension;
 }
 
-/** Adds extensions. Throws `invalid-argument` for a tag or a class that is invalid or already used. */
+/** Returns `before` with extensions added. Throws `invalid-argument` for a tag or a class that is invalid or already used. */
 export function addExtensions(before: Extensions, added: readonly Extension[]): Extensions {
   const byPrototype = new Map(before.byPrototype);
   const byTag = [...before.byTag];
@@ -107,7 +113,7 @@ export function addExtensions(before: Extensions, added: readonly Extension[]): 
   return { byPrototype, byTag };
 }
 
-/** The checked face of a `Writer` for an application's `write`. */
+/** Wraps a `Writer` for an application's `write`. The wrapper checks the arguments. */
 export function valueWriter(writer: Writer, value: (value: unknown) => void): ValueWriter {
   return {
     get offset() {
@@ -150,7 +156,7 @@ function whole(value: number, min: number, max: number): number {
   throw invalid("value", `a whole number from ${min} to ${max}`, value);
 }
 
-/** The checked face of a `Reader` for an application's `read`. */
+/** Wraps a `Reader` for an application's `read`. The wrapper checks the arguments. */
 export function valueReader(reader: Reader, value: () => unknown): ValueReader {
   return {
     get offset() {

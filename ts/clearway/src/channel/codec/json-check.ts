@@ -4,7 +4,7 @@ import { type CodecError, refusal } from "./codec-error.js";
 import { validUntil } from "./utf8.js";
 
 type Wrong = readonly [CodecErrorCode, number] | undefined;
-// What follows a value inside of an array or an object, or the value itself, is what the machine waits for.
+// The tokens that the scanner accepts next. `, or ]` follows a value in an array, and `, or }` a value in an object.
 type Wanted = "value" | "value or ]" | "key or }" | "key" | ":" | ", or ]" | ", or }" | "end";
 
 const [quote, backslash, comma, colon, openList, closeList, openMap, closeMap] = [
@@ -13,13 +13,14 @@ const [quote, backslash, comma, colon, openList, closeList, openMap, closeMap] =
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const partOfNumber = /-?(?:(?:0|[1-9]\d*)(?:\.\d*)?(?:(?<=\d)[eE][+-]?\d*)?)?/y;
 const words = ["true", "false", "null"];
-// An escape's four digits, and the escape of a pair's lower half, as far as they are there.
+// `unit` matches up to four hex digits of an escape. `lowHalf` matches the escape of a surrogate pair's lower half, or the
+// beginning of that escape.
 const unit = /[\da-fA-F]{0,4}/y;
 const lowHalf = /(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]{0,2})?)?)?)?/y;
 
 /**
- * Checks that JSON is not nested too deep, if it has enough bytes to be. Throws `too-deep`. Engines parse JSON of any depth, but code that
- * then walks the value recursively overflows the stack.
+ * Throws `too-deep` if JSON is nested deeper than `depthMax`. JSON of at most `depthMax` bytes is not scanned, because it
+ * cannot be nested deeper. Engines parse JSON of any depth, but code that then walks the value recursively overflows the stack.
  */
 export function checkDepth(bytes: Uint8Array, depthMax: number): void {
   if (bytes.length <= depthMax) return;
@@ -39,10 +40,14 @@ export function checkDepth(bytes: Uint8Array, depthMax: number): void {
 }
 
 /**
- * Finds the first thing that is wrong with JSON that the engine's parser refused: engines name no byte, and none alike.
- * `malformed` has the first byte with which no JSON text goes on, `truncated` the end, `trailing-bytes` what follows the
- * value, `bad-utf8` an ill-formed sequence in a text or the escape of half of a surrogate pair, `too-deep` the bracket.
- * Nothing where nothing is wrong.
+ * Finds the first error in JSON that the engine's parser refused. Engines report the wrong byte in different ways, or not at all. Returns
+ * undefined if the JSON has no error. The offset of the returned error depends on its code:
+ *
+ * - `malformed`: the first byte that cannot continue a JSON text.
+ * - `truncated`: the end of the bytes.
+ * - `trailing-bytes`: the first byte after the value, white space excepted.
+ * - `bad-utf8`: an ill-formed sequence in a string, or the escape of half of a surrogate pair.
+ * - `too-deep`: the opening bracket that is nested too deep.
  */
 export function jsonRefusal(bytes: Uint8Array, depthMax: number, cause?: unknown): CodecError | undefined {
   const found = new Scan(bytes, depthMax).run();
@@ -51,7 +56,7 @@ export function jsonRefusal(bytes: Uint8Array, depthMax: number, cause?: unknown
 
 class Scan {
   readonly #text: string;
-  /** Where the bytes cease to be UTF-8. */
+  /** Offset of the first ill-formed UTF-8 sequence, or the length of the bytes. */
   readonly #valid: number;
   #at = 0;
 
@@ -59,7 +64,8 @@ class Scan {
     readonly bytes: Uint8Array,
     readonly depthMax: number,
   ) {
-    // One character a byte, so that positions are offsets. Only on the way to an error.
+    // One character per byte, so that positions in the text are byte offsets. This slow scan runs only after a refusal and for
+    // escaped surrogates.
     let text = "";
     for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));
     this.#text = text;
@@ -104,7 +110,7 @@ class Scan {
     }
   }
 
-  /** Goes over a string, or says what is wrong with it. */
+  /** Skips a string, or returns its first error. */
   #string(): Wrong {
     for (let at = this.#at + 1; at < this.bytes.length; at++) {
       const byte = this.bytes[at]!;
@@ -137,12 +143,12 @@ class Scan {
     return ["truncated", this.bytes.length];
   }
 
-  /** What is wrong where something is only begun: at the end of the text it is cut short. */
+  /** Returns `truncated` if `at` is the end of the bytes, else `otherwise`. */
   #cut(at: number, otherwise: Wrong): Wrong {
     return at === this.bytes.length ? ["truncated", at] : otherwise;
   }
 
-  /** Goes over a number or a word, or says what is wrong with it. */
+  /** Skips a number, `true`, `false` or `null`, or returns the first error. */
   #word(): Wrong {
     const begun = this.#at + length(partOfNumber, this.#text, this.#at);
     if (begun > this.#at) {
@@ -165,7 +171,7 @@ function after(open: readonly ("]" | "}")[]): Wanted {
   return closing === undefined ? "end" : `, or ${closing}`;
 }
 
-/** How many characters a sticky pattern matches at a place. */
+/** Returns how many characters a sticky pattern matches at `at`. */
 function length(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0].length ?? 0;

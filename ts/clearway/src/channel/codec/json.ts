@@ -16,7 +16,8 @@ import { readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();
 
-// Possibly half of a surrogate pair; JSON.stringify escapes such a half the same way. Only a match makes a closer check necessary.
+// Matches an escape that may be half of a surrogate pair. `JSON.stringify` writes unpaired surrogates as such escapes. Only a
+// text that matches needs the slower check.
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;
 
 /** Encodes a value as UTF-8 JSON. Throws `not-encodable` and `too-deep`. */
@@ -48,7 +49,8 @@ export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown 
     checkDepth(bytes, depthMax);
     value = JSON.parse(text);
   } catch (cause) {
-    // None of the three reports the first wrong byte: jsonRefusal reads the text again to find it.
+    // `readUtf8`, `checkDepth` and `JSON.parse` do not report the first wrong byte of the whole message. `jsonRefusal` scans
+    // the bytes again to find it.
     throw jsonRefusal(bytes, depthMax, cause) ?? cause;
   }
   const wrong = escapedSurrogate.test(text) ? jsonRefusal(bytes, depthMax) : undefined;
@@ -61,7 +63,7 @@ export interface JsonOptions extends Partial<Pick<CodecLimits, "depthMax">> {}
 
 /** The JSON message codec. */
 export interface JsonMessageCodec extends MessageCodec<unknown> {
-  /** The same codec with other settings. Throws `invalid-argument`. */
+  /** Returns the same codec with other settings. Throws `invalid-argument`. */
   with(options: JsonOptions): JsonMessageCodec;
 }
 
@@ -83,14 +85,14 @@ function jsonWith(limits: CodecLimits): JsonMessageCodec {
 }
 
 /**
- * Encodes messages as UTF-8 JSON; the message for null has no bytes. Values follow `JSON.stringify`: NaN becomes null, lists
- * of bytes become objects. A key `__proto__` is decoded as an own property.
+ * Encodes messages as UTF-8 JSON. The message for null has no bytes. Values are encoded like those of `JSON.stringify`: NaN
+ * becomes null, and lists of bytes become objects. A key `__proto__` is decoded as an own property.
  */
 export const jsonMessageCodec: JsonMessageCodec = jsonWith(defaultLimits);
 
 /** The JSON method codec. */
 export interface JsonMethodCodec extends MethodCodec {
-  /** The same codec with other settings. Throws `invalid-argument`. */
+  /** Returns the same codec with other settings. Throws `invalid-argument`. */
   with(options: JsonOptions): JsonMethodCodec;
 }
 
@@ -141,7 +143,7 @@ const noCall = (): Error => refusal("malformed", 'a call is not {"method": …, 
 const noReply = (): Error => refusal("malformed", "a reply is neither [value] nor [code, message, details]", 0);
 
 function methodsWith(limits: CodecLimits): JsonMethodCodec {
-  // The envelope does not count as a nesting level.
+  // The array or object around a call or a reply does not count as a nesting level.
   const inside = { ...limits, depthMax: limits.depthMax + 1 };
   return {
     name: "json-method",
@@ -157,5 +159,8 @@ function methodsWith(limits: CodecLimits): JsonMethodCodec {
   };
 }
 
-/** Encodes calls as UTF-8 JSON `{"method": …, "args": …}` and replies as `[value]` or `[code, message, details]`. */
+/**
+ * Encodes calls as UTF-8 JSON `{"method": …, "args": …}`, and replies as `[value]` or `[code, message, details]`. An error with
+ * a stack trace has the trace as its fourth value.
+ */
 export const jsonMethodCodec: JsonMethodCodec = methodsWith(defaultLimits);

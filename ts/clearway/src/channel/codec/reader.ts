@@ -6,20 +6,25 @@ import { outOfBand } from "./out-of-band.js";
 import { sizes, Tag } from "./tags.js";
 import { keyText, readUtf8 } from "./utf8.js";
 
-/** Reads the primitives of a message from a position on, never beyond its end. `read-value.ts` reads values. */
+/** Reads the primitives of a message, never beyond its end. The functions in `read-value.ts` read whole values. */
 export class Reader {
   at = 0;
   readonly bytes: Uint8Array;
   readonly end: number;
   /** Whether lists may be views of the message. */
   readonly owned: boolean;
-  /** Attachments: lists that the transport sent next to the message. */
+  /** Lists that the transport sent next to the message. */
   readonly attached: readonly Uint8Array[] | undefined;
-  /** Aligned copies of attachments whose offset allows no view of their elements; one copy for each attachment. */
+  /**
+   * Aligned copies of attachments, by number. An attachment needs a copy if its offset is not a multiple of the element's size.
+   */
   readonly aligned: Uint8Array[] = [];
-  /** How many bytes of attachments the message may still reference. Each reference counts when each one makes a copy. */
+  /**
+   * Number of attachment bytes that the message may still reference. An attachment counts again for each reference. Only
+   * `inlined` sets a limit, because it copies an attachment once for each reference.
+   */
   attachedLeft = Number.POSITIVE_INFINITY;
-  /** How many more values the lists and maps of the message may announce. */
+  /** Number of values that the lists and maps of the message may still announce. */
   #itemsLeft: number;
   readonly #itemsMax: number;
   #view: DataView | undefined;
@@ -63,7 +68,7 @@ export class Reader {
     return this.view.getBigInt64(this.at - 8, true);
   }
 
-  /** Reads an int64, as a number where that is exact. */
+  /** Reads an int64. Returns a number if that is exact, else a bigint. */
   integer(): number | bigint {
     this.need(8, this.at);
     const low = this.int32() >>> 0;
@@ -71,7 +76,7 @@ export class Reader {
     return Number.isSafeInteger(value) ? value : this.view.getBigInt64(this.at - 8, true);
   }
 
-  /** Skips the padding and reads a float64. `from` is the offset of the error if bytes are missing. */
+  /** Skips the padding and reads a float64. If bytes are missing, the error has the offset `from`. */
   float64(from = this.at): number {
     this.pad(8, from);
     this.need(8, from);
@@ -79,7 +84,10 @@ export class Reader {
     return this.view.getFloat64(this.at - 8, true);
   }
 
-  /** Skips padding up to a multiple of `alignment`, counted from the message's first byte. Does not check that it is zero. */
+  /**
+   * Skips padding up to a multiple of `alignment`, counted from the message's first byte. Does not check that the padding is
+   * zero.
+   */
   pad(alignment: number, from = this.at): void {
     const over = this.at % alignment;
     if (over === 0) return;
@@ -87,7 +95,7 @@ export class Reader {
     this.at += alignment - over;
   }
 
-  /** Reads a size or a count, without comparing it with the remaining bytes. */
+  /** Reads a size or a count. Does not compare the number with the remaining bytes. */
   size(): number {
     const from = this.at;
     const first = this.byte();
@@ -101,7 +109,10 @@ export class Reader {
     return this.int32() >>> 0;
   }
 
-  /** Reads a count of values of at least `bytesEach` bytes. Checks it against the remaining bytes and against `itemsMax`. */
+  /**
+   * Reads a count of items that take at least `bytesEach` bytes each. Checks the count against the remaining bytes and against
+   * `itemsMax`.
+   */
   count(bytesEach: number): number {
     const from = this.at;
     const count = this.size();
@@ -128,7 +139,7 @@ export class Reader {
     return keyText(this.bytes, this.at - size, this.at);
   }
 
-  /** Reads `count` bytes: a view of an owned message, else a copy. */
+  /** Reads `count` bytes. Returns a view if the message is owned, else a copy. */
   raw(count: number): Uint8Array {
     this.need(count, this.at);
     const start = this.at;
@@ -143,10 +154,10 @@ export class Reader {
   }
 }
 
-/** A list of numbers of one width. */
+/** A list of numbers that all have the same type. */
 export type NumberList = Uint8Array | Int32Array | BigInt64Array | Float32Array | Float64Array;
 
-/** List classes with elements wider than a byte, by tag. */
+/** Classes of the lists whose elements are wider than a byte, by tag. */
 export const listClasses: Readonly<Record<number, ListClass>> = {
   [Tag.int32List]: Int32Array,
   [Tag.int64List]: BigInt64Array,
@@ -156,7 +167,7 @@ export const listClasses: Readonly<Record<number, ListClass>> = {
 
 type ListClass = Int32ArrayConstructor | BigInt64ArrayConstructor | Float32ArrayConstructor | Float64ArrayConstructor;
 
-/** Reads a list of numbers; returns undefined when `tag` is not one of theirs. */
+/** Reads a list of numbers. Returns undefined if `tag` is not the tag of such a list. */
 export function readNumbers(reader: Reader, tag: number): NumberList | undefined {
   switch (tag) {
     case Tag.uint8List: {
@@ -186,7 +197,7 @@ function read(reader: Reader, List: ListClass): NumberList {
   reader.need(size, from);
   const { at, bytes } = reader;
   reader.at = at + size;
-  // A typed array needs an aligned offset in its buffer; a message at an odd offset allows no views.
+  // A typed array's offset in its buffer must be a multiple of the element's size. Other elements are copied.
   if ((bytes.byteOffset + at) % List.BYTES_PER_ELEMENT === 0) {
     const view = new List(bytes.buffer as ArrayBuffer, bytes.byteOffset + at, count);
     return reader.owned ? view : view.slice();

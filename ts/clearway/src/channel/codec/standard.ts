@@ -22,23 +22,25 @@ import { encodeWith, encodeWithInto, type Writer } from "./writer.js";
 
 /** Settings of a standard codec. */
 export interface StandardOptions extends Partial<CodecLimits> {
-  /** The application's own types, added to those that the codec already has. */
+  /** The application's own types. The codec also keeps the extensions that it already has. */
   readonly extensions?: readonly Extension[];
   /**
-   * Keeps distinctions that decoding normally loses: a whole float64 becomes a `float64()` object, every map a `Map` in the
-   * message's order. Encoding the value again then gives the same bytes, if they were in the shortest form. Default false.
+   * Keeps distinctions that decoding otherwise loses. A whole float64 becomes a `float64()` object, and every map becomes a
+   * `Map` in the message's order. Encoding the decoded value gives the same bytes, if the message used the shortest forms.
+   * Default: false.
    */
   readonly lossless?: boolean;
   /**
-   * Encodes the message `null` as no bytes, as Flutter does (default true). False encodes it as the type byte 0 and refuses empty
-   * messages, for transports on which an empty message means something else. Inside methods it is always the type byte.
+   * Whether the message `null` has no bytes, as in Flutter. If false, the codec encodes null as the type byte 0, and refuses
+   * empty messages. Set false for transports on which an empty message means something else. The method codec always writes the
+   * type byte. Default: true.
    */
   readonly emptyNull?: boolean;
 }
 
 /** The standard message codec. */
 export interface StandardMessageCodec extends MessageCodec<unknown> {
-  /** The same codec with other settings. Throws `invalid-argument`. */
+  /** Returns the same codec with other settings. Throws `invalid-argument`. */
   with(options: StandardOptions): StandardMessageCodec;
 }
 
@@ -67,7 +69,7 @@ export function changeSettings(before: StandardSettings, options: StandardOption
   };
 }
 
-/** Makes a standard message codec. */
+/** Creates a standard message codec. */
 export function standardWith(settings: StandardSettings): StandardMessageCodec {
   const write = (writer: Writer, value: unknown): void => {
     if (settings.emptyNull && (value === null || value === undefined)) return;
@@ -90,13 +92,13 @@ export function standardWith(settings: StandardSettings): StandardMessageCodec {
 }
 
 /**
- * Flutter's standard message codec (spec/wire.md): null, booleans, numbers, `bigint`, text, lists of bytes and numbers,
- * arrays, plain objects and `Map`s, and extensions. Whole numbers are encoded as integers (see {@link float64}), `undefined`
- * as null. Any other value throws `not-encodable`; the codec never omits or changes one.
+ * Encodes values in the form of Flutter's standard message codec (spec/wire.md). It encodes null, booleans, numbers, `bigint`,
+ * text, lists of bytes and numbers, arrays, plain objects, `Map`s and extensions. Whole numbers are encoded as integers (see
+ * {@link float64}), and `undefined` as null. Any other value throws `not-encodable`. The codec never omits or changes a value.
  */
 export const standardMessageCodec: StandardMessageCodec = standardWith(defaultSettings);
 
-// `inlined` must not change a value: floats stay floats, and maps keep their order.
+// `inlined` must not change a value, so floats stay floats and maps keep their order.
 const inlineSettings = { ...defaultSettings, lossless: true };
 
 const writeRow = (writer: Writer, values: readonly unknown[]): void => {
@@ -104,10 +106,13 @@ const writeRow = (writer: Writer, values: readonly unknown[]): void => {
 };
 
 /**
- * Rewrites a standard message with attachments as one without, for a receiver that forwards raw bytes. It handles messages, calls and
- * replies alike: each is a row of values (the byte of a reply's envelope reads as null or true). Copies the message, and an attachment
- * once for each reference to it. Throws `too-large`, before copying, when the references exceed `bytesMax` bytes; `malformed` for a
- * message that a codec without extensions cannot read.
+ * Rewrites a standard message so that it contains its attachments. Use it for a receiver that forwards raw bytes.
+ *
+ * The function handles messages, calls and replies in the same way: each is a row of values. The first byte of a reply reads as
+ * null or true. The function copies the message, and copies an attachment once for each reference to it.
+ *
+ * Throws `too-large`, before it copies the message, if all references together exceed `bytesMax` bytes. Throws a `CodecError`
+ * for a message that a codec without extensions cannot read.
  */
 export function inlined(body: Uint8Array, attached: readonly Uint8Array[], bytesMax: number): Uint8Array {
   outOfBand.attached = attached;
@@ -124,7 +129,7 @@ export function inlined(body: Uint8Array, attached: readonly Uint8Array[], bytes
 
 /** The standard method codec. */
 export interface StandardMethodCodec extends MethodCodec {
-  /** The same codec with other settings. Throws `invalid-argument`. */
+  /** Returns the same codec with other settings. Throws `invalid-argument`. */
   with(options: StandardOptions): StandardMethodCodec;
 }
 
@@ -206,7 +211,7 @@ function methodsWith(settings: StandardSettings): StandardMethodCodec {
 }
 
 /**
- * Flutter's standard method codec (spec/wire.md). A reply without bytes reads as `{ kind: "none" }`; the caller of a method
- * takes it for "not implemented, or no handler".
+ * Encodes calls and replies in the form of Flutter's standard method codec (spec/wire.md). A reply without bytes decodes as `{
+ * kind: "none" }`: the method is not implemented, or the channel has no handler.
  */
 export const standardMethodCodec: StandardMethodCodec = methodsWith(defaultSettings);

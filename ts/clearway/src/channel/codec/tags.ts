@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//  Standard codec (spec/wire.md): a value is a type byte and a body; all numbers are little-endian.
+//  Standard codec (spec/wire.md): a value has a type byte and a body. All numbers are little-endian.
 //
 //    ┌─────┐              null, true, false
 //    │ tag │
@@ -8,10 +8,10 @@
 //    ├─────┼──────┬────┴─────┐  big integer (ASCII hex), string (UTF-8), uint8 list
 //    │ tag │ size │ bytes    │
 //    ├─────┼──────┼─────┬────┴─────┐  int32, int64, float32, float64 list; float64 has no size
-//    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element, from byte 0 of the message
-//    ├─────┼──────┼─────┴────┬─────┘  list: values; map: key and value in turn
+//    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element size, from byte 0 of the message
+//    ├─────┼──────┼─────┴────┬─────┘  list: values; map: keys and values in turn
 //    │ tag │ size │ values … │
-//    ├─────┼──────┴───┬──────┘  128 and up: what the extension of that tag wrote
+//    ├─────┼──────┴───┬──────┘  128 and up: the bytes that the extension wrote
 //    │ tag │ body     │
 //    └─────┴──────────┘
 //
@@ -36,15 +36,18 @@ export const Tag = {
 } as const;
 
 /**
- * A reference to an attachment: followed by the list's own tag and the attachment's number as a size. Only ends that agreed on
- * Clearway's wire (spec/channel.md) use it; elsewhere the type is reserved, and reading it is an error.
+ * Type byte of a reference to an attachment. The list's own tag follows, then the attachment's number as a size. Only ends that
+ * agreed on Clearway's wire (spec/channel.md) use this type byte. Elsewhere it is reserved, and reading it is an error.
  */
 export const attachmentTag = 127;
 
-/** The range of extension tags; 15 to 127 are reserved. */
+/** The range of extension tags. The tags 15 to 127 are reserved. */
 export const extensionTags = { min: 128, max: 255 } as const;
 
-/** The largest size in one byte; the marks `two` and `four` precede sizes in 2 and 4 bytes, with their largest values. */
+/**
+ * Limits and markers of a size. `oneMax` is the largest size in one byte. The marker `two` precedes a size of 2 bytes, up to
+ * `twoMax`. The marker `four` precedes a size of 4 bytes, up to `fourMax`.
+ */
 export const sizes = { oneMax: 0xfd, two: 0xfe, twoMax: 0xffff, four: 0xff, fourMax: 0xffff_ffff } as const;
 
 /** The first byte of a reply's envelope. */

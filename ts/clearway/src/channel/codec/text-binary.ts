@@ -14,7 +14,7 @@ function encodeText(text: string | null): Uint8Array {
   return encoder.encode(text);
 }
 
-/** Encodes text as UTF-8. Both the empty text and null have no bytes; no bytes decode as the empty text. */
+/** Encodes text as UTF-8. The empty text and null both have no bytes. A message without bytes decodes as the empty text. */
 export const stringCodec: MessageCodec<string, string | null> = {
   name: "string",
   encode: encodeText,
@@ -41,7 +41,8 @@ function requireMemory({ buffer }: Uint8Array): void {
 }
 
 /**
- * Passes bytes through. `encode` returns its argument without a copy. `decode` does so when the bytes are owned, else it copies.
+ * Passes bytes through. `encode` returns its argument without a copy. `decode` does not copy owned bytes, unless they are in
+ * shared memory; it copies all other bytes.
  */
 export const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null> = {
   name: "binary",

@@ -52,7 +52,8 @@ export function writeValue(writer: Writer, value: unknown, depth: number, option
   }
 }
 
-// Whole numbers up to 2^53 are encoded as integers. Larger ones are not exact, and stay floats; so does -0.
+// Writes whole numbers below 2^53 as integers. Larger numbers may not be exact, so they are written as floats. -0 is written as
+// a float too.
 function writeNumber(writer: Writer, value: number): void {
   if ((value | 0) === value && (value !== 0 || 1 / value > 0)) {
     writer.room(5);
@@ -61,7 +62,7 @@ function writeNumber(writer: Writer, value: number): void {
   }
   if (Number.isSafeInteger(value) && value !== 0) {
     writer.byte(Tag.int64);
-    // Two halves avoid a bigint. The upper half is rounded down, so the lower one is never negative.
+    // Writing two halves avoids a bigint. The upper half is rounded down, so the lower half is never negative.
     const upper = Math.floor(value / 0x1_0000_0000);
     writer.uint32(value - upper * 0x1_0000_0000);
     return writer.int32(upper);
@@ -105,7 +106,7 @@ function writeObject(writer: Writer, value: object, depth: number, options: Writ
   throw refusal("not-encodable", `the codec has no form for an object of class ${String(name)}`, writer.offset);
 }
 
-// A plain object of another realm (an iframe, node:vm): its prototype is that realm's Object.prototype.
+// Checks whether a prototype is the `Object.prototype` of another realm (an iframe, `node:vm`). Its objects are plain objects.
 function isRecord(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
 }
@@ -140,8 +141,9 @@ function writeRecord(writer: Writer, record: object, prototype: unknown, depth: 
   if (count !== 0) throw changed(writer);
 }
 
-// `for in` reads the engine's own list of an object's keys, while `Object.keys` copies it, which takes a fifth of the time of encoding
-// rows. `for in` would also visit enumerable properties of Object.prototype, so those are excluded here.
+// `for in` reads the engine's own list of an object's keys. `Object.keys` copies that list, which takes a fifth of the time of
+// encoding rows. But `for in` also visits enumerable properties of `Object.prototype`. This function returns false if there are
+// any.
 function inheritsNothing(prototype: unknown): boolean {
   if (prototype === null) return true;
   if (prototype !== Object.prototype) return false;
@@ -151,7 +153,8 @@ function inheritsNothing(prototype: unknown): boolean {
 
 const none = {};
 
-// A getter or an extension may change the object while it is written. The count in the message would then be wrong.
+// Returns the error for an object or a `Map` whose number of entries changed while it was written. A getter or an extension may
+// do this. The count in the message is then wrong.
 function changed(writer: Writer): CodecError {
   return refusal("not-encodable", "an object or a Map changed while it was written", writer.offset);
 }
@@ -198,7 +201,7 @@ function writeView(writer: Writer, view: ArrayBufferView): void {
   writer.list(view);
 }
 
-// A subclass, such as Buffer, and another realm's.
+// Finds the form of a list whose class is a subclass, such as `Buffer`, or comes from another realm.
 function formByName(view: ArrayBufferView): Form | undefined {
   return formsByName.get((view as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] ?? "");
 }
@@ -206,7 +209,7 @@ function formByName(view: ArrayBufferView): Form | undefined {
 function writeExtension(writer: Writer, value: object, own: Extension, depth: number, options: WriteOptions): void {
   const inside = enter(writer, depth, options);
   writer.byte(own.tag);
-  // An extension may reuse one list for several parts, so its lists are copied at once.
+  // An extension may write one list, change it and write it again. The writer therefore copies its lists at once.
   const { lateMin } = writer;
   writer.lateMin = Number.POSITIVE_INFINITY;
   own.write(

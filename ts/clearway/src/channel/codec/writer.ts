@@ -6,51 +6,56 @@ import { type AttachmentSink, outOfBand } from "./out-of-band.js";
 import { sizes } from "./tags.js";
 import { hasLoneSurrogate } from "./utf8.js";
 
-// The first size of the scratch buffer, enough for most messages; and the largest scratch that is kept for the next message.
+// Initial size of the scratch buffer, in bytes; enough for most messages. `keptBytesMax` is the size of the largest scratch
+// buffer that is kept for the next message, in bytes.
 const scratchBytes = 4096;
 const keptBytesMax = 1 << 20;
 
 const encoder = new TextEncoder();
-// A text of up to this many characters has a one-byte size: 3 bytes a character are at most 253.
+// Maximum number of characters of a text whose size surely takes one byte. Such a text has at most 3 bytes per character, or
+// 252.
 const shortMax = 84;
-// Up to this length a loop beats a call of the engine's encoder (ts/clearway/bench/codec, Node 20).
+// Up to this number of characters, a loop is faster than a call of the engine's encoder (ts/clearway/bench/codec, Node 20).
 const loopMax = 48;
 const longMin = 1 << 16;
-// A list from this size on skips the scratch buffer and is copied once, into the message. encodeInto of a method's call in Node 20, through
-// scratch and directly: 0.21 and 0.28 us with a list of 4 KiB, 0.37 and 0.38 with 16 KiB, 1.41 and 1.04 with 64 KiB.
+// A list of at least this size, in bytes, skips the scratch buffer: it is copied once, into the message. Measured times of
+// `encodeInto` for a method call in Node 20, through scratch and directly: 0.21 and 0.28 us with a list of 4 KiB, 0.37 and 0.38
+// us with 16 KiB, 1.41 and 1.04 us with 64 KiB.
 const lateMin = 1 << 14;
-// A constant, because the quotient is no small integer: each division would allocate a heap number.
+// Computed once. The quotient is too large for V8's small integers, so each division would allocate a heap number.
 const textMax = Math.floor(sizes.fourMax / 3);
 
-/** A long part of a message, which is copied once, straight into the message. */
+/** A long list or text, which is copied once, straight into the message. */
 interface Late {
   readonly at: number;
   bytes: Uint8Array;
   readonly length: number;
 }
 
-/** Writes the primitives of a message into a growing scratch buffer. `write-value.ts` writes values. */
+/** Writes the primitives of a message into a growing scratch buffer. The functions in `write-value.ts` write whole values. */
 export class Writer {
   bytes = new Uint8Array(scratchBytes);
   view = new DataView(this.bytes.buffer);
   /** The position of the next byte in `bytes`. */
   at = 0;
-  /** Long parts that are not in `bytes`; `at` is the position in `bytes` that they precede. */
+  /**
+   * Long parts of the message, which are not in `bytes`. The `at` of a part is the position in `bytes` where the part belongs.
+   */
   late: Late[] = [];
   lateBytes = 0;
-  /** Lists of this many bytes and more go to `late`. */
+  /** Lists of at least this size go to `late`, in bytes. */
   lateMin = lateMin;
-  /** Takes large lists as attachments, if set. */
+  /** Takes large lists as attachments. If undefined, all lists stay in the message. */
   sink: AttachmentSink | undefined;
   /** Whether the message may share a buffer with others. */
   passing = false;
 
-  /** Bytes of the message so far. */
+  /** Number of bytes of the message so far, including the long parts. */
   get offset(): number {
     return this.at + this.lateBytes;
   }
 
-  /** Grows the scratch buffer for `more` bytes. Throws `too-large` when there is no memory. */
+  /** Makes room for `more` bytes in the scratch buffer. Throws `too-large` if there is no memory. */
   room(more: number): void {
     const needed = this.at + more;
     if (needed > this.bytes.length) this.#grow(needed);
@@ -73,7 +78,7 @@ export class Writer {
     this.bytes[this.at++] = value;
   }
 
-  /** Writes a size or a count in 1, 3 or 5 bytes. Throws `too-large` beyond 32 bits. */
+  /** Writes a size or a count in 1, 3 or 5 bytes. Throws `too-large` for a number over 32 bits. */
   size(value: number): void {
     this.room(5);
     const { bytes, at } = this;
@@ -93,7 +98,7 @@ export class Writer {
     }
   }
 
-  /** Writes zeros up to a multiple of `alignment`, a power of two, counted from the message's first byte. */
+  /** Writes zeros up to a multiple of `alignment`, counted from the message's first byte. `alignment` is a power of two. */
   pad(alignment: number): void {
     this.room(alignment);
     const { bytes } = this;
@@ -121,7 +126,7 @@ export class Writer {
     this.at += 8;
   }
 
-  /** Padding and a float64. */
+  /** Writes padding and a float64. */
   float64(value: number): void {
     this.room(16);
     this.pad(8);
@@ -129,11 +134,11 @@ export class Writer {
     this.at += 8;
   }
 
-  /** A list's bytes. A long one is read when all has been written. */
+  /** Writes a list's bytes. A long list is read only after the whole value was written. */
   list(view: ArrayBufferView): void {
     const { buffer, byteOffset, byteLength } = view;
     if (byteLength >= this.lateMin) return this.#later(new Uint8Array(buffer, byteOffset, byteLength));
-    // A view costs as much as copying so few bytes.
+    // Short lists go through the scratch buffer. For a `Uint8Array`, creating a new view would cost as much as the copy.
     this.raw(view instanceof Uint8Array ? view : new Uint8Array(buffer, byteOffset, byteLength));
   }
 
@@ -149,7 +154,10 @@ export class Writer {
     this.at += bytes.length;
   }
 
-  /** Writes a text's size and its UTF-8. Throws `not-encodable` for half of a surrogate pair. */
+  /**
+   * Writes a text's size in bytes, then the text in UTF-8. Throws `not-encodable` for half of a surrogate pair, and `too-large`
+   * for a text of more than `textMax` characters.
+   */
   text(text: string): void {
     const { length } = text;
     if (length > textMax) throw refusal("too-large", `a text of ${length} characters`, this.offset);
@@ -158,19 +166,21 @@ export class Writer {
     if (length <= loopMax && this.#ascii(text)) return;
     if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", this.offset);
     const start = this.at;
-    // The size precedes the bytes, and is known after them. The guess of its width is right for ASCII and for short texts.
+    // The size precedes the bytes, but is known only after they are encoded. `guess` is the expected width of the size. It is
+    // right for ASCII texts and for short texts.
     const guess = length <= shortMax ? 1 : sizeBytes(length);
     const { written } = encoder.encodeInto(text, this.bytes.subarray(start + guess));
     this.size(written);
     const begin = this.at;
     if (begin !== start + guess) {
-      // The guess was wrong, and `size` overwrote the first bytes: encode the text again. Only lengths around 254 and 65536 bytes get here.
+      // The guess was wrong, and `size` overwrote the first bytes. Encode the text again. This happens only to non-ASCII texts
+      // whose number of bytes needs a wider size than their number of characters.
       encoder.encodeInto(text, this.bytes.subarray(begin));
     }
     this.at = begin + written;
   }
 
-  // Reserving 3 bytes a character for a long text would triple the scratch buffer.
+  // Writes a long text. Reserving 3 bytes per character for such a text would triple the scratch buffer.
   #long(text: string): void {
     if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", this.offset);
     const bytes = encoder.encode(text);
@@ -197,11 +207,11 @@ function sizeBytes(size: number): number {
   return size <= sizes.oneMax ? 1 : size <= sizes.twoMax ? 3 : 5;
 }
 
-// One idle writer serves every message of the thread. A message that is encoded inside another one (by an extension or a getter) gets a
-// writer of its own.
+// One idle writer serves every message of the thread. A message that is encoded inside another one, by an extension or a
+// getter, gets a new writer.
 let rest: Writer | undefined;
 
-/** Takes the idle writer, reset, or makes one. The caller must return it with `putBack`. */
+/** Returns the idle writer, reset, or a new writer. The caller must return it with `putBack`. */
 export function takeWriter(): Writer {
   const writer = rest ?? new Writer();
   rest = undefined;
@@ -214,7 +224,10 @@ export function takeWriter(): Writer {
   return writer;
 }
 
-/** Returns a writer. Keeps its scratch buffer for the next message, unless it has grown large. */
+/**
+ * Takes a writer back after its use. Keeps the writer for the next message, unless its scratch buffer is larger than
+ * `keptBytesMax`.
+ */
 export function putBack(writer: Writer): void {
   if (writer.lateBytes > 0) {
     writer.late = [];
@@ -223,16 +236,19 @@ export function putBack(writer: Writer): void {
   if (writer.bytes.length <= keptBytesMax) rest = writer;
 }
 
-// In Node 20 a new ArrayBuffer costs as much as encoding a small message (0.5 us, plus garbage collection), and each call made four of
-// them. Small messages that are sent or copied at once therefore share a buffer (a slab). A kept part keeps its whole slab alive; the
-// slab is as large as Node's own pool of Buffers.
+// In Node 20 a new ArrayBuffer costs as much as encoding a small message (0.5 us, plus garbage collection), and each call
+// needed four of them. Small messages that are sent or copied at once therefore share a buffer, the slab. Code that keeps one
+// message keeps the whole slab alive. The slab is as large as Node's own pool for `Buffer` objects.
 const slabBytes = 8192;
 const partBytesMax = 1024;
 
 let slab: Uint8Array<ArrayBuffer> | undefined;
 let used = 0;
 
-/** Returns zeroed bytes, possibly part of a larger buffer, at a multiple of 8. No other caller gets the same bytes. */
+/**
+ * Returns zeroed bytes. They may be part of a larger buffer, at an offset that is a multiple of 8. No other caller gets the
+ * same bytes.
+ */
 export function smallBytes(bytes: number): Uint8Array<ArrayBuffer> {
   if (bytes > partBytesMax) return new Uint8Array(bytes);
   if (slab === undefined || used + bytes > slabBytes) {
@@ -246,7 +262,7 @@ export function smallBytes(bytes: number): Uint8Array<ArrayBuffer> {
 
 type Write<T> = (writer: Writer, value: T) => void;
 
-/** Encodes a value into a new message of its exact size. Throws as `Codec.encode`. */
+/** Encodes a value into a new message of its exact size. Throws the same errors as `Codec.encode`. */
 export function encodeWith<T>(write: Write<T>, value: T): Uint8Array {
   requireLittleEndian();
   const writer = takeWriter();
@@ -268,7 +284,10 @@ function passing({ bytes, at }: Writer): Uint8Array {
   return message;
 }
 
-/** Encodes a value into `into`. Returns the message's length, or -1 when it does not fit. Throws as `Codec.encode`. */
+/**
+ * Encodes a value into `into`. Returns the message's length in bytes, or -1 if the message does not fit. Throws the same errors
+ * as `Codec.encode`.
+ */
 export function encodeWithInto<T>(write: Write<T>, value: T, into: Uint8Array, offset: number): number {
   requireLittleEndian();
   checkTarget(into, offset);
@@ -293,12 +312,12 @@ function memory(bytes: number): Uint8Array {
   }
 }
 
-// Joins the scratch buffer and the long parts. Throws before it writes anything, or not at all.
+// Joins the scratch buffer and the long parts. If it throws, `into` is unchanged.
 function copyOut({ bytes, at, late }: Writer, into: Uint8Array, offset: number): void {
   for (const each of late) {
-    // A getter or an extension may have transferred it in the meantime.
+    // A getter or an extension may have transferred the memory since `late` took the part.
     if (each.bytes.length !== each.length) throw released();
-    // The copy must not overwrite a part that is still to be read. Two SharedArrayBuffers may be the same memory.
+    // The copy must not overwrite a part that is still to be read. Two `SharedArrayBuffer` objects may have the same memory.
     const same = each.bytes.buffer === into.buffer || (isShared(each.bytes.buffer) && isShared(into.buffer));
     if (same) each.bytes = new Uint8Array(each.bytes);
   }

@@ -5,33 +5,40 @@ import type { AttachmentSink } from "../codec/out-of-band.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelCopyReason } from "./ledger.js";
 
-/** How large lists of a message leave. */
+/** Rules for the large lists of a message. */
 export interface AttachmentRules {
-  /** Lists of at least this many bytes become attachments. */
+  /** Minimum size of a list that becomes an attachment, in bytes. */
   readonly bytesMin: number;
-  /** The transport moves memory. If false, the bytes of attachments are written into the frame. */
+  /** Whether the transport moves memory. If false, the frame contains the attachments' bytes. */
   readonly moves: boolean;
   readonly shares: boolean;
-  /** Throw instead of copying an attachment. */
+  /** Whether to throw an error instead of copying an attachment. */
   readonly strict: boolean;
 }
 
-/** Who gives a list away: `move`, the caller with `move()`; `result`, the handler or the source of events; `kept`, no one. */
+/**
+ * Which code gives up a message's lists, so that their memory may be moved. `move`: the caller, with `move()`. `result`: the
+ * handler or the source of events. `kept`: no code gives them up, so they are copied.
+ */
 export type Giving = "kept" | "result" | "move";
 
-// With more attachments a message would spend its time on them; further lists stay in the message. The head has room for 65,535.
+// Maximum number of attachments of a message. Further lists stay in the message, because each attachment has a cost. The
+// frame's head has room for 65,535.
 const attachmentsMax = 1024;
 
-/** Collects one message's attachments and how their memory crosses. An instance without attachments can be used for the next message. */
+/**
+ * Collects the attachments of one message, and counts how many bytes are moved, shared and copied. An instance without
+ * attachments can be used for the next message.
+ */
 export class Attachments implements AttachmentSink {
   readonly list: Uint8Array[] = [];
   readonly copies: [reason: ChannelCopyReason, bytes: number][] = [];
   movedBytes = 0;
   sharedBytes = 0;
-  /** Who gives the message's lists away. */
+  /** Which code gives up the message's lists. */
   giving: Giving = "kept";
   readonly #rules: AttachmentRules;
-  /** Attachment numbers by buffer: a buffer that occurs twice in a message becomes one attachment. */
+  /** Attachment numbers by buffer. A buffer that occurs twice in a message becomes one attachment. */
   #taken: Map<ArrayBufferLike, number> | undefined;
 
   constructor(rules: AttachmentRules) {
@@ -42,7 +49,7 @@ export class Attachments implements AttachmentSink {
     const { moves, shares } = this.#rules;
     const { buffer, byteLength } = view;
     const move = this.giving === "move";
-    // With move() even small lists become attachments: nothing may be copied.
+    // With `move()`, small lists become attachments too, because nothing may be copied.
     if ((byteLength < this.#rules.bytesMin && !move) || byteLength === 0 || this.list.length >= attachmentsMax)
       return -1;
     if (!moves) return this.#copy(view, "byte-transport");
@@ -63,7 +70,7 @@ export class Attachments implements AttachmentSink {
     return this.list.push(new Uint8Array(buffer, byteOffset, byteLength)) - 1;
   }
 
-  // A transport of bytes needs no copy here: writing the frame makes it.
+  // Adds an attachment that is copied. A transport of bytes needs no copy here, because writing the frame copies the list.
   #copy({ buffer, byteOffset, byteLength }: ArrayBufferView, reason: ChannelCopyReason): number {
     if (this.giving === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
     this.copies.push([reason, byteLength]);
@@ -72,7 +79,7 @@ export class Attachments implements AttachmentSink {
   }
 }
 
-/** Returns the error for memory that had to be moved and cannot. */
+/** Returns the error for memory that has to be moved but cannot be moved. */
 export function wouldCopy(reason: ChannelCopyReason, bytes: number): ClearwayError {
   return new ClearwayError("would-copy", `${bytes} bytes would have been copied (${reason})`);
 }

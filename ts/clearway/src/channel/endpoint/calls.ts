@@ -12,11 +12,14 @@ import { statusError } from "./status.js";
 
 /** Limits and cancellation of one call. */
 export interface CallOptions {
-  /** Cancels the call at both ends. The call rejects with the signal's reason. */
+  /** Cancels the call at both ends when it aborts. The call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Limit of the handler's run from its start, in ms. The other end enforces it. On the plain wire this end does, from the call on. */
+  /**
+   * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
+   * On the plain wire, this end measures it from the start of the call.
+   */
   readonly timeoutMs?: number | undefined;
-  /** Limit of the whole call, in ms. This end enforces it, whatever the other end does. */
+  /** Maximum time of the whole call, in milliseconds. This end enforces it, even if the other end does not react. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -34,7 +37,7 @@ class Call implements Waiting {
   ) {}
 }
 
-/** Open calls of this end. Each settles once: on its answer, its signal, its deadline, or the transport's end. */
+/** Open calls of this end. Each call settles once: by its answer, its signal, its time limit or the transport's end. */
 export class Calls {
   readonly #connection: Connection;
   readonly #outbox: Outbox;
@@ -126,7 +129,7 @@ export class Calls {
     });
   }
 
-  // Rejects a call early. The other end receives a cancel, unless the call never left or the wire is plain, which has no cancel.
+  // Rejects a call early. Sends a cancel to the other end, unless the call has not left. The plain wire has no cancel.
   #give(call: Call, status: Status, reason: unknown): void {
     if (this.#take(call.id) === undefined) return;
     if (!this.#outbox.remove(call) && this.#connection.wire === "clearway")
@@ -155,7 +158,7 @@ export class Calls {
   }
 }
 
-/** Returns the error that a failed reply, or the end of a stream, carries. */
+/** Returns the error in a failed reply, or in the end of a stream. */
 export function failure({ a, flags, body }: Frame, channel: string): unknown {
   if (a !== Status.error || (flags & Flag.empty) !== 0) return statusError(a, channel);
   try {
@@ -169,7 +172,7 @@ export function checkMs(name: string, value: number | undefined): void {
   if (value !== undefined && !(value > 0)) throw invalid(name, "more than 0", value);
 }
 
-// On the wire, 0 means no limit; times that the field cannot hold are also sent as 0.
+// Converts a time limit to its number on the wire. 0 means no limit. A time that is too long for the field becomes 0 too.
 function toWire(ms: number): number {
   return ms < 0xffff_ffff ? Math.ceil(ms) : 0;
 }

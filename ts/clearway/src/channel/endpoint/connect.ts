@@ -12,11 +12,15 @@ import { type Endpoint, endpointOf } from "./endpoint.js";
 import { type EndpointOptions, type EndpointSettings, settingsOf } from "./options.js";
 
 /**
- * Connects an endpoint over a transport: both ends send a hello and agree on the wire. Takes ownership of the transport and closes it on
- * failure. Register handlers as soon as the promise settles: messages that arrive earlier wait, within limits.
+ * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport and
+ * closes it on failure. Register handlers as soon as the promise settles. Messages that arrive earlier wait, within limits.
+ * Rejects with:
  *
- * Rejects with `invalid-argument`; with `protocol` when the other end has another wire or version, or sends no hello; with `deadline`
- * when the other end sends nothing within `helloMs`; with `transport-closed`; and with the signal's reason.
+ * - `invalid-argument`, for an argument that is not valid;
+ * - `protocol`, if the other end's wire, version or frame limit does not fit, or if its first frame is not a hello;
+ * - `deadline`, if the other end sends no hello within `helloMs`;
+ * - `transport-closed`, if the transport closes before the hello;
+ * - the signal's reason, if the signal aborts.
  */
 export async function connect(transport: ChannelTransport, options: EndpointOptions = {}): Promise<Endpoint> {
   if (typeof transport?.open !== "function") throw invalid("transport", "a ChannelTransport", transport);
@@ -34,7 +38,7 @@ export async function connect(transport: ChannelTransport, options: EndpointOpti
   });
 }
 
-/** The transport's sink: handles the hello, then passes frames to the endpoint's core. */
+/** The transport's sink. It handles the hello, then passes frames to the endpoint's core. */
 class Greeting implements ChannelSink {
   #core: Core | undefined;
   #timer: Timer | undefined;
@@ -58,7 +62,7 @@ class Greeting implements ChannelSink {
     if (!hello) return this.#agreed("plain", undefined);
     if (signal) {
       const unlisten = onAbort(signal, abort);
-      // The signal may have given up already, or closed the transport.
+      // Subscribing to the app's signal may have aborted it, or closed the transport.
       if (this.#over) return unlisten();
       this.#unlisten = unlisten;
     }
@@ -113,7 +117,7 @@ class Greeting implements ChannelSink {
     this.fail(new ClearwayError("protocol", message), { code: "protocol", message });
   }
 
-  /** Rejects with the error and closes the transport. Does nothing when the hello is over. */
+  /** Rejects with the error and closes the transport. Does nothing if the handshake is over. */
   fail(error: unknown, reason: CloseReason): void {
     if (this.#over) return;
     this.#settle();
@@ -121,7 +125,7 @@ class Greeting implements ChannelSink {
     try {
       this.transport.close(reason);
     } catch {
-      // The caller has the error that came first.
+      // The caller receives the first error.
     }
   }
 

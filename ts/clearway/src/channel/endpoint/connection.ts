@@ -19,7 +19,7 @@ import type { QueueCharge } from "./source-queue.js";
 export interface Encoded {
   readonly body: Uint8Array;
   readonly flags: number;
-  /** Undefined when the message has no attachments. */
+  /** Undefined if the message has no attachments. */
   readonly attachments: Attachments | undefined;
 }
 
@@ -28,35 +28,39 @@ export interface Received {
   readonly body: Uint8Array;
   readonly flags: number;
   readonly attachments: readonly Uint8Array[];
-  /** Whether the body is alone in its buffer. */
+  /** Whether the frame fills its buffer. No other frame then shares the buffer. */
   readonly alone: boolean;
 }
 
 export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined };
 
 const none: readonly Uint8Array[] = [];
-// Few different names are in use. Only this end's code adds names here, not the peer.
+// Maximum number of cached names. An app uses few different names. Only this end's code adds names to the cache; the peer
+// cannot.
 const namesKept = 1024;
 
-/** The connection to the other end, after the hello. Encodes values into frames and keeps the ledger. It knows no calls and no streams. */
+/**
+ * The connection to the other end, after the hello. Encodes values into frames and keeps the ledger of copied bytes. It does
+ * not know about calls and streams.
+ */
 export class Connection {
   readonly ledger = emptyLedger();
-  /** Why nothing can be sent any more. */
+  /** The reason why nothing can be sent any more. Undefined while the transport is open. */
   reason: CloseReason | undefined;
   /** Whether this end is closing and starts nothing new. */
   closing = false;
-  /** Whether the transport asked this end to hold back. */
+  /** Whether the transport is congested: a `send` returned false, and `drained` was not called since. */
   congested = false;
   readonly #transport: ChannelTransport;
   readonly #rules: AttachmentRules;
-  /** An instance without attachments, reused for the next message. */
+  /** An instance without attachments, for the next message. */
   #spare: Attachments | undefined;
   readonly #names = new Map<string, Uint8Array>();
-  /** Largest body that fits into a frame with any name. */
+  /** Maximum size of a body that fits into a frame with any name, in bytes. */
   readonly bodyBytesMax: number;
-  /** Events that wait for the other end. */
+  /** Counts the bytes of events that wait for the other end. */
   readonly queued: QueueCharge;
-  /** Whether errors cross in full. */
+  /** Whether the other end receives errors in full. */
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
@@ -67,7 +71,7 @@ export class Connection {
     readonly settings: EndpointSettings,
     readonly wire: WireName,
     there: Hello | undefined,
-    /** Called when the transport failed to close. */
+    /** Called if the transport threw while it was closed. */
     lost: (reason: CloseReason) => void,
   ) {
     this.#transport = transport;
@@ -79,7 +83,7 @@ export class Connection {
     this.#exposes = settings.exposeErrors ?? transport.trusted === true;
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
-    // Half of the smallest frame stays free for what follows a name.
+    // Half of the smallest allowed frame stays free for the parts that follow a name.
     const nameMax = Math.min(settings.nameBytesMax, this.#frameBytesMax - frameBytesMin / 2);
     this.#nameBytesMax = Math.min(nameMax, there?.nameBytesMax ?? nameMax);
     this.bodyBytesMax = this.#frameBytesMax - headBytes - padded(this.#nameBytesMax);
@@ -91,8 +95,8 @@ export class Connection {
   }
 
   /**
-   * Throws `invalid-argument` for a name that is too long for this end. What the other end takes is checked when a name is sent: a peer
-   * that announces a small limit must fail calls to it, and not the code that sets up handlers for it.
+   * Throws `invalid-argument` for a name that is too long for this end. The other end's limit is checked only when a name is
+   * sent. If a peer announces a small limit, calls to that peer fail, but registering handlers for it does not.
    */
   checkName(name: string): void {
     const { nameBytesMax } = this.settings;
@@ -101,7 +105,7 @@ export class Connection {
       throw invalid("name", `at most ${nameBytesMax} bytes`, name);
   }
 
-  /** Returns a name's bytes for sending. Throws `invalid-argument` for a name that is too long for the other end. */
+  /** Returns a name's bytes for sending. Throws `invalid-argument` for a name that is too long for one of the ends. */
   name(name: string): Uint8Array {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
@@ -113,13 +117,13 @@ export class Connection {
     return bytes;
   }
 
-  /** Encodes a value. Moves nothing yet. Throws what the codec throws, and `would-copy`. */
+  /** Encodes a value. Moves no memory yet. Throws the codec's errors and `would-copy`. */
   encode<T>(codec: Codec<unknown, T>, given: T, giving: "kept" | "result"): Encoded {
     const moved = given instanceof MovedValue;
     return this.encodeAs(codec, moved ? (given.value as T) : given, moved ? "move" : giving);
   }
 
-  /** Encodes a method's call. */
+  /** Encodes a method's call. Throws the same errors as `encode`. */
   encodeCall(codec: MethodCodec, method: string, given: unknown): Encoded {
     const moved = given instanceof MovedValue;
     return this.encodeAs(codec.call, { method, args: moved ? given.value : given }, moved ? "move" : "kept");
@@ -129,7 +133,7 @@ export class Connection {
     if (this.wire !== "clearway" && giving !== "move")
       return { body: codec.encode(value), flags: 0, attachments: undefined };
     const attachments = this.#spare ?? new Attachments(this.#rules);
-    // Cleared while in use: a getter or an extension may send a message of its own.
+    // Cleared while in use, because a getter or an extension may send another message.
     this.#spare = undefined;
     attachments.giving = giving;
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
@@ -148,8 +152,9 @@ export class Connection {
   }
 
   /**
-   * Decodes a message that arrived. The two ends may use different codecs: a message that one end wrote with the binary codec can be read
-   * with another codec, and the reverse, as code that forwards messages does. Throws what the codec throws.
+   * Decodes a message that arrived. The two ends may use different codecs, for example if one end forwards messages as bytes.
+   * Any codec can read a message that the binary codec wrote, and the binary codec can read the message of any codec. Throws
+   * the codec's errors.
    */
   decode<T>(codec: Codec<T, never>, { body, flags, attachments, alone }: Received): T {
     const binary = codec.name === "binary";
@@ -167,7 +172,7 @@ export class Connection {
     }
   }
 
-  /** Sends a frame with a message. Throws `too-large` before anything has left. A closed connection drops the frame. */
+  /** Sends a frame with a message. Throws `too-large` before it has sent anything. A closed connection drops the frame. */
   send(parts: FrameParts, { body, flags, attachments }: Encoded = nothing): void {
     if (this.reason !== undefined) return;
     const own = (parts.flags ?? 0) | flags;
@@ -180,7 +185,10 @@ export class Connection {
     this.#enter(body.length, attachments);
   }
 
-  /** Sends a control frame, which is small and always fits. Never throws: if the transport throws, the connection closes it. */
+  /**
+   * Sends a control frame, which is small and always fits. Never throws. If the transport throws, the connection closes the
+   * transport.
+   */
   control(parts: FrameParts, message: Encoded = nothing): void {
     try {
       this.send(parts, message);
@@ -189,12 +197,15 @@ export class Connection {
     }
   }
 
-  /** Encodes an error for a failed reply or a stream's end on Clearway's wire, as far as the error may cross. Never throws. */
+  /**
+   * Encodes an error for a failed reply or a stream's end on Clearway's wire. Leaves out the parts that the other end may not
+   * receive. Never throws.
+   */
   errorBody(thrown: unknown, channel: string): Encoded {
     return { ...nothing, body: writeError(this.#redacted(thrown, channel), this.bodyBytesMax, this.#exposes) };
   }
 
-  /** Returns the parts of an error that may cross, for the plain wire. Never throws. */
+  /** Returns the parts of an error that the other end may receive, for the plain wire. Never throws. */
   errorParts(thrown: unknown, channel: string): ErrorParts {
     return partsOf(this.#redacted(thrown, channel), this.#exposes);
   }
@@ -210,7 +221,7 @@ export class Connection {
     }
   }
 
-  /** Passes an error that belongs to no call to `onError`. Never throws. */
+  /** Passes an error that no caller receives to `onError`. Never throws. */
   report(error: unknown, channel: string): void {
     try {
       this.settings.onError(error, channel);
@@ -219,7 +230,9 @@ export class Connection {
     }
   }
 
-  /** Returns the error for a message too large for a frame even without a name; undefined when it fits. */
+  /**
+   * Returns the error for a message that is too large for a frame, even without a name. Returns undefined if the message fits.
+   */
   tooLarge({ body, attachments }: Encoded): ClearwayError | undefined {
     const inside = this.#transport.moves ? none : (attachments?.list ?? none);
     const size = headBytes + insideBytes(body, inside);
@@ -233,7 +246,7 @@ export class Connection {
     return writeFrame(parts, { flags, body, inside: list, beside: 0 });
   }
 
-  /** Enters a received message in the ledger. */
+  /** Counts a received message in the ledger. */
   arrived({ body, attachments }: Received): void {
     const { received } = this.ledger;
     received.copiedBytes += body.length;
@@ -244,12 +257,12 @@ export class Connection {
     }
   }
 
-  /** Closes the transport: the other end broke the protocol. */
+  /** Closes the transport because the other end broke the protocol. */
   broken(what: string): void {
     this.close({ code: "protocol", message: what });
   }
 
-  /** Closes the transport. Never throws: a transport that throws counts as closed. */
+  /** Closes the transport. Never throws. A transport that throws counts as closed. */
   close(reason: CloseReason): void {
     try {
       this.#transport.close(reason);
@@ -258,7 +271,7 @@ export class Connection {
     }
   }
 
-  /** Stops reading, or goes on, if the transport can pause. Never throws. */
+  /** Pauses the transport, or resumes it if `on` is false. Does nothing if the transport cannot pause. Never throws. */
   pause(on = true): void {
     try {
       on ? this.#transport.pause?.() : this.#transport.resume?.();
@@ -271,7 +284,7 @@ export class Connection {
     this.pause(false);
   }
 
-  /** Returns the error for work that the transport's end has ended. */
+  /** Returns the error for work that ended because the transport closed. */
   closedError(what: string): ClearwayError {
     const { message = "closed", cause } = this.reason ?? {};
     const error = new ClearwayError("transport-closed", `${what}: ${message}`, cause === undefined ? {} : { cause });

@@ -6,12 +6,12 @@ import { nothing } from "./connection.js";
 import { earlyMax } from "./options.js";
 import type { Handler } from "./request-router.js";
 
-/** Channel on which the other end sets how many early messages this end keeps (spec/wire.md). */
+/** Channel on which the other end sets how many early messages this end keeps for a channel (spec/wire.md). */
 export const controlChannel = "dev.flutter/channel-buffers";
 
 /**
- * Serves the control channel. `resize [name, count]` sets the size of a buffer. `overflow [name, allowed]` sets whether a dropped message
- * causes a warning; this end checks the arguments and ignores them, because it never warns.
+ * Returns the handler of the control channel. `resize [name, count]` sets the size of a channel's buffer. `overflow [name,
+ * allowed]` controls a warning about dropped messages. This end never warns, so it only checks the arguments of `overflow`.
  */
 export function control(resize: (name: string, count: number) => void): Handler {
   const done = { ...nothing, body: standardMethodCodec.reply.encode({ kind: "success", value: null }) };

@@ -16,15 +16,18 @@ import { Served } from "./served.js";
 import type { Source } from "./source.js";
 import { Subscriptions } from "./subscriptions.js";
 
-/** An endpoint's parts, and the shell around them: frames in, frames out. Channels (`messages.ts`, `methods.ts`, `events.ts`) use it. */
+/**
+ * Connects the parts of an endpoint. It passes arriving frames to the parts. The channels (`messages.ts`, `methods.ts`,
+ * `events.ts`) send through it.
+ */
 export class Core {
   readonly connection: Connection;
   readonly router: RequestRouter<AskedStream>;
   readonly subscriptions: Subscriptions;
   readonly plainListens: PlainSubscriptions;
-  /** Streams that a foreign end listens to. */
+  /** Streams on the plain wire to which the other end listens. */
   readonly plainSources = new Set<Source>();
-  /** Streams to a foreign end whose source still runs, with or without a listener. */
+  /** Streams on the plain wire whose source still runs, with or without a listener. */
   readonly plainRunning = new Set<Source>();
   readonly closed: Promise<CloseReason>;
   readonly #transport: ChannelTransport;
@@ -32,7 +35,7 @@ export class Core {
   readonly #calls: Calls;
   readonly #publishers: Publishers;
   #tellClosed!: (reason: CloseReason) => void;
-  /** Posts that wait for room. When the transport closes, they are rejected. */
+  /** Posts that wait for room. The endpoint rejects them when the transport closes. */
   readonly #posts = new Set<Waiting>();
   #closing: Promise<void> | undefined;
 
@@ -61,7 +64,7 @@ export class Core {
     return this.#calls.call(this.connection.name(channel), channel, message, options);
   }
 
-  /** Sends a message that has no reply. Settles when the transport has the message. */
+  /** Sends a message that has no reply. The promise settles when the transport has taken the message. */
   post(channel: string, message: Encoded): Promise<void> {
     const { connection } = this;
     const name = connection.name(channel);
@@ -124,7 +127,7 @@ export class Core {
     this.#tellClosed(reason);
   }
 
-  /** Ends streams, waits for open calls of both ends, then closes the transport. */
+  /** Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends, then closes the transport. */
   close(timeoutMs: number): Promise<void> {
     this.connection.closing = true;
     this.#closing ??= this.#close(timeoutMs);
@@ -200,7 +203,7 @@ export class Core {
     const channel = this.#channel(frame);
     if (channel === undefined) return;
     if (!this.plainListens.message(channel, message)) return this.#request(frame, message, frame.id !== 0, channel);
-    // Events need no answer. The other end gets one where it asked for one.
+    // An event needs no answer. If the other end asks for one, this end sends an empty answer.
     if (frame.id !== 0) this.router.reply({ op: Op.answer, id: frame.id });
   }
 
@@ -215,7 +218,7 @@ export class Core {
       try {
         return keyText(name, 0, name.length);
       } catch {
-        // Not UTF-8: reported below.
+        // The name is not UTF-8. The call of `broken` below reports it.
       }
     }
     this.connection.broken(`a channel's name of ${name.length} bytes that cannot be read`);

@@ -6,7 +6,7 @@ interface Shelf<T> {
   readonly kept: { readonly entry: T; readonly bytes: number; readonly untilMs: number }[];
 }
 
-/** Limits of a buffer of early messages. */
+/** Limits for early messages. */
 export interface EarlyLimits {
   /** Messages per channel, unless resized. */
   readonly each: number;
@@ -14,12 +14,14 @@ export interface EarlyLimits {
   readonly keptMs: number;
 }
 
-// Resized channels stay here, used or not. Above this number, the oldest channel without messages is removed.
+// From this number of channels on, a new channel removes the oldest channel that has no messages. Resized channels stay here
+// even if they have no messages.
 const shelvesMax = 1024;
 
 /**
- * Keeps early messages within limits: their number per channel, their total bytes, and their time. It has no clock and no side effects:
- * it returns the dropped and expired messages, and its owner answers them.
+ * Keeps early messages: messages that arrive before their channel has a handler. It limits the number of messages per channel,
+ * the size of all messages in bytes, and the time that a message is kept. It has no clock and no side effects. It returns the
+ * dropped and expired messages, and its owner answers them.
  */
 export class Early<T> {
   readonly #limits: EarlyLimits;
@@ -30,14 +32,17 @@ export class Early<T> {
     this.#limits = limits;
   }
 
-  /** Adds a message. Returns the messages it dropped to make room: the channel's oldest ones, or the message itself. */
+  /**
+   * Adds a message. Returns the messages that were dropped to make room: the channel's oldest messages, and the new message if
+   * it does not fit.
+   */
   add(name: string, entry: T, bytes: number, nowMs: number): T[] {
     const shelf = this.#shelf(name);
     const gone: T[] = [];
     if (shelf.max === 0 || bytes > this.#limits.bytesMax) return [entry];
     while (shelf.kept.length >= shelf.max) gone.push(this.#shift(shelf));
     while (this.#bytes + bytes > this.#limits.bytesMax && shelf.kept.length > 0) gone.push(this.#shift(shelf));
-    // A message never drops messages of other channels.
+    // A message never makes the buffer drop messages of other channels.
     if (this.#bytes + bytes > this.#limits.bytesMax) return [...gone, entry];
     shelf.kept.push({ entry, bytes, untilMs: nowMs + this.#limits.keptMs });
     this.#bytes += bytes;
@@ -52,7 +57,7 @@ export class Early<T> {
     return all;
   }
 
-  /** Removes a message. Returns false when it is not in the buffer. */
+  /** Removes a message. Returns false if the message is not in the buffer. */
   remove(name: string, entry: T): boolean {
     const shelf = this.#shelves.get(name);
     const index = shelf?.kept.findIndex((each) => each.entry === entry) ?? -1;
@@ -62,7 +67,7 @@ export class Early<T> {
     return true;
   }
 
-  /** Sets how many messages of a channel are kept. Returns the oldest ones above that number. */
+  /** Sets how many messages are kept for a channel. Removes and returns the oldest messages above that number. */
   resize(name: string, max: number): T[] {
     const shelf = this.#shelf(name);
     shelf.max = max;
@@ -80,7 +85,7 @@ export class Early<T> {
     return gone;
   }
 
-  /** Time at which the next message expires; undefined when there is none. */
+  /** Time at which the next message expires, in milliseconds. Undefined if there is no message. */
   get nextMs(): number | undefined {
     let next: number | undefined;
     for (const { kept } of this.#shelves.values()) {

@@ -12,7 +12,7 @@ import { type Messages, messagesOf } from "./messages.js";
 import { type Methods, methodsOf } from "./methods.js";
 import { remote } from "./plain-subscriptions.js";
 
-/** Open work of an endpoint, and its counters of moved and copied bytes. */
+/** Counts of an endpoint's open work, and its counters of moved and copied bytes. */
 export interface EndpointStats {
   readonly wire: WireName;
   readonly transport: string;
@@ -20,7 +20,7 @@ export interface EndpointStats {
   readonly calls: number;
   /** Calls and posts of the other end whose handlers have not ended, or whose answers have not left. */
   readonly handling: number;
-  /** Bytes of answers and pushed events that wait for the other end to read. `replyBytesMax` limits each of the two. */
+  /** Bytes of answers and of pushed events that wait for the other end to read. `replyBytesMax` limits each of the two sums. */
   readonly waitingBytes: number;
   /** Streams that this end listens to. */
   readonly listening: number;
@@ -28,30 +28,31 @@ export interface EndpointStats {
   readonly ledger: ChannelLedger;
 }
 
-/** One end of a connection; both ends are equal. Channels have names and cost nothing to create. */
+/** One end of a connection. Both ends have the same functions. A channel has a name, and creating one sends nothing. */
 export interface Endpoint extends AsyncDisposable {
   /** The wire that both ends agreed on. */
   readonly wire: WireName;
-  /** Settles with the reason when either end has closed the transport. Never rejects. */
+  /** Resolves to the reason when either end has closed the transport. Never rejects. */
   readonly closed: Promise<CloseReason>;
   /** Returns a channel of messages with the standard codec. Throws `invalid-argument` for a name that is too long. */
   messages(name: string): Messages<unknown>;
   /** Returns a channel of messages with another codec. Throws `invalid-argument` for a name that is too long. */
   messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
-  /** Returns a channel of methods. */
+  /** Returns a channel of methods. Throws `invalid-argument` for a name that is too long. */
   methods(name: string, codec?: MethodCodec): Methods;
-  /** Returns a channel of events. */
+  /** Returns a channel of events. Throws `invalid-argument` for a name that is too long. */
   events(name: string, codec?: MethodCodec): Events;
-  /** Sets how many messages of a channel the other end keeps until the channel has a handler. Rejects as a method's call does. */
+  /** Sets how many messages the other end keeps for a channel without a handler. Rejects like a method's call. */
   resize(channel: string, count: number): Promise<void>;
   /** Returns a copy of the counters. */
   stats(): EndpointStats;
   /**
-   * Closes the endpoint: starts nothing new, ends the streams it serves, waits at most `timeoutMs` (5 s) for open calls of both ends,
-   * then closes the transport. Unfinished work rejects with `transport-closed`. `await using` does the same.
+   * Closes the endpoint. Starts no new work, ends the streams that this end serves, and waits for open calls of both ends.
+   * After at most `timeoutMs` milliseconds (default: 5,000) it closes the transport. Unfinished work rejects with
+   * `transport-closed`. `await using` calls `close` too.
    */
   close(options?: { timeoutMs?: number }): Promise<void>;
-  /** Closes at once. All open work of both ends fails with `transport-closed`. */
+  /** Closes the transport at once. All open work of both ends fails with `transport-closed`. */
   terminate(reason?: CloseReason): void;
 }
 

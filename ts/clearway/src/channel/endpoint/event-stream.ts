@@ -2,25 +2,31 @@
 import { ReceiveCredit, type Window } from "../../stream/credit.js";
 import { Reader } from "../../stream/reader.js";
 
-/** An event stream's iterator. It reads one event at a time; leaving the loop ends the stream at the other end. */
+/**
+ * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end
+ * too.
+ */
 export interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
-  /** Number of events dropped before the event that was read last. */
+  /** Total number of events that were dropped before the event read last. */
   readonly dropped: number;
-  /** Ends the stream at both ends, as `break` does. Never rejects. */
+  /** Ends the stream at both ends, like `break`. Never rejects. */
   return(): Promise<IteratorResult<T, void>>;
 }
 
-/** What a stream needs from its owner. */
+/** Functions that a stream needs from its owner. */
 export interface StreamOwner<M> {
-  /** Decodes an event's message. An error thrown here ends the stream. */
+  /** Decodes an event's message. If it throws, the stream ends with the error. */
   decode(message: M): unknown;
-  /** Lets the other end send more. */
+  /** Lets the other end send more events and bytes. */
   grant(items: number, bytes: number): void;
   /** Tells the other end that this end wants no more events. */
   cancel(): void;
-  /** Called when the stream has ended and no event waits: there is nothing left to cancel. May be called more than once. */
+  /**
+   * Called when the stream has ended and no event waits. The stream does not need its signal any more. May be called more than
+   * once.
+   */
   done(): void;
-  /** Called with the number of events dropped before the next one. Never throws. */
+  /** Called when an event or the stream's end is read, with the number of events dropped just before it. Never throws. */
   onDrop: ((count: number) => void) | undefined;
 }
 
@@ -32,7 +38,7 @@ interface Kept<M> {
 
 type Next = { resolve: (step: IteratorResult<unknown>) => void; reject: (reason: unknown) => void };
 
-/** Wraps a drop listener so that it never throws. Reports what the listener throws. */
+/** Wraps a drop listener so that it never throws. Reports the listener's errors. */
 export function guarded(
   onDrop: ((count: number) => void) | undefined,
   report: (error: unknown) => void,
@@ -47,14 +53,14 @@ export function guarded(
   };
 }
 
-/** The listener's end of a stream. Credit limits how many events wait here. Settles every `next`. */
+/** The listener's end of a stream. Credit limits the number of events that wait here. Settles every `next`. */
 export class Listener<M> extends Reader {
   dropped = 0;
   readonly #owner: StreamOwner<M>;
   readonly #credit: ReceiveCredit;
   #kept: Kept<M>[] = [];
   #asking: Next[] = [];
-  /** How the stream ends once all events are read. */
+  /** The end of the stream. The reader receives it after all waiting events. */
   #end: { error: unknown } | { error?: never } | undefined;
   #droppedAtEnd = 0;
   /** Events dropped here since the last event that was kept. */
@@ -65,11 +71,11 @@ export class Listener<M> extends Reader {
     super();
     this.#owner = owner;
     this.#credit = new ReceiveCredit(window);
-    // The initial window, which the `listen` frame grants.
+    // Counts the initial window, which the `listen` frame grants.
     this.#credit.open();
   }
 
-  /** Keeps an event. Returns false when the other end sent it without credit. */
+  /** Adds an event. Returns false if the other end sent the event without credit. */
   arrived(message: M, bytes: number, dropped: number): boolean {
     if (this.#end !== undefined || this.#over) return true;
     const allowed = this.#credit.arrived(bytes);
@@ -102,7 +108,10 @@ export class Listener<M> extends Reader {
     this.#settle();
   }
 
-  /** Ends the stream at once and drops waiting events: the signal, the deadline or the transport's end. */
+  /**
+   * Ends the stream at once with an error, and drops waiting events. Used if the signal aborts, the stream cannot start, or
+   * events overflow.
+   */
   fail(error: unknown): void {
     if (this.#over) return;
     this.#kept = [];
@@ -158,7 +167,7 @@ export class Listener<M> extends Reader {
       this.#count(this.#droppedAtEnd);
       this.#close();
     }
-    // An error rejects one `next`. Later ones find the stream at its end.
+    // An error rejects one `next`. Every later `next` returns the end.
     if ("error" in end) reject(end.error);
     else resolve({ done: true, value: undefined });
   }

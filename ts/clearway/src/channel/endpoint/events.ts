@@ -12,7 +12,7 @@ import { remote } from "./plain-subscriptions.js";
 import type { EventSink, Source } from "./source.js";
 import { noAnswer } from "./status.js";
 
-/** What a source of events returns: the events, or nothing if it pushes them through the sink until it ends the sink. */
+/** The result of a source of events: an iterable of events. A source that pushes events through the sink returns nothing. */
 export type EventSource<T> =
   // biome-ignore lint/suspicious/noConfusingVoidType: a source that gives back nothing is a function without a return
   AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;
@@ -21,20 +21,23 @@ export type EventSource<T> =
 export interface Events {
   readonly name: string;
   /**
-   * Listens: the other end starts a stream with the arguments. The other end never sends more than the window; `break` ends the stream
-   * there. A second `listen` on a channel ends the first one, which rejects with `cancelled`. Reading rejects as a method's call does,
-   * once; then the stream is at its end. Throws `invalid-argument`, and what the codec throws for the arguments.
+   * Listens to the channel. The other end starts a stream with the arguments, and never sends more than the window allows.
+   * `break` ends the stream at the other end too. A second `listen` on a channel ends the first stream, which rejects with
+   * `cancelled`.
+   *
+   * Reading rejects with the errors of a method's call. After one rejection, the stream is at its end. Throws
+   * `invalid-argument`, and the codec's error for arguments that the codec cannot encode.
    */
   listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
   /**
-   * Serves the channel's events: calls `open` for each listener.
+   * Serves the channel's events. Calls `open` for each listener.
    *
-   * An iterable's next value is requested only when that value can leave at once: the listener has given credit, no event waits before
-   * it, and the transport is not congested. Its values are therefore never dropped. Events pushed through the sink are queued, up to
-   * `capacity`; `whenFull` says what a full queue does. The stream ends when the iterable or the async function ends. Events are encoded
-   * when they are sent, and their large lists are moved.
+   * The next value of an iterable is requested only when the value can leave at once: the listener has given credit, no event
+   * waits, and the transport is not congested. Values of an iterable are therefore never dropped. Events that are pushed
+   * through the sink wait in a queue of up to `capacity` events. `whenFull` is the policy of a full queue. The stream ends when
+   * the iterable or the async function ends. Events are encoded when they are sent, and their large lists are moved.
    *
-   * Throws `invalid-argument` for a second handler of the channel.
+   * Throws `invalid-argument` if the channel already has a handler.
    */
   serve<T = unknown, A = unknown>(
     open: (args: A, sink: EventSink<T>) => EventSource<T>,
@@ -99,7 +102,10 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   };
 }
 
-/** Sends the events that a source returned. The promise settles when none of the source's code runs any more. */
+/**
+ * Sends the events that a source returned. Returns a promise that settles when all code of the source has ended. Returns
+ * undefined if the source returned nothing.
+ */
 function drive<T>(source: Source, given: EventSource<T>): Promise<void> | undefined {
   if (given === undefined || given === null) return undefined;
   if (isIterable(given)) return source.pump(given);

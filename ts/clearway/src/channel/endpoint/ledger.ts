@@ -2,29 +2,29 @@
 
 /** Why memory of a message was copied. */
 export type ChannelCopyReason =
-  /** It was encoded into the message: all bytes of a message except its attachments. */
+  /** The bytes were encoded into the message. These are all bytes of a message except its attachments. */
   | "encoded"
   /** A large list that was not given away with `move()`. */
   | "not-moved"
   /** A large list that is a view of a part of its buffer. */
   | "partial-view"
-  /** Memory that cannot be transferred: WebAssembly's, Node's buffer pool. */
+  /** Memory that cannot be transferred, such as WebAssembly memory or Node's buffer pool. */
   | "not-transferable"
   /** The transport carries only bytes. */
   | "byte-transport";
 
-/** Bytes that crossed in one direction. */
+/** Bytes that were sent in one direction. */
 export interface ChannelLedgerSide {
   /** Bytes that changed owner without a copy. */
   movedBytes: number;
   /** Bytes of shared memory that a message refers to. Each reference counts. */
   sharedBytes: number;
-  /** Bytes that were copied; `copies` has the reasons. */
+  /** Bytes that were copied. `copies` has the same bytes by reason. */
   copiedBytes: number;
   copies: Partial<Record<ChannelCopyReason, { count: number; bytes: number }>>;
 }
 
-/** Both directions, as this end knows them. Why the other end copied, only that end knows. */
+/** Bytes of both directions, as this end counts them. This end does not know why the other end copied bytes. */
 export interface ChannelLedger {
   sent: ChannelLedgerSide;
   received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;

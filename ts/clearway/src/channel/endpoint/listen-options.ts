@@ -5,25 +5,31 @@ import { checkSignal } from "../../error/read-signal.js";
 import { defaultWindow, type Window } from "../../stream/credit.js";
 import type { QueueLimits, WhenFull } from "./source-queue.js";
 
-/** How a listener reads events. */
+/** Options of a listener. */
 export interface ListenOptions {
-  /** Ends the stream at both ends. Reading rejects with the signal's reason. */
+  /** Ends the stream at both ends when it aborts. Reading rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How far the other end may be ahead of the reader. Default: 16 events and 1 MiB. */
+  /** Maximum number of events and of bytes that the other end may send ahead of the reader. Default: 16 events and 1 MiB. */
   readonly window?: Partial<Window>;
-  /** How many pushed events wait at the other end once the window is used up. Default: the other end's setting, else 16. */
+  /**
+   * Number of pushed events that may wait at the other end when the window is used up. Default: the other end's setting, else
+   * 16.
+   */
   readonly capacity?: number;
-  /** What the other end does when its queue is full. Default: the other end's setting, else "wait". */
+  /** Policy of the other end's queue when it is full. Default: the other end's setting, else "wait". */
   readonly whenFull?: WhenFull;
-  /** Called with the number of dropped events when the event behind them is read. */
+  /** Called with the number of dropped events when the next event, or the end of the stream, is read. */
   readonly onDrop?: (count: number) => void;
 }
 
-/** Queue of pushed events for listeners that do not set their own. */
+/** Settings of the queue of pushed events, for listeners that do not set their own. */
 export interface ServeOptions {
-  /** What a full queue does. Default: "wait". */
+  /** Policy of a full queue. Default: "wait". */
   readonly whenFull?: WhenFull;
-  /** Events that wait once the listener's window is used up: 1 to 65,535, default 16. Iterables are not read ahead into this queue. */
+  /**
+   * Number of events that may wait when the listener's window is used up: 1 to 65,535. Default: 16. Values of an iterable do
+   * not wait in this queue.
+   */
   readonly capacity?: number;
 }
 
@@ -32,15 +38,16 @@ const capacityMax = 0xffff;
 const capacityDefault = 16;
 
 /**
- * Returns options for a reader that wants only the newest event, such as frames to draw. Of events that are pushed faster than they are
- * read, all but the last are dropped. An iterable's next value is requested only when the reader is ready for it. With a window of 1, one
- * event is in flight or waits here; with a window of 2, the next one is in flight while one is read.
+ * Returns options for a reader that wants only the newest event, such as the next frame to draw. If events are pushed faster
+ * than they are read, the other end keeps only the newest one. The next value of an iterable is requested only when the reader
+ * is ready for it. With a window of 1, one event is in flight or waits at the reader. With a window of 2, the next event is in
+ * flight while the reader reads one.
  */
 export function latest(window = 1): ListenOptions {
   return { window: { items: window }, capacity: 1, whenFull: "dropOldest" };
 }
 
-/** Returns the complete window. Throws `invalid-argument`. */
+/** Checks the options and returns the complete window. Throws `invalid-argument`. */
 export function checkListen({ signal, window = {}, capacity, whenFull }: ListenOptions): Window {
   checkSignal(signal);
   const { items = defaultWindow.items, bytes = defaultWindow.bytes } = window;
@@ -51,7 +58,7 @@ export function checkListen({ signal, window = {}, capacity, whenFull }: ListenO
   return { items, bytes };
 }
 
-/** Returns the complete limits. Throws `invalid-argument`. */
+/** Checks the options and returns the complete limits. Throws `invalid-argument`. */
 export function checkServe({ capacity = capacityDefault, whenFull = "wait" }: ServeOptions): QueueLimits {
   if (!(Number.isInteger(capacity) && capacity >= 1 && capacity <= capacityMax))
     throw invalid("capacity", `a whole number from 1 to ${capacityMax}`, capacity);
@@ -64,7 +71,7 @@ export function policyNumber(whenFull: WhenFull | undefined): number {
   return whenFull === undefined ? 0 : policies.indexOf(whenFull) + 1;
 }
 
-/** Returns the limits that the listener asked for, with this end's for those it left open. */
+/** Returns the limits that the listener asked for. Limits that it left open have this end's values. */
 export function limitsFor(asked: { capacity: number; policy: number }, own: QueueLimits): QueueLimits {
   return { capacity: asked.capacity || own.capacity, whenFull: policies[asked.policy - 1] ?? own.whenFull };
 }

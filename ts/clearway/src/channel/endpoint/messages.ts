@@ -8,7 +8,7 @@ import type { Core } from "./core.js";
 import type { HandlerContext, Served } from "./served.js";
 import { stitch } from "./stitch.js";
 
-/** Handles one message. Returns the reply; undefined is an empty reply. */
+/** Handles one message and returns the reply. `undefined` becomes an empty reply. */
 export type MessageHandler<T, Written> = (
   message: T,
   context: HandlerContext,
@@ -18,21 +18,24 @@ export type MessageHandler<T, Written> = (
 export interface Messages<T, Written = T> {
   readonly name: string;
   /**
-   * Sends a message and waits for the reply, which is `undefined` when the handler returned none. Copies the message's lists, or moves
-   * the large ones with `move()`.
+   * Sends a message and waits for the reply. The reply is `undefined` if the handler returned none. Copies the message's lists,
+   * or moves them if the message is given with `move()`. Rejects with:
    *
-   * Rejects with what the codec throws; with a {@link RemoteError}; with a ClearwayError: `no-handler`, `dropped`, `queue-full`,
-   * `deadline`, `timeout`, `transport-closed`, `too-large`; and with the signal's reason when the signal aborts.
+   * - the codec's error, for a message or a reply that the codec refuses;
+   * - a {@link RemoteError}, if the handler threw;
+   * - a `ClearwayError`: `no-handler`, `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed` or `too-large`;
+   * - the signal's reason, if the signal aborts.
    */
   send(message: Written, options?: CallOptions): Promise<T | undefined>;
   /**
-   * Sends a message that has no reply. Settles when the transport has the message, so awaiting each post keeps a sender in step with the
-   * transport. Rejects as `send` does.
+   * Sends a message that has no reply. Settles when the transport has taken the message. A sender that awaits each post
+   * therefore sends no faster than the transport carries. Rejects like `send`.
    */
   post(message: Written): Promise<void>;
   /**
-   * Handles the other end's messages, early ones first. Encodes the handler's replies and moves their large lists. Disposing removes the
-   * handler; later messages wait for the next one. Throws `invalid-argument` for a second handler.
+   * Handles the other end's messages, early messages first. Encodes the handler's replies and moves their large lists.
+   * Disposing the result removes the handler; later messages wait for the next handler. Throws `invalid-argument` if the
+   * channel already has a handler.
    */
   handle(handler: MessageHandler<T, Written>): Disposable;
 }
@@ -72,8 +75,8 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
 }
 
 /**
- * Runs a handler and answers; synchronously when the handler returns its value synchronously. The promise settles when an async handler
- * has ended. Never throws or rejects, provided that `fail` does not throw.
+ * Runs a handler and answers. Answers synchronously if the handler returns its value synchronously. Returns a promise that
+ * settles when an async handler has ended. Never throws or rejects, provided that `fail` does not throw.
  */
 export function respond<T>(
   run: () => T | Promise<T>,

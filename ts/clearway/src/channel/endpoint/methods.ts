@@ -13,10 +13,10 @@ import type { HandlerContext, Served } from "./served.js";
 import { noAnswer } from "./status.js";
 import { stitched } from "./stitch.js";
 
-/** A method. Takes the call's arguments; returns its result or throws. */
+/** A method. It takes the call's arguments, and returns its result or throws. */
 export type MethodHandler = (args: never, context: HandlerContext) => unknown;
 
-/** A handler of all methods returns this for a method it does not have. */
+/** A function that handles all methods returns this value for a method that it does not have. */
 export const notImplemented: unique symbol = Symbol("clearway.notImplemented");
 
 /** A channel's methods by name, or one function for all of them. */
@@ -28,13 +28,14 @@ export type MethodHandlers =
 export interface Methods {
   readonly name: string;
   /**
-   * Calls a method with one value as its arguments. Copies the arguments' lists, or moves the large ones with `move()`. Rejects as `send`
-   * of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. The type `R` is not checked.
+   * Calls a method with one value as its arguments. Copies the lists of the arguments, or moves them if the arguments are given
+   * with `move()`. Rejects with the errors of `send` of {@link Messages}, and with `not-implemented`. The error of the other
+   * end is a {@link RemoteError}. The type `R` is not checked.
    */
   call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
   /**
-   * Handles the other end's calls, early ones first. Encodes results and moves their large lists; `undefined` becomes null. A missing
-   * method is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
+   * Handles the other end's calls, early calls first. Encodes results and moves their large lists. `undefined` becomes null.
+   * The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if the channel already has a handler.
    */
   handle(handlers: MethodHandlers): Disposable;
 }
@@ -80,15 +81,16 @@ type Run = (method: string, args: unknown, context: HandlerContext) => unknown;
 function runner(handlers: MethodHandlers): Run {
   if (typeof handlers === "function") return handlers;
   return (method, args, context) => {
-    // Only own properties are methods of the channel; inherited ones are not.
+    // Only own properties are methods of the channel. Inherited properties are not.
     const own = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
     return typeof own === "function" ? own.call(handlers, args as never, context) : notImplemented;
   };
 }
 
 /**
- * Encodes an error in the plain wire's envelope. Leaves out details that the codec cannot encode. An error that is too large keeps only
- * its code and the beginning of its message. Throws what the codec throws for those two.
+ * Encodes an error in the plain wire's envelope. Leaves out details that the codec cannot encode. An error that is too large
+ * keeps only the beginning of its code and of its message. Throws the codec's error if the codec cannot encode the code or the
+ * message.
  */
 export function writeEnvelope(
   codec: MethodCodec,
@@ -101,7 +103,7 @@ export function writeEnvelope(
       const body = codec.reply.encode({ ...envelope, details: told });
       if (body.length <= bodyBytesMax) return body;
     } catch {
-      // The codec cannot encode the details, or any part of the error. The next attempt tells which.
+      // The codec cannot encode the details, or another part of the error. The next attempt leaves out the details.
     }
   }
   const [shortCode, shortMessage] = shortened(code, message, bodyBytesMax);

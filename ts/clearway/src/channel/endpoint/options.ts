@@ -7,62 +7,75 @@ import type { WireName } from "../wire/hello.js";
 /** Settings of an endpoint. */
 export interface EndpointOptions {
   /**
-   * The wire to use. "clearway" (the default) connects two ends of Clearway's; "plain" is Flutter's platform messages and nothing else;
-   * "either" chooses the first of these two that the other end's hello also lists.
+   * The wire to use. "clearway" connects two Clearway endpoints. "plain" uses only the messages of Flutter's platform channels.
+   * "either" uses "clearway" if the other end's hello lists it, else "plain". Default: "clearway".
    */
   readonly wire?: WireName | "either";
-  /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default: true. */
+  /**
+   * Whether the ends exchange a hello. Set false for an end that is not Clearway's, and that sends no hello and expects none.
+   * False needs `wire: "plain"`. Default: true.
+   */
   readonly hello?: boolean;
-  /** Time limit of the other end's hello, in ms. Default: 30 s. Infinity: no limit. */
+  /** Maximum time to wait for the other end's hello, in milliseconds. Default: 30,000. Infinity: no limit. */
   readonly helloMs?: number;
-  /** Stops waiting for the hello; `connect` rejects with the signal's reason. */
+  /** Stops waiting for the hello when it aborts. `connect` then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each of the four
-   * separately. Default: 4096. A call from the other end occupies its place until its handler has ended and its answer has left, even if
-   * it was cancelled.
+   * Maximum number of open calls and of open streams. The limit holds for four numbers separately: calls and streams that this
+   * end has open, and calls and streams that this end runs for the other end. Default: 4096. A call from the other end counts
+   * until its handler has ended and its answer has left, even if the call was cancelled.
    */
   readonly callsMax?: number;
   /**
-   * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit none of its requests starts and, unless this
-   * end itself waits for an answer, the transport is paused, until half of the bytes have left. The same number limits the bytes of
-   * pushed events that wait for it in all its streams together, whatever capacity it asks for: at that limit every stream is full.
+   * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit, no request of the other end
+   * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have left, requests
+   * start again and the transport resumes.
+   *
+   * The same number limits the bytes of pushed events that wait for the other end, in all its streams together. At that limit,
+   * every stream counts as full, whatever capacity the other end asked for.
    */
   readonly replyBytesMax?: number;
-  /** Time in ms after which an end at that limit that reads nothing is disconnected (`timeout`). Default: 30 s. Infinity: never. */
+  /**
+   * Maximum time that the other end may stay at `replyBytesMax` without reading, in milliseconds. After this time it is
+   * disconnected with `timeout`. Default: 30,000. Infinity: no limit.
+   */
   readonly stallMs?: number;
-  /** Longest name of a channel, in bytes. Default: 255, at most 65,535. */
+  /** Maximum length of a channel's name, in bytes. Default: 255. It can be 65,535 at most. */
   readonly nameBytesMax?: number;
   /**
-   * Messages kept per channel without a handler; a further message drops the oldest one. Default: 16. The other end can change the number
-   * of a channel, up to 1024.
+   * Number of messages that are kept for a channel without a handler. A further message drops the oldest one. Default: 16. The
+   * other end can change the number for a channel, up to 1024.
    */
   readonly early?: number;
-  /** Limit of all early messages together, in bytes. Default: 1 MiB. */
+  /** Maximum size of all early messages together, in bytes. Default: 1 MiB. */
   readonly earlyBytesMax?: number;
-  /** How long early messages are kept, in ms, before they are answered with `no-handler`. Default: 5 s. */
+  /** Time that early messages are kept, in milliseconds. After this time they are answered with `no-handler`. Default: 5,000. */
   readonly earlyMs?: number;
-  /** Smallest size in bytes at which a list of numbers travels next to its message, as an attachment. Default: 16 KiB. */
+  /** Minimum size of a list of numbers that travels next to its message, as an attachment, in bytes. Default: 16 KiB. */
   readonly attachmentBytesMin?: number;
   /**
-   * Throw `would-copy` instead of copying an attachment; a transport of bytes copies every attachment. Small lists stay in the message
-   * and never throw.
+   * Whether to throw `would-copy` instead of copying an attachment. A transport of bytes copies every attachment, so it refuses
+   * all attachments then. Small lists stay in the message and never throw. Default: false.
    */
   readonly strict?: boolean;
-  /** Write a handler error's stack as the fourth part of a plain envelope. Not every foreign end can read it. Default: false. */
+  /**
+   * Whether an error reply on the plain wire has the stack of a handler's error as its fourth part. Some ends that are not
+   * Clearway's cannot read this part. Default: false.
+   */
   readonly stacks?: boolean;
   /**
-   * Whether errors of handlers and sources cross in full, with stack, properties and causes. Default: true for a worker, a child process
-   * and another part of this process. Over WebSockets, sockets and other streams, only the code and the message cross, and the `details`
-   * of a {@link RemoteError} that this end created.
+   * Whether the other end receives errors of handlers and sources in full, with stack, properties and causes. If false, it
+   * receives only the code and the message, and the `details` of a {@link RemoteError} that this end created. Default: true for
+   * a worker, a child process and another part of this process; false for WebSockets, sockets and other streams.
    */
   readonly exposeErrors?: boolean;
   /**
-   * Returns the error that crosses instead of the one that a handler or a source threw, for example a {@link RemoteError}. Runs before
-   * anything else is left out. If it throws, the code `error` crosses with a message without details.
+   * Returns the error to send instead of the error that a handler or a source threw, for example a {@link RemoteError}. It runs
+   * before any part of the error is left out. If it throws, the other end receives the code `error` and a message without
+   * details.
    */
   readonly redactError?: (error: unknown, channel: string) => unknown;
-  /** Called with handler errors that no caller waits for. Default: `console.error`. */
+  /** Called with errors that no caller receives, such as the error of a post's handler. Default: `console.error`. */
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
@@ -78,9 +91,10 @@ export interface EndpointSettings
 
 export const earlyMax = 1024;
 
-// Encoding a list into its message and decoding it copies it three times. An attachment is copied once, and can be moved instead. A round
-// trip of such a list through a port in Node 20 takes, encoded and as an attachment: 16 KiB 32 us and 30 us, 64 KiB 47 us and 37 us, 1
-// MiB 651 us and 107 us (ts/clearway/bench/channel-attachments.mjs). Below 16 KiB there is nothing to gain.
+// A list inside a message is copied three times, from encoding to decoding. An attachment is copied once, or moved. Measured
+// round trips of a list through a port in Node 20, inside the message and as an attachment: 32 us and 30 us for 16 KiB, 47 us
+// and 37 us for 64 KiB, 651 us and 107 us for 1 MiB (ts/clearway/bench/channel-attachments.mjs). Below 16 KiB, an attachment
+// saves no time.
 const attachmentBytesMin = 16 << 10;
 
 const defaults = {

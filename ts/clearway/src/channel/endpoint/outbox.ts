@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A request that waits to leave. `leave` sends it; `refuse` is called with what `leave` throws. */
+/** A request that waits to leave. `leave` sends the request. If `leave` throws, the outbox calls `refuse` with the error. */
 export interface Waiting {
   leave(): void;
   refuse(reason: unknown): void;
 }
 
 /**
- * Keeps requests while the transport is congested, in the order they were made. The callers limit how many there are. Has no side effects
- * of its own.
+ * Keeps requests while the transport is congested, in the order in which they were made. The callers limit the number of
+ * requests.
  */
 export class Outbox {
   #waiting: Waiting[] = [];
@@ -18,7 +18,7 @@ export class Outbox {
     this.#held = held;
   }
 
-  /** Sends a request now, or keeps it. Returns false when it was kept. */
+  /** Sends a request now, or keeps it. Returns false if the request was kept. */
   push(request: Waiting): boolean {
     if (this.#waiting.length > 0 || this.#held()) {
       this.#waiting.push(request);
@@ -28,7 +28,7 @@ export class Outbox {
     return true;
   }
 
-  /** Removes a request that has not left. Returns false when it has. */
+  /** Removes a request that has not left. Returns false if the request has left. */
   remove(request: Waiting): boolean {
     const index = this.#waiting.indexOf(request);
     if (index < 0) return false;
@@ -45,7 +45,7 @@ export class Outbox {
     }
   }
 
-  /** Drops waiting requests: nothing leaves any more. */
+  /** Drops all waiting requests. Calls neither `leave` nor `refuse`. */
   clear(): void {
     this.#waiting = [];
   }

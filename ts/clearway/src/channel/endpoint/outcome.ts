@@ -5,12 +5,12 @@ import type { ErrorCode } from "../../error/codes.js";
 import { abortOf } from "../../error/read-signal.js";
 import { RemoteError } from "./remote-error.js";
 
-/** How a call ended, as a value. */
+/** The end of a call, as a value. */
 export type Outcome<T> =
   | { readonly kind: "result"; readonly value: T }
   /** The other end's handler threw. */
   | { readonly kind: "remote-error"; readonly error: RemoteError }
-  /** The call did not run, or the caller stopped waiting for it. */
+  /** The call ended without a result and without an error of the handler. */
   | { readonly kind: OutcomeKind; readonly error: unknown };
 
 /** Ends of a call that are neither a result nor the handler's own error. */
@@ -36,9 +36,9 @@ const kinds: Partial<Record<ErrorCode, OutcomeKind>> = {
 };
 
 /**
- * Waits for a call and returns how it ended, as a value. Saves callers from catching errors and comparing codes. Pass the call's signal
- * too, because a cancelled call rejects with that signal's own reason. Misuse, such as a value that the codec cannot encode, still
- * rejects.
+ * Waits for a call and returns its end as a value. Callers need not catch errors and compare codes. Pass the call's signal too:
+ * a cancelled call rejects with the signal's reason, and `outcome` recognizes that reason only if it has the signal. Misuse
+ * still rejects, such as a value that the codec cannot encode.
  */
 export async function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>> {
   try {

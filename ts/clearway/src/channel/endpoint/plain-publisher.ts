@@ -10,7 +10,7 @@ import type { Served } from "./served.js";
 import { Source } from "./source.js";
 import type { QueueLimits } from "./source-queue.js";
 
-/** How a channel's events are served. */
+/** Limits and functions to serve a channel's events. */
 export interface PlainServing {
   readonly name: string;
   readonly codec: MethodCodec;
@@ -20,8 +20,8 @@ export interface PlainServing {
 }
 
 /**
- * Serves events to a foreign end (spec/wire.md): `listen` and `cancel` are methods, each channel has one stream, and there is no credit.
- * Events are queued while the transport is congested.
+ * Returns a handler that serves events to an end that is not Clearway's (spec/wire.md). `listen` and `cancel` are methods, and
+ * each channel has one stream. There is no credit. Events are queued while the transport is congested.
  */
 export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
   const { connection } = core;
@@ -75,7 +75,7 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
     else if (method === "listen") {
       active?.cancel(new ClearwayError("cancelled", `${name}: a second listen took this one's place`));
       const channel = connection.name(name);
-      // The answer goes first: it tells the other end that events may follow.
+      // The answer must leave before the first event, because it announces that events may follow.
       served.answer(Status.done, done);
       open(channel, args);
     } else if (method === "cancel") {

@@ -18,21 +18,22 @@ type Sent = (name: string, body: Uint8Array) => Promise<Received>;
 interface Listen {
   readonly stream: Listener<Received>;
   readonly end: (end: { error: unknown } | { error?: never }) => void;
-  /** Tells the other end that no one listens any more. */
+  /** Cancels the stream at the other end. */
   readonly stop: () => void;
   readonly capacity: number;
   readonly whenFull: WhenFull | undefined;
-  /** Events dropped since the last one that was kept, under `dropNewest`. */
+  /** Number of events dropped since the last kept event, under `dropNewest`. */
   missed: number;
 }
 
-// Without credit the other end sends at its own speed. This many events are kept before the policy applies.
+// Default number of events that wait here before the policy applies. Without credit, the other end sends at its own speed.
 const capacityDefault = 1024;
 
 /**
- * Event streams of a foreign end: `listen` and `cancel` are methods, each event is a message, and a message without bytes ends the stream
- * (spec/wire.md). There is no credit, so the reader's own buffer has the limit. A full buffer drops and reports events under `dropOldest`
- * and `dropNewest`. Under every other policy it ends the stream with `queue-full`, because no event may be lost silently.
+ * Event streams of an end that is not Clearway's (spec/wire.md). `listen` and `cancel` are methods. Each event is a message. A
+ * message without bytes ends the stream. There is no credit, so the reader's own buffer has the limit. Under `dropOldest` and
+ * `dropNewest`, a full buffer drops events and reports their number. Under every other policy, a full buffer ends the stream
+ * with `queue-full`, because no event may be lost silently.
  */
 export class PlainSubscriptions {
   readonly #connection: Connection;
@@ -50,7 +51,7 @@ export class PlainSubscriptions {
 
   listen(channel: string, codec: MethodCodec, args: unknown, options: ListenOptions): Listener<Received> {
     checkListen(options);
-    // Throws for a name that is too long, before anything counts as open.
+    // Throws for a name that is too long, before the stream counts as open.
     this.#connection.name(channel);
     const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
     const body = codec.call.encode({ method: "listen", args });
@@ -108,7 +109,8 @@ export class PlainSubscriptions {
     return stream;
   }
 
-  // The answer to a cancel is ignored. The arguments were encodable when the stream began, but may not be now.
+  // Cancels a stream at the other end and ignores the answer. The codec could encode the arguments when the stream began, but
+  // may be unable to encode them now.
   #cancel(channel: string, codec: MethodCodec, args: unknown): void {
     try {
       this.#call(channel, codec.call.encode({ method: "cancel", args })).catch(() => {});
@@ -117,7 +119,7 @@ export class PlainSubscriptions {
     }
   }
 
-  /** Passes a message to its channel's stream. Returns false when no one listens to that channel. */
+  /** Passes a message to its channel's stream. Returns false if this end does not listen to the channel. */
   message(channel: string, message: Received): boolean {
     const listen = this.#open.get(channel);
     if (listen === undefined) return false;
@@ -164,7 +166,7 @@ function readRefusal(connection: Connection, codec: MethodCodec, channel: string
   }
 }
 
-/** Returns the error that a plain envelope carries. */
+/** Returns the error in an error envelope of the plain wire. */
 export function remote(
   { code, message, details, stack }: { code: string; message: string | null; details: unknown; stack?: string | null },
   channel: string,

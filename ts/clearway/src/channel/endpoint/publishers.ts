@@ -7,18 +7,21 @@ import type { Asked } from "./request-router.js";
 import { Source, type SourceWire } from "./source.js";
 import type { QueueLimits } from "./source-queue.js";
 
-/** How a channel's events are queued, encoded and started. */
+/** Limits and functions to serve a channel's events. */
 export interface Serving {
   readonly limits: QueueLimits;
   encode(event: unknown): Encoded;
-  /** Starts the stream. The promise settles when none of the source's code runs any more, and never rejects; undefined: none runs. */
+  /**
+   * Starts the stream. Returns a promise that settles when all code of the source has ended, and never rejects. Returns
+   * undefined if no code of the source runs.
+   */
   begin(source: Source, args: Received): Promise<void> | undefined;
 }
 
 /** A stream that the other end asked for, on Clearway's wire. */
 export class AskedStream implements Asked {
   readonly #publishers: Publishers;
-  /** Credit granted before the stream began. */
+  /** Credit that the other end granted before the stream began, in events and in bytes. */
   items: number;
   bytes: number;
 
@@ -46,11 +49,11 @@ export class AskedStream implements Asked {
   }
 }
 
-/** Sends the ends of streams, and keeps the requests that wait for their handlers. */
+/** The owner of the publishers. It sends the ends of streams, and keeps the requests that wait for their handlers. */
 export interface PublishersOwner {
-  /** Sends a frame, and charges it to the other end until it has left. Never throws. */
+  /** Sends a frame. The frame's bytes count against the other end until the frame has left. Never throws. */
   reply(parts: FrameParts, message?: Encoded): void;
-  /** Removes a requested stream that waits for its handler, if it waits. */
+  /** Removes a requested stream that waits for its handler. Does nothing if the stream does not wait. */
   withdraw(asked: AskedStream): void;
 }
 
@@ -58,10 +61,12 @@ export interface PublishersOwner {
 export class Publishers {
   readonly #connection: Connection;
   readonly #owner: PublishersOwner;
-  /** By id: streams that have not begun. `#open` has those that have. */
+  /** Requested streams that have not begun, by id. `#open` has the streams that have begun. */
   readonly #asked = new Map<number, AskedStream>();
   readonly #open = new Map<number, Source>();
-  /** Streams whose source still runs, with or without a listener. They occupy a place until it ends. */
+  /**
+   * Streams whose source still runs, with or without a listener. A stream counts against `callsMax` until its source has ended.
+   */
   readonly #running = new Set<Source>();
 
   constructor(connection: Connection, owner: PublishersOwner) {
@@ -73,7 +78,7 @@ export class Publishers {
     return this.#open.size + this.#asked.size;
   }
 
-  /** Takes in a listen. Returns undefined when the other end may not open the stream. */
+  /** Registers a request for a stream. Returns undefined if the other end may not open the stream. */
   ask(frame: Frame, channel: string, args: Received): AskedStream | undefined {
     const { id } = frame;
     if (this.#asked.has(id) || this.#open.has(id)) {
@@ -81,7 +86,8 @@ export class Publishers {
       return undefined;
     }
     this.#replace(channel);
-    // A source's abort listeners may have closed this end, or too many ends wait.
+    // `#replace` may have closed this end. It runs abort listeners of a source, or adds a refusal to the waiting replies, of
+    // which there may be too many.
     if (this.#connection.reason !== undefined) return undefined;
     const asked = new AskedStream(this, id, channel, args, frame);
     this.#asked.set(id, asked);
@@ -132,7 +138,7 @@ export class Publishers {
     asked.bytes += b;
   }
 
-  /** Cancels a stream for its listener. Returns the stream if it has not begun. */
+  /** Cancels a stream because its listener has cancelled it. Returns the stream if it has not begun. */
   cancel(id: number): AskedStream | undefined {
     this.#open.get(id)?.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
     const asked = this.#asked.get(id);
@@ -157,12 +163,15 @@ export class Publishers {
       source.cancel(this.#connection.closedError(`events of ${source.channel}`));
   }
 
-  /** Removes a stream that has not begun. Returns false if it was refused: another may have its number since. */
+  /**
+   * Removes a stream that has not begun. Returns false if the stream was refused. Another stream may have the same number
+   * since.
+   */
   #take(asked: AskedStream): boolean {
     return this.#asked.get(asked.id) === asked && this.#asked.delete(asked.id);
   }
 
-  // A second listen on a channel ends the first: spec/wire.md.
+  // Ends the channel's stream, because a second listen on a channel ends the first one (spec/wire.md).
   #replace(channel: string): void {
     for (const source of this.#open.values()) {
       if (source.channel !== channel) continue;

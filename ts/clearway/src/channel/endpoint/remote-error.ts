@@ -3,28 +3,29 @@ import { underSeam } from "../../error/stack.js";
 
 const brand = Symbol.for("clearway.remoteError");
 
-/** Optional parts of an error. */
+/** Optional parts of a {@link RemoteError}. */
 export interface RemoteErrorParts {
   /** Any value that the standard codec can encode. */
   readonly details?: unknown;
   readonly cause?: unknown;
   readonly channel?: string;
-  /** The stack at the other end. */
+  /** The error's stack at the other end. */
   readonly stack?: string;
   readonly callerStack?: string;
 }
 
 /**
- * An error that the other end's handler threw. A handler throws one to choose code and details; for every other error the code is the
- * error's own `code`, or "error". Between two ends of Clearway's wire, `cause` is the error thrown there, with class name, stack,
- * properties and causes, if the other end exposes errors. Then the stack continues with the call's.
+ * An error that the other end's handler threw. A handler throws a `RemoteError` to choose the code and the details. For any
+ * other error, the code is the error's own `code`, or "error". On Clearway's wire, if the other end exposes errors, `cause` is
+ * the error that was thrown there, with class name, stack, properties and causes. The stack of the error continues with the
+ * stack of the code that awaits the call.
  */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
-  /** The handler's own code; any text. */
+  /** The code that the handler chose. It can be any text. */
   readonly code: string;
   readonly details: unknown;
-  /** The channel's name; empty for an error that has not crossed. */
+  /** The channel's name. Empty for an error that was created at this end. */
   readonly channel: string;
 
   constructor(code: string, message: string, parts: RemoteErrorParts = {}) {
@@ -35,12 +36,13 @@ export class RemoteError extends Error {
     if (parts.stack) this.stack = parts.stack + underSeam(parts.callerStack ?? "");
   }
 
-  // A getter, not a property defined after the class: bundlers would keep such a property in an app that uses only codecs.
+  // A getter, and not a property that is defined after the class. Bundlers would keep such a property in an app that uses only
+  // codecs.
   get [brand](): true {
     return true;
   }
 
-  /** Recognizes the errors of every copy of this class by their brand, as `ClearwayError` does. */
+  /** Recognizes the errors of every copy of this class by their brand, like `ClearwayError`. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
   }

@@ -7,9 +7,12 @@ import type { Connection, Encoded } from "./connection.js";
 
 /** The owner of the replies. */
 export interface RepliesOwner {
-  /** Whether this end waits for nothing itself. Two ends that both wait for answers must both read. */
+  /**
+   * Whether the transport may be paused. It may not be paused while this end waits for answers: two ends that wait for each
+   * other must both read.
+   */
   mayPause(): boolean;
-  /** Called when there is room for more. */
+  /** Called when there is room for more answers. */
   onRoom(): void;
   /** Closes the connection at once, because the other end does not read. */
   end(reason: CloseReason): void;
@@ -19,20 +22,20 @@ interface Reply {
   readonly parts: FrameParts;
   readonly message: Encoded;
   readonly bytes: number;
-  /** Called when the reply has left for the transport, or never will. */
+  /** Called when the reply has left for the transport, or when it never will. */
   readonly gone: () => void;
 }
 
-// Estimated size here of a reply without bytes.
+// Estimated memory of a waiting reply without a body, in bytes.
 const replyBytes = 64;
-// Most refusals that may wait in addition to the answers of `callsMax` calls. A peer that lets more wait does not read at all. Go's
-// HTTP/2 server sets its limit for such frames at 10,000.
+// Maximum number of waiting refusals, in addition to the answers of `callsMax` calls. A peer that lets more of them wait does
+// not read at all. Go's HTTP/2 server allows 10,000 such frames.
 const refusalsMax = 8192;
 
 /**
- * Replies that wait while the transport is congested: answers, and ends of streams. Their bytes are charged to the other end. At the
- * limit, `full` is true: no handler starts, and the transport is paused unless this end waits for an answer itself. A peer that reads
- * none of them for `stallMs` is disconnected.
+ * Replies that wait while the transport is congested: answers, and ends of streams. Their bytes count against the other end. At
+ * the limit `replyBytesMax`, `full` is true. Then no handler starts, and the transport is paused unless this end waits for an
+ * answer itself. A peer that reads no reply for `stallMs` is disconnected.
  */
 export class Replies {
   readonly #connection: Connection;
@@ -60,7 +63,7 @@ export class Replies {
     return this.#full;
   }
 
-  /** Sends a reply now, or when there is room. Never throws. */
+  /** Sends a reply now, or later when there is room. Never throws. */
   send(parts: FrameParts, message: Encoded, gone: () => void): void {
     const connection = this.#connection;
     if (connection.reason !== undefined) return gone();
@@ -77,7 +80,7 @@ export class Replies {
     if (this.#bytes >= replyBytesMax) this.#fill();
   }
 
-  /** Pauses or resumes the transport, as the state now requires. */
+  /** Pauses or resumes the transport, depending on the current state. */
   weigh(): void {
     const pause = this.#full && this.#owner.mayPause();
     if (pause === this.#paused) return;
@@ -97,12 +100,12 @@ export class Replies {
       this.#connection.control(parts, message);
       gone();
     }
-    // Replies pushed during the loop are at the end of the same list.
+    // Replies that were added during the loop are at the end of the same list.
     this.#waiting = waiting.slice(at);
     if (this.#full && this.#waiting.length < before) this.#look();
   }
 
-  /** Drops waiting replies: nothing leaves any more. */
+  /** Drops all waiting replies. The owner calls this when the transport has closed. */
   clear(): void {
     clearTimeout(this.#stalled);
     this.#full = false;
@@ -116,7 +119,7 @@ export class Replies {
     this.weigh();
   }
 
-  /** Called when some replies have left. */
+  /** Updates the state after some replies have left. */
   #look(): void {
     clearTimeout(this.#stalled);
     if (this.#bytes * 2 > this.#connection.settings.replyBytesMax) return this.#wind();

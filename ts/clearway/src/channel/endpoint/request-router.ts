@@ -11,15 +11,18 @@ import type { Served, ServedOwner } from "./served.js";
 export interface Asked {
   readonly id: number;
   readonly channel: string;
-  /** Answers that there is no such stream. */
+  /** Answers that the stream does not start. `status` is the reason. */
   refuse(status: Status): void;
 }
 
 /** Serves a channel at this end. Its methods never throw. */
 export interface Handler<A extends Asked = Asked> {
-  /** Handles a call or a post. The promise settles when the handler has ended, and never rejects; undefined: it has ended already. */
+  /**
+   * Handles a call or a post. Returns a promise that settles when the handler has ended, and never rejects. Returns undefined
+   * if the handler has already ended.
+   */
   request(served: Served): Promise<void> | undefined;
-  /** Handles a listen. Channels without this method have no events. */
+  /** Handles a request for a stream. A channel without this method has no events. */
   listen?(asked: A): void;
 }
 
@@ -34,13 +37,16 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   readonly #handlers = new Map<string, Handler<A>>();
   readonly #early: Early<Served | A>;
   readonly #replies: Replies;
-  /** Calls without an answer, by id. They run or wait. */
+  /** Calls that are not answered yet, by id. Their handlers run or have not started. */
   readonly #open = new Map<number, Served>();
-  /** Posts that have not ended. They have no ids, because no caller waits for them. */
+  /** Posts that have not settled. A post has no id, because no caller waits for it. */
   readonly #posts = new Set<Served>();
-  /** Requests that occupy a place: until the handler has ended and the answer has left, even after the caller has cancelled. */
+  /**
+   * Requests that count against `callsMax`. A request counts until its handler has ended and its answer has left, even if the
+   * caller has cancelled it.
+   */
   readonly #places = new Set<Served>();
-  /** Requests that arrived while too many bytes of answers waited, in order of arrival. */
+  /** Requests that arrived while too many bytes of answers waited to leave, in order of arrival. */
   #held: Held<A>[] = [];
   #heldBytes = 0;
   #timer: Timer | undefined;
@@ -53,18 +59,19 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#replies = new Replies(connection, { ...owner, onRoom: () => this.#release() });
   }
 
-  /** Number of requests that occupy a place. */
+  /** Number of requests that count against `callsMax`. */
   get size(): number {
     return this.#places.size;
   }
 
-  /** Bytes of answers that the other end has not read. */
+  /** Bytes of answers that wait for the other end to read. */
   get waitingBytes(): number {
     return this.#replies.bytes;
   }
 
   /**
-   * Registers a channel's handler. A microtask passes it the early messages. Throws `invalid-argument` for a second handler of a channel.
+   * Registers a channel's handler. A microtask passes the early messages to the handler. Disposing the result removes the
+   * handler. Throws `invalid-argument` if the channel already has a handler.
    */
   handle(name: string, handler: Handler<A>): Disposable {
     if (this.#handlers.has(name)) throw invalid("channel", "handled once", name);
@@ -95,7 +102,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#admit(asked, bytes);
   }
 
-  /** Cancels a call: the other end has cancelled it. */
+  /** Cancels a call because the other end has cancelled it. */
   cancel(id: number, status: number): void {
     const served = this.#open.get(id);
     if (served === undefined) return;
@@ -103,7 +110,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     served.abort(new ClearwayError(status === Status.timeout ? "timeout" : "cancelled", "the caller has cancelled"));
   }
 
-  /** Removes a request that waits for its handler. Returns false when it does not wait. */
+  /** Removes a request whose handler has not started. Returns false if the request does not wait. */
   withdraw(entry: Served | A): boolean {
     const index = this.#held.findIndex((each) => each.entry === entry);
     if (index < 0) return this.#early.remove(entry.channel, entry);
@@ -112,7 +119,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     return true;
   }
 
-  /** Sets how many early messages of a channel are kept. Drops the oldest ones above that number. */
+  /** Sets how many early messages are kept for a channel. Drops the oldest messages above that number. */
   resize(name: string, count: number): void {
     for (const entry of this.#early.resize(name, count)) refuse(entry, Status.dropped);
   }
@@ -138,7 +145,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#look();
   }
 
-  /** Decides again whether to pause the transport. The owner calls this when it begins or stops waiting for answers. */
+  /** Decides again whether to pause the transport. The owner calls this when it starts or stops waiting for answers. */
   weigh(): void {
     this.#replies.weigh();
   }
@@ -151,7 +158,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     });
   }
 
-  /** Refuses early messages: their handlers will not come. */
+  /** Refuses all early messages, because no handler will be registered for them. */
   refuseEarly(): void {
     this.#expire(Number.POSITIVE_INFINITY);
   }
@@ -173,7 +180,8 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     for (const each of this.#idle.splice(0)) each();
   }
 
-  // No handler starts while too many bytes of answers wait for the other end.
+  // Starts a request, or keeps it while too many bytes of answers wait for the other end. If too many bytes of requests are
+  // already kept, the request is refused as busy.
   #admit(entry: Served | A, bytes: number): void {
     if (this.#held.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
     this.#replies.weigh();
@@ -198,7 +206,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     const handler = this.#handlers.get(channel);
     if (handler !== undefined) return this.#hand(handler, entry);
     if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
-    // Every message counts 64 bytes more than its body: an empty message occupies memory too.
+    // Every message counts 64 bytes more than its body, because an empty message takes memory too.
     for (const gone of this.#early.add(channel, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
     this.#wind();
   }

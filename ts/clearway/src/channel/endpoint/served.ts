@@ -11,21 +11,24 @@ export interface HandlerContext {
   readonly channel: string;
   /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
   readonly signal: AbortSignal;
-  /** Milliseconds that the caller had left when it sent the call; undefined without a deadline. */
+  /** Time that the caller had left when it sent the call, in milliseconds. Undefined if the call has no deadline. */
   readonly deadlineMs: number | undefined;
 }
 
-/** Keeps a request's place and sends its answer. */
+/** The owner of a request. It counts the request against `callsMax` and sends the answer. */
 export interface ServedOwner {
-  /** Called when the request is answered, or when no caller waits any more. */
+  /** Called when the request is answered or aborted. */
   settled(served: Served): void;
-  /** Sends the answer and calls `gone` when it has left. Never throws. */
+  /** Sends the answer. Calls `gone` when the answer has left, or when it never will. Never throws. */
   reply(parts: FrameParts, message: Encoded, gone: () => void): void;
-  /** Called when the handler has ended and the answer has left: the request frees its place. */
+  /** Called when the handler has ended and the answer has left. The request does not count against `callsMax` any more. */
   left(served: Served): void;
 }
 
-/** A call or a post from the other end. It is answered once: later answers, and answers no caller waits for, are dropped. */
+/**
+ * A call or a post from the other end. It is answered once. Later answers are dropped, and so are answers that no caller waits
+ * for.
+ */
 export class Served implements HandlerContext {
   readonly deadlineMs: number | undefined;
   settled = false;
@@ -59,7 +62,7 @@ export class Served implements HandlerContext {
     return this.#controller.signal;
   }
 
-  /** Starts the time limit. The owner calls this just before the handler runs. */
+  /** Starts the handler's time limit. The owner calls this method just before the handler runs. */
   start(): void {
     this.#running = true;
     if (this.timeoutMs === 0) return;
@@ -69,7 +72,7 @@ export class Served implements HandlerContext {
     });
   }
 
-  /** Called when the handler has ended. A handler that ignores its signal keeps its place until it ends. */
+  /** Called when the handler has ended. A handler that ignores its signal counts against `callsMax` until it ends. */
   ended(): void {
     this.#running = false;
     this.#release();
@@ -83,7 +86,7 @@ export class Served implements HandlerContext {
     this.#controller?.abort(reason);
   }
 
-  /** Sends the answer. On the plain wire, every status other than `done` becomes an empty answer. */
+  /** Sends the answer. On the plain wire, every status except `done` becomes an empty answer. */
   answer(status: Status, message: Encoded = nothing): void {
     if (!this.#settle()) return;
     if (this.wanted) {
@@ -93,7 +96,10 @@ export class Served implements HandlerContext {
     this.#release();
   }
 
-  /** Answers with a handler's error. `envelope` encodes it for the plain wire; without it, the plain answer is empty. Never throws. */
+  /**
+   * Answers with a handler's error. `envelope` encodes the error for the plain wire. Without `envelope`, the plain answer is
+   * empty. Never throws.
+   */
   fail(thrown: unknown, envelope?: (parts: ErrorParts) => Uint8Array): void {
     const { connection, channel } = this;
     if (!this.wanted || (connection.wire === "plain" && envelope === undefined))

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { SendCredit } from "../../stream/credit.js";
 
-/** What happens to an event when the queue to the listener is full. */
+/**
+ * Policy for an event when the queue to the listener is full. With "wait", `send` waits for room. With "fail", `send` rejects.
+ * With the other policies, the oldest or the newest event is dropped.
+ */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
-/** Bytes of events that wait for one peer, over all its streams. This limit holds whatever capacities the peer asks for. */
+/**
+ * Counts the bytes of events that wait for one peer, in all its streams. The limit holds whatever capacities the peer asks for.
+ */
 export interface QueueCharge {
   bytes: number;
   readonly bytesMax: number;
@@ -16,12 +21,12 @@ export interface QueueLimits {
   readonly capacity: number;
 }
 
-/** Queues events that have no credit yet, up to a capacity. It does no I/O: its owner sends the events that `next` returns. */
+/** Queues events that have no credit yet, up to a capacity. It does no I/O. Its owner sends the events that `next` returns. */
 export class SourceQueue<T> {
   readonly credit = new SendCredit();
-  /** Events dropped since the last one that left. */
+  /** Number of events dropped since the last event that left. */
   dropped = 0;
-  /** Events dropped since the stream began. */
+  /** Number of events dropped since the stream began. */
   droppedEver = 0;
   readonly #limits: QueueLimits;
   readonly #charge: QueueCharge;
@@ -36,19 +41,19 @@ export class SourceQueue<T> {
     return this.#waiting.length;
   }
 
-  /** Whether the queue takes an event without dropping any. An event that can leave at once needs no room. */
+  /** Whether the queue takes an event without dropping one. An event that can leave at once needs no room. */
   get room(): boolean {
     const { bytes, bytesMax } = this.#charge;
     const kept = this.#waiting.length < this.#limits.capacity && bytes < bytesMax;
     return kept || (this.#waiting.length === 0 && this.credit.maySend);
   }
 
-  /** Takes an event. Returns "full" without taking it under the policies "wait" and "fail". */
+  /** Adds an event. Returns "full" without adding the event, if the queue is full and the policy is "wait" or "fail". */
   push(value: T, bytes: number): "taken" | "dropped" | "full" {
     const { whenFull } = this.#limits;
     const full = !this.room;
     if (full && (whenFull === "wait" || whenFull === "fail")) return "full";
-    // The second case: other streams' events have taken the room, and this stream has none to drop.
+    // In the second case, events of other streams have taken the room, and this stream has no event to drop.
     if (full && (whenFull === "dropNewest" || this.#waiting.length === 0)) {
       this.#drop();
       return "dropped";
@@ -62,7 +67,10 @@ export class SourceQueue<T> {
     return "taken";
   }
 
-  /** Removes and returns the next event that may leave, with the number of events dropped before it; undefined when there is none. */
+  /**
+   * Removes and returns the next event that may leave, with the number of events dropped before it. Returns undefined if no
+   * event may leave.
+   */
   next(): { value: T; dropped: number } | undefined {
     const [first] = this.#waiting;
     if (first === undefined || !this.credit.maySend) return undefined;

@@ -4,16 +4,19 @@ import { Status } from "../wire/frame.js";
 import type { Encoded } from "./connection.js";
 import { type QueueCharge, type QueueLimits, SourceQueue } from "./source-queue.js";
 
-/** A source's way to send events to one listener. */
+/** Sends a source's events to one listener. */
 export interface EventSink<T = unknown> {
   /** The channel's name. */
   readonly channel: string;
   /** Aborts when the listener has cancelled, or the transport has closed. */
   readonly signal: AbortSignal;
   /**
-   * Sends an event: encodes it at once and moves its large lists. Settles with true when the event has left or waits for credit, with
-   * false when it was dropped or the stream is over. When the queue is full, it waits for room or rejects with `queue-full`, as
-   * `whenFull` says. Rejects with what the codec throws.
+   * Sends an event. Encodes the event at once and moves its large lists.
+   *
+   * Resolves to true when the event has left or waits in the queue. Resolves to false if the event was dropped or the stream is
+   * over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with `queue-full`, or an
+   * event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with `queue-full` if 1024
+   * calls already wait.
    */
   send(event: T): Promise<boolean>;
   /** Ends the stream after the events sent so far. */
@@ -22,23 +25,23 @@ export interface EventSink<T = unknown> {
   fail(error: unknown): void;
 }
 
-/** The destination of a source's events. */
+/** Encodes and sends the events of one source. */
 export interface SourceWire {
   encode(event: unknown): Encoded;
   event(message: Encoded, dropped: number): void;
   end(status: Status, error: unknown, dropped: number): void;
   /** Reports an error that no listener receives. */
   report(error: unknown): void;
-  /** Bytes that wait for the same peer. */
+  /** Counts the bytes that wait for the same peer. */
   readonly charge?: QueueCharge;
   /** Whether the transport is congested. */
   held(): boolean;
 }
 
-// Most `send`s that may wait for room in one stream. A source with more does not await them.
+// Maximum number of `send` calls that may wait for room in one stream. A source that exceeds it does not await its calls.
 const waitersMax = 1024;
 
-/** One listener's stream, at the end that serves it. Ends once. */
+/** One listener's stream, at the serving end. A stream ends once. */
 export class Source implements EventSink {
   readonly queue: SourceQueue<Encoded>;
   readonly #wire: SourceWire;
@@ -47,7 +50,7 @@ export class Source implements EventSink {
   readonly #onEnded: () => void;
   /** Sends that wait for room, in order. */
   #waiters: { message: Encoded; bytes: number; settle: (taken: boolean) => void }[] = [];
-  /** How the stream ends once all events have left. */
+  /** The end of the stream. It is sent after all events have left. */
   #ending: { status: Status; error: unknown } | undefined;
   #ended = false;
   /** Resolves the promise of a waiting `#turn`. */
@@ -96,7 +99,7 @@ export class Source implements EventSink {
     this.#finish(Status.error, error);
   }
 
-  /** Sends the events that may leave. */
+  /** Sends all events that may leave now. */
   drain(): void {
     while (!this.#ended && !this.#wire.held()) {
       while (this.#waiters.length > 0 && this.queue.room) {
@@ -109,7 +112,7 @@ export class Source implements EventSink {
       try {
         this.#wire.event(next.value, next.dropped);
       } catch (reason) {
-        // No frame can hold this event. The stream ends, because sending the events behind it would hide the gap.
+        // The event does not fit into a frame. The stream ends with an error, because later events would hide the gap.
         return this.#close(Status.error, reason);
       }
     }
@@ -119,7 +122,9 @@ export class Source implements EventSink {
     if (this.#mayDraw) this.#draw();
   }
 
-  /** Ends the stream because no one listens any more. With `status`, the listener receives it. */
+  /**
+   * Ends the stream because its listener has gone, or because this end closes. If `status` is given, the other end receives it.
+   */
   cancel(reason: unknown, status?: Status): void {
     if (this.#ended) return;
     if (status !== undefined) this.#wire.end(status, undefined, this.queue.dropped);
@@ -127,15 +132,16 @@ export class Source implements EventSink {
   }
 
   /**
-   * Reads an iterable, requesting a value only when it can leave at once: nothing waits, the transport is not congested, and there is
-   * credit. Closes the iterator unless it has ended. Never rejects.
+   * Reads an iterable and sends its values. Requests a value only when the value can leave at once: no event waits, the
+   * transport is not congested, and there is credit. Closes the iterator unless the iterator has ended. Never rejects.
    */
   async pump(events: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
     let iterator: AsyncIterator<unknown> | Iterator<unknown>;
     try {
       iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
       if (typeof iterator?.next !== "function") {
-        // An async method returns a promise of an iterator. Awaiting it here lets `fail` report its rejection.
+        // The object is not an iterator, but may be a promise: async methods return one. Awaiting it lets `fail` report its
+        // rejection.
         await iterator;
         throw new TypeError("what the iterable gave has no next()");
       }
@@ -154,14 +160,14 @@ export class Source implements EventSink {
     };
     this.signal.addEventListener("abort", close, { once: true });
     try {
-      // A synchronous generator does not wait a turn for each value.
+      // `#mayDraw` comes first, so that values of a synchronous generator do not wait for a microtask each.
       while (this.#mayDraw || (await this.#turn())) {
         const given = iterator.next();
         const step = "then" in given ? await given : given;
         if (step.done) open = false;
         if (step.done || this.#over) break;
-        // The value skips `push`: pushed events may have filled the queue meanwhile, and a value taken from the iterator must not be
-        // lost.
+        // The value does not go through `queue.push`. Pushed events may have filled the queue meanwhile, and a value that was
+        // taken from the iterator must not be lost.
         this.#waiters.push({ ...this.#encode(step.value), settle: () => {} });
         this.drain();
       }
@@ -173,7 +179,7 @@ export class Source implements EventSink {
     await close();
   }
 
-  /** Settles with true when the next value may be requested, with false when the stream is over. */
+  /** Waits until the next value may be requested, then resolves to true. Resolves to false if the stream is over. */
   async #turn(): Promise<boolean> {
     while (!this.#mayDraw && !this.#over) await new Promise<void>((resolve) => (this.#draw = resolve));
     return !this.#over;

@@ -12,7 +12,7 @@ const meanings: Partial<Record<number, readonly [code: ErrorCode, what: string]>
   [Status.busy]: ["queue-full", "the other end runs as many calls as its callsMax allows"],
 };
 
-/** Returns the error for a status that carries no error of its own. */
+/** Returns the error for a status that comes without an error. */
 export function statusError(status: number, channel: string): ClearwayError {
   const [code, what] = meanings[status] ?? (["protocol", `status ${status}`] as const);
   return new ClearwayError(code, `${channel}: ${what}`);

@@ -15,11 +15,11 @@ interface Listen extends Waiting {
   readonly id: number;
   readonly channel: string;
   readonly stream: Listener<Received>;
-  /** Removes the listener from its signal. */
+  /** Removes the stream's listener from the abort signal. */
   unlisten: () => void;
 }
 
-/** Streams of events that this end listens to, on Clearway's wire. A second one on a channel ends the first. */
+/** Event streams that this end listens to, on Clearway's wire. A second stream on a channel ends the first stream. */
 export class Subscriptions {
   readonly #connection: Connection;
   readonly #outbox: Outbox;
@@ -35,7 +35,7 @@ export class Subscriptions {
     return this.#open.size;
   }
 
-  /** Starts a stream. Throws `invalid-argument`; the stream reports all other errors. */
+  /** Starts a stream. Throws `invalid-argument`. The reader of the stream receives all other errors. */
   listen(
     name: Uint8Array,
     channel: string,
@@ -139,7 +139,7 @@ export class Subscriptions {
   }
 }
 
-/** Returns the error for the first reader of a channel when a second one starts. */
+/** Returns the error that ends the first stream of a channel when a second one starts. */
 export function replaced(channel: string): ClearwayError {
   return new ClearwayError("cancelled", `${channel}: a second listen took this one's place`);
 }

@@ -12,9 +12,12 @@ import { Validators } from "./validator.js";
 
 /** Calls the other end's methods and listens to its events, by name and with types. */
 export interface Caller<S> {
-  /** `caller.call.name(args, options)`. Rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
+  /**
+   * Calls a method: `caller.call.name(args, options)`. Rejects like the endpoint's `call`, and for values that do not match the
+   * schema (see {@link ChannelSchema}).
+   */
   readonly call: Callers<S>;
-  /** `caller.listen.name(args, options)`. Returns an async iterable. */
+  /** Listens to events: `caller.listen.name(args, options)`. Returns an async iterable. */
   readonly listen: Listeners<S>;
 }
 
@@ -27,10 +30,10 @@ type LooseHandlers = {
 /**
  * A schema that both ends have. It types callers and handlers, and validates every value in both directions.
  *
- * The program's own value throws `invalid-argument` if it does not match; the other end's throws `protocol`. The error names the
- * path and the expected type, and has them as `path` and `expected`. Arguments that do not match reach no handler: the caller receives a
- * remote error with the code `invalid-argument`. Validation creates new lists, maps and structs; it does not copy the lists of numbers in
- * them.
+ * If a value of the program does not match, the schema throws `invalid-argument`. If a value of the other end does not match,
+ * it throws `protocol`. The error's message names the value's path and the expected type; the properties `path` and `expected`
+ * hold them. A handler does not receive arguments that do not match: the caller receives a remote error with the code
+ * `invalid-argument`. Validation creates new lists, maps and structs. It does not copy lists of numbers.
  */
 export class ChannelSchema<const S> {
   /** The validated schema, for code generators. */
@@ -43,7 +46,7 @@ export class ChannelSchema<const S> {
     this.shape = readSchema(data);
   }
 
-  /** Returns functions for the other end's methods and events. Creates one closure each and sends nothing. */
+  /** Returns functions for the other end's methods and events. Creates one closure for each of them and sends nothing. */
   caller(endpoint: Endpoint): Caller<S> {
     const { channel, methods, events } = this.shape;
     const remote = endpoint.methods(channel);
@@ -64,8 +67,8 @@ export class ChannelSchema<const S> {
   }
 
   /**
-   * Handles the schema's methods and events for the other end. Disposing removes the handlers. Throws `invalid-argument` when a channel
-   * already has a handler, or a handler is missing.
+   * Handles the schema's methods and events for the other end. Disposing the result removes the handlers. Throws
+   * `invalid-argument` if a channel already has a handler, or if a handler is missing.
    */
   handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable {
     const { channel, methods, events } = this.shape;
@@ -116,9 +119,9 @@ export class ChannelSchema<const S> {
 }
 
 /**
- * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway-native gen` generates a C header and a Rust
- * trait from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
- * the error.
+ * Declares the methods and events of a channel, as plain data that can be stored as JSON. `clearway-native gen` generates a C
+ * header and a Rust trait from the same data. The compiler infers the types of callers and handlers from the data. Throws
+ * `invalid-argument` with the path of the invalid part.
  */
 export function schema<const S extends SchemaData>(data: S): ChannelSchema<S> {
   return new ChannelSchema(data);

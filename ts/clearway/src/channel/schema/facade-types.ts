@@ -16,13 +16,13 @@ type MethodNames<S> = keyof Part<S, "methods">;
 type EventNames<S> = keyof Part<S, "events">;
 type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
 type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
-/** A missing part has the type null. */
+/** The type that a part of a declaration has. A missing part has the type null. */
 type In<Declared, Name extends string> = Declared extends { readonly [Key in Name]: infer Value } ? Value : "null";
 
 type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
 type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
 type Movable<T> = T | Moved<T>;
-/** A value that may be null may be omitted, and its function needs no return. */
+/** The type of a value that the program gives. If the value can be null, the program may omit it. */
 type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
 // biome-ignore lint/suspicious/noConfusingVoidType: the return of a function that gives nothing
 type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
@@ -31,7 +31,7 @@ type Function<Args, Options, Result> = undefined extends Args
   ? (args?: Args, options?: Options) => Result
   : (args: Args, options?: Options) => Result;
 
-/** Calls a schema's methods by their names. */
+/** Functions that call a schema's methods, by name. */
 export type Callers<S> = {
   readonly [Name in MethodNames<S>]: Function<
     Given<Write<S, Method<S, Name>, "args">>,
@@ -40,7 +40,7 @@ export type Callers<S> = {
   >;
 };
 
-/** Listens to a schema's events by their names. */
+/** Functions that listen to a schema's events, by name. */
 export type Listeners<S> = {
   readonly [Name in EventNames<S>]: Function<
     Given<Write<S, Event<S, Name>, "args">>,
@@ -49,7 +49,7 @@ export type Listeners<S> = {
   >;
 };
 
-/** A function for each of a schema's methods. */
+/** A handler for each of a schema's methods. */
 export type MethodsOf<S> = {
   readonly [Name in MethodNames<S>]: (
     args: Read<S, Method<S, Name>, "args">,
@@ -65,7 +65,7 @@ export type SourcesOf<S> = {
   ) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
 };
 
-/** Handlers of a schema: its methods, if it has any, and its events. */
+/** A schema's handlers: `methods` if the schema has methods, and `events` if it has events. */
 export type HandlersOf<S> = (S extends { readonly methods: object }
   ? { readonly methods: MethodsOf<S> }
   : { readonly methods?: Record<string, never> }) &

@@ -2,11 +2,11 @@
 import { nameOf, objectOf, TypeReader, type TypeShape, wrong } from "./shape.js";
 import type { Type } from "./type.js";
 
-/** The methods and events of a channel, as plain data. JSON can hold it, and it contains no code. */
+/** The methods and events of a channel, as plain data without code. The data can be stored as JSON. */
 export interface SchemaData {
   /** Name of the channel on which the methods are called. */
   readonly channel: string;
-  /** Named types, for use in several places with `{ ref: name }`. */
+  /** Named types. A type with a name can be used in several places, with `{ ref: name }`. */
   readonly types?: { readonly [name: string]: Type };
   readonly methods?: { readonly [name: string]: MethodData };
   readonly events?: { readonly [name: string]: EventData };
@@ -16,9 +16,9 @@ export interface SchemaData {
 export interface MethodData {
   /** Description of the method; generated code contains it. */
   readonly doc?: string;
-  /** The method's argument: one value, usually a struct. Default: none. */
+  /** Type of the method's argument, which is one value, usually a struct. Default: no argument. */
   readonly args?: Type;
-  /** The method's result. Default: none. */
+  /** Type of the method's result. Default: no result. */
   readonly result?: Type;
 }
 
@@ -26,11 +26,11 @@ export interface MethodData {
 export interface EventData {
   /** Description of the event; generated code contains it. */
   readonly doc?: string;
-  /** The argument of a listener when it starts. Default: none. */
+  /** Type of the argument that a listener sends when it starts. Default: no argument. */
   readonly args?: Type;
-  /** The value of an event. */
+  /** Type of an event's value. */
   readonly value: Type;
-  /** Name of the event's own channel. Default: the schema's channel, a slash, the event's name. */
+  /** Name of the event's own channel. Default: the schema's channel, a slash and the event's name. */
   readonly channel?: string;
 }
 
@@ -54,7 +54,7 @@ export interface EventShape {
 /** A validated schema, with its parts in the order of declaration. */
 export interface SchemaShape {
   readonly channel: string;
-  /** The schema's own types, resolved. */
+  /** The schema's named types. References in them are resolved. */
   readonly types: readonly { readonly name: string; readonly type: TypeShape }[];
   readonly methods: readonly MethodShape[];
   readonly events: readonly EventShape[];
@@ -62,7 +62,9 @@ export interface SchemaShape {
 
 const nothing = { kind: "null" } as const;
 
-/** Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path to the error. */
+/**
+ * Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path of the invalid part.
+ */
 export function readSchema(value: unknown): SchemaShape {
   const { channel, types = {}, methods = {}, events = {}, ...others } = objectOf(value, "schema");
   const [unknown] = Object.keys(others);

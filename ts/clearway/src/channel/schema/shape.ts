@@ -3,7 +3,7 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { type TypeName, typeNames } from "./type.js";
 
 /**
- * A validated type, which validators and code generators read. References to the schema's own types are resolved; `name` keeps the name
+ * A validated type, for validators and code generators. References to the schema's named types are resolved. `name` is the name
  * of such a type.
  */
 export type TypeShape =
@@ -18,11 +18,11 @@ export interface FieldShape {
   readonly type: TypeShape;
 }
 
-// Deeper than any type that people write. This limit keeps a hostile schema from exhausting the stack, and is far below the codec's own
-// limit of 128.
+// Maximum nesting of a type. Real schemas stay far below it. The limit keeps a hostile schema from exhausting the stack. It is
+// lower than the codec's default limit of 128.
 const depthMax = 32;
 
-/** Reads types from data of unknown origin. Throws `invalid-argument` with the path to the error. */
+/** Reads types from data of unknown origin. Throws `invalid-argument` with the path of the invalid part. */
 export class TypeReader {
   readonly #types: Record<string, unknown>;
   readonly #known = new Map<string, TypeShape | "open">();
@@ -58,7 +58,7 @@ export class TypeReader {
     }
   }
 
-  /** Returns the schema's own type of that name. */
+  /** Returns the schema's type with this name. */
   named(name: unknown, path: string, depth = 0): TypeShape {
     if (typeof name !== "string" || !Object.hasOwn(this.#types, name))
       throw wrong(path, `one of the schema's types: ${Object.keys(this.#types).join(", ") || "it has none"}`, name);
@@ -88,32 +88,32 @@ export class TypeReader {
   }
 }
 
-/** Returns the error for an invalid schema: the value at `path` must be something else. */
+/** Returns the error for an invalid schema. Its message says what the value at `path` must be. */
 export function wrong(path: string, must: string, value: unknown): ClearwayError {
   let text: string | undefined;
   try {
     text = JSON.stringify(value)?.slice(0, 60);
   } catch {
-    // A cycle, or a bigint. The message then names the value's type.
+    // The value has a cycle or a bigint. The message then names the value's type.
   }
   return new ClearwayError("invalid-argument", `${path} must be ${must}: ${path}=${text ?? typeof value}`);
 }
 
-/** Returns the value as an object whose properties are data. Throws `invalid-argument` for anything else. */
+/** Returns the value if it is an object and not a list. Throws `invalid-argument` for any other value. */
 export function objectOf(value: unknown, path: string): Record<string, unknown> {
   if (value === null || typeof value !== "object" || Array.isArray(value)) throw wrong(path, "an object", value);
   return value as Record<string, unknown>;
 }
 
-/** Checks the name of a method, an event or a field. */
+/** Returns the name of a method, an event, a type or a field. Throws `invalid-argument` if the name is not valid. */
 export function nameOf(name: string, path: string): string {
-  // Setting `__proto__` on a plain object changes its prototype instead.
+  // Assigning `__proto__` on a plain object changes the object's prototype and adds no property.
   if (name === "" || name.length > nameLengthMax || name === "__proto__")
     throw wrong(path, `an object whose names have 1 to ${nameLengthMax} characters and are not __proto__`, name);
   return name;
 }
 
-// A C identifier has 63 significant characters before compilers may cut it. The limit is twice that, with a prefix.
+// C compilers must distinguish at least the first 63 characters of an identifier. The limit is about twice that number.
 const nameLengthMax = 128;
 
 function textsOf(value: unknown, path: string): string[] {

@@ -4,7 +4,7 @@ import type { EventSource } from "../endpoint/events.js";
 import type { EventSink } from "../endpoint/source.js";
 import type { Validated } from "./validated.js";
 
-/** Returns a stream whose events are validated when they are read. An invalid event ends the stream at both ends. */
+/** Returns a stream that validates each event when the event is read. An invalid event ends the stream at both ends. */
 export function checkedStream(stream: EventStream<unknown>, enter: Validated): EventStream<unknown> {
   return {
     get dropped() {
@@ -31,21 +31,21 @@ export function checkedStream(stream: EventStream<unknown>, enter: Validated): E
   };
 }
 
-/** Returns a sink that validates the events it is given. */
+/** Returns a sink that validates each event before it sends the event. */
 export function checkedSink(sink: EventSink, leave: Validated): EventSink {
   return {
     channel: sink.channel,
     get signal() {
       return sink.signal;
     },
-    // Async, so that an invalid event rejects the promise, as a full queue does.
+    // An async function, so that an invalid event rejects the promise, like a full queue under the policy "fail".
     send: async (event) => sink.send(leave(event)),
     end: () => sink.end(),
     fail: (error) => sink.fail(error),
   };
 }
 
-/** Returns a source whose events are validated when they are read. */
+/** Returns a source that validates each event when the event is read. */
 export function checkedSource(source: unknown, leave: Validated): EventSource<unknown> {
   if (source === undefined || source === null) return undefined;
   if (isIterable(source)) return checkedEvents(source, leave);

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Each type name's TypeScript types: as read, and as may be written. */
+/** TypeScript types for each type name: `read` is the type that the program receives, `write` the type that it may send. */
 export interface NamedTypes {
   /** Any value that the codec can encode. */
   any: { read: unknown; write: unknown };
-  /** No value: reads as `null`; `null` and `undefined` may be written. */
+  /** No value. It is read as `null`. The program may write `null` or `undefined`. */
   null: { read: null; write: null | undefined };
   bool: { read: boolean; write: boolean };
   /** A signed whole number of 32 bits. */
   i32: { read: number; write: number };
-  /** A whole number up to 2^53, as `number`; a signed 64-bit integer in languages that have one. */
+  /**
+   * A safe integer (more than -2^53 and less than 2^53), as `number`. Languages with 64-bit integers use a signed 64-bit
+   * integer.
+   */
   int: { read: number; write: number };
   /** A signed whole number of 64 bits. */
   i64: { read: bigint; write: bigint | number };
-  /** A number. It crosses as a float even if it is whole, because receivers in other languages keep the two apart. */
+  /**
+   * A number. It is encoded as a float even if it is whole, because receivers in other languages distinguish integers from
+   * floats.
+   */
   f64: { read: number; write: number };
   text: { read: string; write: string };
   bytes: { read: Uint8Array; write: Uint8Array };
-  /** Lists of numbers of one width, as typed arrays. */
+  /** A list of numbers, as a typed array. So are the next three types. */
   i32s: { read: Int32Array; write: Int32Array };
   i64s: { read: BigInt64Array; write: BigInt64Array };
   f32s: { read: Float32Array; write: Float32Array };
@@ -27,7 +33,7 @@ export interface NamedTypes {
 /** The name of a type that needs no parameter. */
 export type TypeName = keyof NamedTypes;
 
-/** All type names, for readers of schemas that the compiler has not seen. */
+/** All type names, for checks at run time. */
 export const typeNames: readonly TypeName[] = [
   "any",
   "null",
@@ -44,7 +50,10 @@ export const typeNames: readonly TypeName[] = [
   "f64s",
 ];
 
-/** The type of a value, as plain data: a name, or an object with one property for a composed type. JSON can hold it. */
+/**
+ * The type of a value, as plain data that can be stored as JSON. It is a name, or an object with one property for a composed
+ * type.
+ */
 export type Type =
   | TypeName
   | { readonly list: Type }
@@ -54,13 +63,13 @@ export type Type =
   | { readonly nullable: Type }
   /** One of these texts. */
   | { readonly oneOf: readonly string[] }
-  /** The type of that name in the schema's `types`. */
+  /** The type with this name in the schema's `types`. */
   | { readonly ref: string };
 
 /** The fields of a struct, by name. */
 export type StructFields = { readonly [name: string]: Type };
 
-/** Type of a value of schema type `T` as read. `Types` are the schema's own. */
+/** TypeScript type of a value that the program reads, for the schema type `T`. `Types` are the schema's named types. */
 export type ReadOf<T, Types = unknown> = T extends TypeName
   ? NamedTypes[T]["read"]
   : T extends { readonly list: infer Item }
@@ -79,7 +88,7 @@ export type ReadOf<T, Types = unknown> = T extends TypeName
                 : never
               : never;
 
-/** Type of a value of schema type `T` as may be written. Nullable fields may be omitted. */
+/** TypeScript type of a value that the program may write, for the schema type `T`. Nullable fields may be omitted. */
 export type WriteOf<T, Types = unknown> = T extends TypeName
   ? NamedTypes[T]["write"]
   : T extends { readonly list: infer Item }

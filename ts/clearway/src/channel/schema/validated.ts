@@ -5,20 +5,20 @@ import { MovedValue, move } from "../../transfer/move.js";
 import { shown, ValidationIssue } from "./validation-issue.js";
 import type { Validator } from "./validator.js";
 
-/** Describes a value that does not match its schema. The error has these as properties too. */
+/** Properties of the error for a value that does not match its schema. */
 export interface ValidationIssueParts {
   /** The value's path, such as `args.places[3].city`. */
   readonly path: string;
-  /** The type that the schema expects there. */
+  /** The type that the schema expects at this path. */
   readonly expected: string;
 }
 
-/** Validates a value that crosses between program and wire. Throws an error with the value's path. */
+/** Validates a value on its way from the program to the codec, or back. Throws an error with the value's path. */
 export type Validated = (value: unknown) => unknown;
 
 /**
- * Returns the validator for a value. Its error has `code`: `invalid-argument` for the program's own values, `protocol` for the other
- * end's. A value given with `move()` stays marked as moved.
+ * Returns a function that validates a value with `fit`. `code` is the code of its error: `invalid-argument` for the program's
+ * own values, `protocol` for the other end's values. A value given with `move()` stays marked as moved.
  */
 export function validated(fit: Validator, where: string, root: string, code: ErrorCode): Validated {
   return (value) => {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A value that does not match its type. Each level of the validator adds its part of the path in front. */
+/** Describes a value that does not match its type. Each level of the validator adds its key in front of the path. */
 export class ValidationIssue {
   readonly path: (string | number)[] = [];
 
   constructor(
-    /** The expected type, in words. */
+    /** The expected type, in English. */
     readonly expected: string,
     readonly value: unknown,
   ) {}
 
-  /** Adds the key of the value that contains this one. Returns itself. */
+  /** Adds, in front of the path, the key at which an outer value contains this one. Returns this issue. */
   inside(key: string | number): this {
     this.path.unshift(key);
     return this;
   }
 
-  /** Returns the value's path from `root`: `args.places[3].city`. */
+  /** Returns the value's path from `root`, for example `args.places[3].city`. */
   at(root: string): string {
     return this.path.reduce<string>((path, key) => path + step(key), root);
   }
@@ -33,7 +33,7 @@ function step(key: string | number): string {
 
 const shownMax = 40;
 
-/** Returns a value as a short text in one line, for a message. */
+/** Returns a value as a short text in one line, for an error message. */
 export function shown(value: unknown): string {
   if (typeof value === "string")
     return JSON.stringify(value.length > shownMax ? `${value.slice(0, shownMax)}…` : value);

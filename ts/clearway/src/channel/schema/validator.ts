@@ -5,8 +5,9 @@ import type { TypeName } from "./type.js";
 import { ValidationIssue } from "./validation-issue.js";
 
 /**
- * Validates a value and returns it in the form for the codec (`write`) or for the program (`read`). Creates new lists, maps and structs,
- * with the schema's fields in the schema's order; returns texts, bytes and lists of numbers unchanged. Throws a {@link ValidationIssue}.
+ * Validates a value and converts it: for the codec (`write`) or for the program (`read`). Creates new lists, maps and structs.
+ * The fields of a struct are in the schema's order. Returns texts, bytes and lists of numbers unchanged. Throws a {@link
+ * ValidationIssue}.
  */
 export type Validator = (value: unknown) => unknown;
 
@@ -63,7 +64,8 @@ const i32: Validator = (value) =>
 
 const i64Max = (1n << 63n) - 1n;
 
-// Both directions give the same form, so a handler in the same process sees the values that a handler behind a wire sees.
+// Both directions return a `bigint`. A handler in the same process therefore receives the same values as a handler behind a
+// wire.
 const i64: Validator = (value) => {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
   if (typeof value === "bigint" && value <= i64Max && value >= -i64Max - 1n) return value;
@@ -106,7 +108,7 @@ function listOf(item: Validator): Validator {
 
 function mapOf(item: Validator): Validator {
   return (value) => {
-    // No prototype: a key named `__proto__` is an ordinary key.
+    // The object has no prototype, so a key named `__proto__` is an ordinary key.
     const out = Object.create(null) as Record<string, unknown>;
     for (const [key, each] of Object.entries(plainObject(value, "a map with texts as keys")))
       out[key] = inside(item, each, key);
@@ -114,8 +116,8 @@ function mapOf(item: Validator): Validator {
   };
 }
 
-// Fields that the schema does not have: when writing, an error, because they would be lost silently; when reading, ignored, because they
-// come from a newer schema.
+// Returns the validator of a struct. A value may have fields that the schema does not have. If `strict` (for writing), such a
+// field is an error, because it would be lost silently. Reading ignores such a field, because it may come from a newer schema.
 function structOf(fields: readonly FieldShape[], fits: readonly Validator[], strict: boolean): Validator {
   const names = fields.map(({ name }) => name);
   const known = new Set(names);

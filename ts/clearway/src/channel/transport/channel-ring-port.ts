@@ -5,32 +5,35 @@ import { at, capacityBytes, headerBytes, magic, version } from "../../transport/
 import { Poller } from "../../transport/ring/poller.js";
 import { RingPort } from "../../transport/ring/ring-port.js";
 
-// The ring of a port's channel (`spec/ring.md`), with two kinds of frames. A chunk is a channel's frame; its id is 1 when the sender asks
-// the receiver to report what it took. A credit is that report. This module is loaded on first use.
+// The ring of a port's channel (`spec/ring.md`). It carries two kinds of ring frames. A chunk holds one frame of the channel.
+// Its id is 1 if the sender asks the receiver to report the bytes that it took. A credit is such a report. The port loads this
+// module on first use.
 
-/** Receives what arrives through the ring, and posts through the port. */
+/** The owner of a ring port. It receives everything that arrives through the ring, and posts messages through the port. */
 export interface ChannelRingPortOwner {
-  /** Posts a message through the port. Throws what the port throws. */
+  /** Posts a message through the port. Throws the port's errors. */
   post(message: unknown[], transfer: readonly object[]): void;
-  /** A message of the port, in its place among the frames. */
+  /** Receives a message of the port, in order with the ring's frames. */
   message(message: unknown[]): void;
   frame(frame: Uint8Array, asks: boolean): void;
   taken(bytes: number): void;
   broken(what: string): void;
 }
 
-// Hot rings are polled once per turn: `transport/ring/poller.ts`.
+// The poller reads active rings once per turn of the event loop (`transport/ring/poller.ts`).
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// RingPort's messages are flat arrays of frames, with four slots per frame.
+// A message of RingPort is a flat array of ring frames. Each ring frame takes four slots.
 const slots = 4;
 
-/** One end of a pair of rings. It reads its ring between its own turns, and sleeps when nothing arrives. */
+/**
+ * One end of a pair of rings. The poller reads its ring between turns of the event loop. When no frame arrives, the end sleeps.
+ */
 export class ChannelRingPort extends RingPort {
   readonly #poll: { sent(): void; woken(): void };
   #closed = false;
 
-  /** Throws `protocol` when `memory` is no ring of this version. */
+  /** Throws `protocol` if `memory` is not a ring of this version. */
   constructor(
     readonly memory: SharedArrayBuffer,
     side: "caller" | "worker",
@@ -56,14 +59,14 @@ export class ChannelRingPort extends RingPort {
     this.#poll = poller.add(this);
   }
 
-  /** Sends a small frame, copying it. Returns false when the frame has to go through the port. */
+  /** Copies a small frame into the ring. Returns false if the frame has to go through the port. */
   offer(frame: Uint8Array, asks: boolean): boolean {
     if (!this.send(Op.Chunk, asks ? 1 : 0, frame, undefined)) return false;
     this.#poll.sent();
     return true;
   }
 
-  /** Reports bytes taken. Returns false when the report has to go through the port. */
+  /** Reports the number of bytes that this end took. Returns false if the report has to go through the port. */
   credit(bytes: number): boolean {
     if (!this.send(Op.Credit, 0, bytes, undefined)) return false;
     this.#poll.sent();
@@ -82,7 +85,7 @@ export class ChannelRingPort extends RingPort {
     if (!this.#closed) this.#poll.woken();
   }
 
-  /** For the poller: an open end that has sent or received may expect more. */
+  /** Whether the poller may expect frames for this end. True until the end is closed. */
   expects(): boolean {
     return !this.#closed;
   }
@@ -92,7 +95,7 @@ export class ChannelRingPort extends RingPort {
   }
 }
 
-/** Returns memory for two rings, initialized by the end that offers it. */
+/** Returns memory for two rings, initialized. The offering end creates it. */
 export function ringMemory(): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
   const words = new Int32Array(memory);

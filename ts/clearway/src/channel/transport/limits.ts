@@ -3,11 +3,11 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 
 /** Memory limits of a transport. */
 export interface TransportLimits {
-  /** Largest frame in both directions, in bytes. Default: 64 MiB; a 4K image in RGBA takes 32 MiB. */
+  /** Maximum size of a frame in both directions, in bytes. Default: 64 MiB. A 4K image in RGBA takes 32 MiB. */
   readonly frameBytesMax?: number;
   /**
-   * Bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, as in streams of tasks. A single frame larger than
-   * this still crosses.
+   * Number of bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, like the default of a task's
+   * streams. A single larger frame is still sent.
    */
   readonly windowBytes?: number;
 }
@@ -15,7 +15,7 @@ export interface TransportLimits {
 export const defaultFrameBytesMax = 64 << 20;
 export const defaultWindowBytes = 1 << 20;
 
-/** Returns the validated limits, with defaults. Throws `invalid-argument`. */
+/** Returns the limits with defaults filled in. Throws `invalid-argument`. */
 export function transportLimits(given: TransportLimits): Required<TransportLimits> {
   const { frameBytesMax = defaultFrameBytesMax, windowBytes = defaultWindowBytes } = given;
   if (!(Number.isInteger(frameBytesMax) && frameBytesMax >= 1 && frameBytesMax <= 0x7fff_ffff))
@@ -24,7 +24,7 @@ export function transportLimits(given: TransportLimits): Required<TransportLimit
   return { frameBytesMax, windowBytes };
 }
 
-/** Throws the errors of `send`: `too-large`, or `invalid-argument` for attachments that cannot be moved. */
+/** Throws the errors of `send`: `too-large` for the frame, `invalid-argument` for attachments that the transport cannot move. */
 export function checkFrame(
   frame: Uint8Array,
   attachments: readonly Uint8Array[],
@@ -42,7 +42,7 @@ export function frameTooLarge(bytes: number, frameBytesMax: number): ClearwayErr
   return new ClearwayError("too-large", `a frame of ${bytes} bytes; the transport takes ${frameBytesMax} at most`);
 }
 
-/** Whether memory is shared; false on hosts without shared memory. */
+/** Returns whether memory is shared. Returns false on hosts without shared memory. */
 export function isShared(buffer: ArrayBufferLike): buffer is SharedArrayBuffer {
   return typeof SharedArrayBuffer === "function" && buffer instanceof SharedArrayBuffer;
 }

@@ -5,9 +5,9 @@ import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere }
 import { SendWindow, weight } from "./window.js";
 
 /**
- * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies nothing: frames
- * are passed as they are, attachments are moved, so a sender loses them as it does elsewhere. Delivers in microtasks. Throws
- * `invalid-argument`.
+ * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies
+ * nothing. It passes frames as they are. It moves attachments: the sender loses access to them, as with other transports.
+ * Delivers in microtasks. Throws `invalid-argument`.
  */
 export function memoryPair(limits: TransportLimits = {}): [ChannelTransport, ChannelTransport] {
   const a = new MemoryTransport(transportLimits(limits));
@@ -32,7 +32,7 @@ class MemoryTransport implements ChannelTransport {
   other: MemoryTransport | undefined;
   readonly #window: SendWindow;
   #sink: ChannelSink | undefined;
-  /** Frames that wait for this end; `#end` follows them. */
+  /** Frames that wait for this end. `#end` is delivered after them. */
   #inbox: Letter[] = [];
   #end: CloseReason | undefined;
   #closing = false;
@@ -112,7 +112,7 @@ class MemoryTransport implements ChannelTransport {
       this.#drained = false;
       sink.drained();
     }
-    // Frames that arrive during this loop are delivered in the next microtask, behind the earlier ones.
+    // Frames that arrive during this loop are delivered in the next microtask, after the earlier frames.
     const inbox = this.#inbox.splice(0);
     for (const [index, { frame, attachments }] of inbox.entries()) {
       if (this.#closing) break;
@@ -123,7 +123,8 @@ class MemoryTransport implements ChannelTransport {
       this.other?.taken(weight(frame, attachments));
       sink.frame(frame, attachments);
     }
-    // Frames sent before the other end closed are delivered first. Pausing has no purpose any more: no sender is left to hold back.
+    // Frames that were sent before the other end closed are delivered first. A pause ends here, because there is no sender to
+    // slow down.
     if (this.#end !== undefined && this.#paused && !this.#closing) this.resume();
     if (this.#end === undefined || this.#inbox.length > 0 || this.#told) return;
     this.#told = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * One side of a worker's port, with the parts that Node and browsers share: a `MessagePort`, a `Worker` in its owner's thread, or a
- * worker's `self` or `parentPort`.
+ * One side of a worker's port, with the methods that Node and browsers share. It is a `MessagePort`, a `Worker` in its owner's
+ * thread, or a worker's `self` or `parentPort`.
  */
 export interface PortLike {
   /** Posts a message and moves the memory in `transfer`. */
@@ -12,11 +12,11 @@ export interface PortLike {
 /** Receives a port's events. */
 export interface PortEvents {
   message(message: unknown): void;
-  /** A message could not be deserialized on arrival. */
+  /** Called when a message could not be deserialized on arrival. */
   unreadable(): void;
-  /** The other side has closed or exited. */
+  /** Called when the other side has closed or exited. */
   gone(detail: Record<string, number>): void;
-  /** A worker's error, which may or may not end it. */
+  /** Called for a worker's error. The worker may survive it. */
   error(reason: unknown): void;
 }
 
@@ -31,7 +31,7 @@ interface Target {
   start?(): void;
 }
 
-/** Listens to a port of either host and starts it. Returns a function that stops listening. */
+/** Listens to a port of Node or of a browser, and starts the port. Returns a function that stops listening. */
 export function listenTo(port: PortLike, events: PortEvents): () => void {
   return "on" in port
     ? listenInNode(port as unknown as Emitter, events)
@@ -39,8 +39,8 @@ export function listenTo(port: PortLike, events: PortEvents): () => void {
 }
 
 function listenInNode(port: Emitter, events: PortEvents): () => void {
-  // Node reports a worker's error on a separate channel, perhaps before its last messages, but its exit after all of them. The error
-  // therefore waits for the exit.
+  // Node may report a worker's error before the worker's last messages. It reports the worker's exit after all messages. The
+  // error is therefore held until the exit.
   let fail = (): void => {};
   const listeners: [string, (value: never) => void][] = [
     ["message", events.message],
@@ -74,19 +74,20 @@ function listenInPage(port: Target, events: PortEvents): () => void {
     ["error", (event: ErrorEvent) => events.error(event.error ?? event.message)],
   ];
   for (const [name, listener] of listeners) port.addEventListener(name, listener);
-  // A MessagePort delivers nothing before `start`, which only `onmessage` would call implicitly.
+  // A `MessagePort` delivers nothing before `start`. Only setting `onmessage` would call `start` implicitly.
   port.start?.();
   return () => {
     for (const [name, listener] of listeners) port.removeEventListener(name, listener);
   };
 }
 
-/** Closes a MessagePort. Leaves workers alone: their owner ends them. */
+/** Closes a `MessagePort`. Does not close workers, because their owner ends them. */
 export function closePort(port: PortLike): void {
   if (isMessagePort(port)) (port as unknown as MessagePort).close();
 }
 
-// Testing for `close` alone is not enough: a worker's own `self.close()` would end the worker.
+// Returns whether a port is a `MessagePort`. Testing for `close` is not enough: a worker's own `self.close()` would end the
+// worker.
 function isMessagePort(port: PortLike): boolean {
   return Object.prototype.toString.call(port) === "[object MessagePort]" || port.constructor?.name === "MessagePort";
 }

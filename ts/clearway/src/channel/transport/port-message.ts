@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Messages that a channel posts through a port. The mark comes first, so that other code may post through the same port:
+// Messages that a channel posts through a port. Each begins with a fixed text, so that other code can use the same port:
 //
-//   [ "clearway.channel", Post.frames, lengths, bytes, attachments ]     frames of one tick, one after the other; each
+//   [ "clearway.channel", Post.frames, lengths, bytes, attachments ]     frames of one tick, one after another; each
 //                                                                        begins at a multiple of 8 bytes
-//   [ "clearway.channel", Post.framesAsking, ... ]                       the same; the receiver must report what it took
-//   [ "clearway.channel", Post.taken, count ]                            bytes taken since the last report; a frame
+//   [ "clearway.channel", Post.framesAsking, ... ]                       the same; the receiver must report the bytes it took
+//   [ "clearway.channel", Post.taken, count ]                            bytes taken since the last report; each frame
 //                                                                        counts 8 bytes more than it has
-//   [ "clearway.channel", Post.ring, memory ]                            a ring: later messages have a place in it
-//   [ "clearway.channel", Post.opened ]                                  the ring is read; later messages have a place in it
+//   [ "clearway.channel", Post.ring, memory ]                            offers a ring; later messages have a position in it
+//   [ "clearway.channel", Post.opened ]                                  accepts the ring; later messages have a position in it
 //   [ "clearway.channel", Post.lifeline, name ]                          a lock that the sender's thread holds while it
 //                                                                        lives (browsers)
-//   [ "clearway.channel", Post.close, { code, message, detail } ]        the end
+//   [ "clearway.channel", Post.close, { code, message, detail } ]        the sender has closed
 //
-// With a ring, each message begins with four more slots, which are its mark (spec/ring.md). Attachments belong to a message's
-// last frame. spec/channel.md, "Ports".
+// Once a ring is used, each message begins with four more slots: its mark, which gives its position in the ring (spec/ring.md).
+// Attachments belong to the last frame of a message. See spec/channel.md, "Ports".
 
 export const portMark = "clearway.channel";
 
@@ -29,12 +29,12 @@ export enum Post {
   lifeline = 6,
 }
 
-/** Rounds a length up to a multiple of 8, where the next frame begins. */
+/** Returns a length rounded up to a multiple of 8. The next frame begins there. */
 export function padded(bytes: number): number {
   return (bytes + 7) & ~7;
 }
 
-/** Returns the frames of a message, as views; undefined when the lengths and the bytes do not match. */
+/** Returns the frames of a message, as views. Returns undefined if the lengths and the bytes do not match. */
 export function framesOf(lengths: unknown, bytes: unknown): Uint8Array[] | undefined {
   if (!Array.isArray(lengths) || !(bytes instanceof Uint8Array)) return undefined;
   if (lengths.length === 1 && lengths[0] === bytes.byteLength) return [bytes];
@@ -48,7 +48,7 @@ export function framesOf(lengths: unknown, bytes: unknown): Uint8Array[] | undef
   return frames;
 }
 
-/** Returns the attachments of a message; undefined when they are invalid. */
+/** Returns the attachments of a message. Returns undefined if they are not valid. */
 export function attachmentsOf(given: unknown): readonly Uint8Array[] | undefined {
   if (given === undefined) return none;
   return Array.isArray(given) && given.every((each) => each instanceof Uint8Array) ? given : undefined;

@@ -10,28 +10,29 @@ import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-me
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
 import { SendWindow, weight } from "./window.js";
 
-// From this size on a frame is posted alone and moved; smaller frames of a tick are joined and cloned. A round trip in Node 20 takes
-// about as long either way up to 4 KiB (43 us cloned, 41 us moved); at 64 KiB it takes 51 us cloned and 39 us moved
-// (ts/clearway/bench/channel-port.mjs).
+// A frame of at least this size, in bytes, is posted alone and moved. Smaller frames of a tick are joined and cloned. Measured
+// round trips in Node 20: up to 4 KiB, both ways take about the same time (43 us cloned, 41 us moved). At 64 KiB, cloning takes
+// 51 us and moving 39 us (ts/clearway/bench/channel-port.mjs).
 const movedBytesMin = 4096;
 
-// Created on first use, so that bundlers drop it from an app that uses only codecs.
+// Set on first use, so that bundlers drop the ring's code from an app that uses only codecs.
 let loadRing: (() => Promise<typeof import("./channel-ring-port.js")>) | undefined;
 
 /** Settings of a port that carries channels. */
 export interface PortOptions extends TransportLimits {
   /**
-   * Adds a ring of shared memory to the port, for frames of at most half a KiB. They cross without a message while both ends are awake.
-   * One end offers the ring and the other accepts it. Without shared memory, or when an end does not set this, the port carries every
-   * frame. An end that was just busy polls the ring for 200 us, between its own turns.
+   * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
+   * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
+   * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
+   * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
    */
   readonly ring?: "offer" | "accept";
 }
 
 /**
- * Returns a transport over a worker's port. Frames of one tick cross as one message; attachments are moved, shared memory is shared.
- * `close` closes a `MessagePort`, and leaves a worker running. An open transport keeps a Node process alive, as any port with listeners
- * does. Throws `invalid-argument`.
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Attachments are moved, and shared
+ * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
+ * like any port with listeners. Throws `invalid-argument`.
  */
 export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function") throw invalid("port", "a MessagePort or a worker", port);
@@ -50,18 +51,18 @@ class PortChannelTransport implements ChannelTransport {
   readonly #out: SendWindow;
   #sink: ChannelSink | undefined;
   #stop = (): void => {};
-  /** Small frames of this tick. */
+  /** Small frames of this tick, which are not posted yet. */
   #waiting: Uint8Array[] = [];
   #scheduled = false;
-  /** Whether the next message asks the receiver to report what it took. */
+  /** Whether the next message asks the receiver to report the bytes that it took. */
   #asks = false;
-  /** Bytes taken here since the last report to the other end. */
+  /** Bytes that this end took since its last report to the other end. */
   #taken = 0;
   #reason: CloseReason | undefined;
   #heard = false;
   readonly #ring: "offer" | "accept" | undefined;
   #way: ChannelRingPort | undefined;
-  /** Waits for the end of the other side's thread. */
+  /** Stops waiting for the end of the other side's thread. */
   #watching: AbortController | undefined;
   /** Messages that arrive while the ring's code is loading. */
   #held: unknown[][] | undefined;
@@ -81,12 +82,13 @@ class PortChannelTransport implements ChannelTransport {
       message: (message) => this.#receive(message),
       unreadable: () => this.#fail({ code: "failed", message: "a message could not be read on arrival" }),
       gone: (detail) => {
-        // Frames that the other side had published before.
+        // Reads the frames that the other side wrote to the ring before it ended.
         this.#way?.drain();
         this.#end({ code: "lost", message: "the other side of the port is gone", detail });
       },
       error: (cause) => {
-        // Before the worker's first message, an error means that it failed to start. Later the worker may survive an error.
+        // An error before the worker's first message means that the worker failed to start. The worker may survive a later
+        // error.
         if (!this.#heard) this.#end({ code: "failed", message: "the worker failed", cause });
       },
     });
@@ -152,7 +154,7 @@ class PortChannelTransport implements ChannelTransport {
 
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
     const large = frame.byteLength >= movedBytesMin;
-    // Posting a view would clone its whole buffer, which may hold other data.
+    // Posting a view clones the view's whole buffer, which may hold other data.
     const bytes = alone(frame) ? frame : frame.slice();
     const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
     if (large) transfer.push(bytes.buffer as ArrayBuffer);
@@ -167,7 +169,8 @@ class PortChannelTransport implements ChannelTransport {
       if (this.#way) this.#way.post(message, transfer);
       else this.#port.postMessage(message, transfer as never[]);
     } catch (cause) {
-      // The port refuses only memory that its owner keeps. The frame cannot arrive, and skipping it would break the order.
+      // The port throws only for memory that cannot be transferred. The frame cannot arrive, and later frames must not arrive
+      // without it.
       this.#end({ code: "failed", message: "the port refused a message", cause });
     }
   }
@@ -215,7 +218,8 @@ class PortChannelTransport implements ChannelTransport {
     this.#post([portMark, Post.taken, taken], []);
   }
 
-  // A browser reports nothing when a worker is terminated. Frames that the worker had published are still read.
+  // Waits for the end of the other side's thread, because a browser reports nothing when a worker is terminated. This end still
+  // reads the frames that the worker wrote before.
   #watch(name: unknown): void {
     if (typeof name !== "string" || this.#watching) return this.#fail(garbled);
     const watching = new AbortController();
@@ -224,7 +228,7 @@ class PortChannelTransport implements ChannelTransport {
       this.#way?.drain();
       this.#end({ code: "lost", message: "the worker at the other side of the port is gone" });
     };
-    watchLifeline(name, watching.signal, gone).catch(() => {}); // this host has no locks: no lifeline
+    watchLifeline(name, watching.signal, gone).catch(() => {}); // a host without locks has no lifeline
   }
 
   #accept(memory: unknown): void {
@@ -234,14 +238,14 @@ class PortChannelTransport implements ChannelTransport {
     void this.#openRing(memory);
   }
 
-  // `memory` is the other end's ring. If it is undefined, this end offers its own.
+  // Opens a ring. `memory` is the ring that the other end offers. If it is undefined, this end offers its own.
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
     let ring: typeof import("./channel-ring-port.js");
     try {
       loadRing ??= part(async () => import("./channel-ring-port.js"));
       ring = await loadRing();
     } catch (cause) {
-      // The offering end can do without the ring. An accepting end has to read it, because the other end writes to it.
+      // The offering end can work without a ring. An accepting end must read the ring, because the other end writes to it.
       return memory ? this.#fail({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
     }
     if (this.#closed) return;
@@ -262,14 +266,15 @@ class PortChannelTransport implements ChannelTransport {
   }
 
   #useRing(way: ChannelRingPort, offers: boolean): void {
-    // Every later message of this end has its place in the ring. The other end's answer says the same of its messages.
+    // Each later message of this end has a position in the ring. The answer `Post.opened` means the same for the other end's
+    // messages.
     if (offers) this.#post([portMark, Post.ring, way.memory], []);
     this.#way = way;
     if (!offers) this.#post([portMark, Post.opened], []);
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const message of held) way.receive(message);
-    // Reads frames that were written before this end could be woken.
+    // Reads the frames that were written before the other end could wake this one.
     way.receive(wakeUp);
   }
 
@@ -288,7 +293,7 @@ class PortChannelTransport implements ChannelTransport {
     };
   }
 
-  // The other end broke the protocol: sends it the reason and closes.
+  // Sends the reason of a failure to the other end, and closes.
   #fail(reason: CloseReason): void {
     this.close(reason);
   }
@@ -304,7 +309,7 @@ class PortChannelTransport implements ChannelTransport {
     this.#tell(reason);
   }
 
-  // Deferred, because this may run inside a `send`.
+  // Calls the sink in a microtask, because `#end` may run inside a `send`.
   #tell(reason: CloseReason): void {
     const sink = this.#sink;
     if (sink !== undefined) queueMicrotask(() => sink.closed(reason));
@@ -317,7 +322,7 @@ class PortChannelTransport implements ChannelTransport {
 
 const garbled: CloseReason = { code: "protocol", message: "a message that is not of this protocol" };
 
-// Makes the ring read its frames, and note that this end reads from now on.
+// Makes the ring read its frames and mark this end as reading.
 const wakeUp = [Op.Mark, 0, undefined, undefined];
 
 function alone({ buffer, byteLength }: Uint8Array): boolean {

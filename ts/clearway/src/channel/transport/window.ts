@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Back-pressure for a carrier that has none: counts the bytes in flight, sent but not taken by the receiver. Has no side effects. The
- * sender asks for a report each time half of its window has left. The receiver does not know the window, so the windows of the two ends
- * may differ.
+ * Back-pressure for a carrier that has none. It counts the bytes in flight: bytes that were sent, and that the receiver has not
+ * reported as taken. It has no side effects. The sender asks for a report after each half of its window. The receiver does not
+ * know the window, so the two ends may have windows of different sizes.
  */
 export class SendWindow {
   readonly #windowBytes: number;
@@ -15,7 +15,7 @@ export class SendWindow {
     this.#windowBytes = windowBytes;
   }
 
-  /** Counts sent bytes. Returns whether to ask the receiver for a report. */
+  /** Counts sent bytes. Returns whether the sender must ask the receiver for a report. */
   sent(bytes: number): boolean {
     this.#outBytes += bytes;
     this.#unasked += bytes;
@@ -25,14 +25,14 @@ export class SendWindow {
     return true;
   }
 
-  /** Whether there is room for more. */
+  /** Whether there is room for more bytes. A full window has room again when at most half of it is in flight. */
   get room(): boolean {
     return !this.#full;
   }
 
-  /** Counts bytes that the receiver took. Returns whether to call `drained`. */
+  /** Counts bytes that the receiver took. Returns whether the transport must call `drained`. */
   taken(bytes: number): boolean {
-    // A report of more bytes than were sent counts as all of them.
+    // A report of more bytes than were sent counts as a report of all sent bytes.
     this.#outBytes = Math.max(0, this.#outBytes - bytes);
     if (!this.#full || this.#outBytes * 2 > this.#windowBytes) return false;
     this.#full = false;
@@ -40,7 +40,10 @@ export class SendWindow {
   }
 }
 
-/** Returns a frame's weight in bytes. Every frame counts 8 bytes more than it has: an empty frame occupies memory too. */
+/**
+ * Returns the size of a frame and its attachments for the window, in bytes. Every frame counts 8 bytes more than it has,
+ * because an empty frame takes memory too.
+ */
 export function weight(frame: Uint8Array, attachments: readonly Uint8Array[]): number {
   return attachments.reduce((sum, each) => sum + each.byteLength, frame.byteLength + 8);
 }

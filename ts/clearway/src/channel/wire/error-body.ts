@@ -3,10 +3,10 @@ import { decodeError, encodeError, type WireError } from "../../error/wire.js";
 import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/remote-error.js";
 
-// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is the thrown error as
-// `error/wire.ts` describes it (class name, stack, own properties, causes and errors), or null.
+// The body of a failed reply on Clearway's wire is a list of the standard codec: [code, message, details, error]. `error` is
+// null, or the thrown error in the form of `error/wire.ts` (class name, stack, own properties, causes and errors).
 
-// Created on first use, so that bundlers drop it from an app that uses only codecs.
+// Set on first use, so that bundlers drop this codec from an app that uses only codecs.
 let made: StandardMessageCodec | undefined;
 
 function codec(): StandardMessageCodec {
@@ -25,8 +25,8 @@ export interface ErrorParts {
 const unreadable: ErrorParts = { code: "error", message: "an error that cannot be read", details: null, stack: "" };
 
 /**
- * Returns a thrown value's code, message, details and stack. Unless `whole`, it leaves out the details of an error that another end
- * threw. Never throws, although a proxy's traps and getters may.
+ * Returns the code, message, details and stack of a thrown value. If `whole` is false, it leaves out details that come from
+ * another end. Never throws, even if a getter or a proxy's trap throws.
  */
 export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
   try {
@@ -34,7 +34,7 @@ export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
     return {
       code: typeof code === "string" ? wellFormed(code) : "error",
       message: wellFormed(typeof message === "string" ? message : String(thrown)),
-      // An error with a channel has crossed before: its details come from another end.
+      // An error with a channel was received from another end, and so were its details.
       details: thrown instanceof RemoteError && (whole || thrown.channel === "") ? thrown.details : null,
       stack: typeof stack === "string" ? wellFormed(stack) : "",
     };
@@ -44,9 +44,9 @@ export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
 }
 
 /**
- * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. Unless `whole`, it writes only the code, the message and
- * the details that the handler chose. Never throws: a value that the codec cannot encode becomes a text that names its class, and an
- * error that is too large keeps its code and the beginning of its message.
+ * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. If `whole` is false, the body has only the
+ * code, the message and the details that the handler chose. Never throws. A value that the codec cannot encode becomes a text
+ * with the name of the value's class. An error that is too large keeps only the beginning of its code and of its message.
  */
 export function writeError(thrown: unknown, bytesMax: number, whole: boolean): Uint8Array {
   const { code, message, details } = partsOf(thrown, whole);
@@ -54,14 +54,14 @@ export function writeError(thrown: unknown, bytesMax: number, whole: boolean): U
     const body = codec().encode([code, message, plain(details), whole ? plainError(encodeError(thrown)) : null]);
     if (body.length <= bytesMax) return body;
   } catch {
-    // A getter among the details that returns another value each time.
+    // A getter in the details returned another value than before, which the codec cannot encode.
   }
   return codec().encode([...shortened(code, message, bytesMax), null, null]);
 }
 
-/** Shortens code and message so that they fit into `bytesMax`, with 200 bytes left for the bytes around them. */
+/** Shortens a code and a message so that both fit into `bytesMax` bytes. Leaves 200 bytes for the rest of the message. */
 export function shortened(code: string, message: string, bytesMax: number): [code: string, message: string] {
-  // A character takes at most 3 bytes in UTF-8, and 6 where JSON escapes a control character.
+  // A character takes at most 3 bytes in UTF-8. It takes 6 bytes if JSON escapes a control character.
   const short = cut(code, 30);
   return [short, cut(message, Math.floor((bytesMax - 200) / 6) - short.length)];
 }
@@ -70,7 +70,7 @@ function cut(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${wellFormed(text.slice(0, charactersMax - 1))}…`;
 }
 
-/** Returns the error that a body of the other end carries. Throws a codec's error for bytes that are no error. */
+/** Decodes the body of an error that the other end sent. Throws the codec's error for bytes that the codec cannot decode. */
 export function readError(body: Uint8Array, channel: string, callerStack: string): RemoteError {
   const parts = codec().decode(body) as readonly unknown[];
   const [code, message, details, wire] = Array.isArray(parts) ? parts : [];
@@ -105,7 +105,7 @@ function plain(value: unknown): unknown {
   }
 }
 
-// Every part is checked before it is used: the other end may be hostile.
+// Checks every part before it is used, because the other end may be hostile.
 function isWireError(wire: unknown): wire is WireError {
   if (typeof wire !== "object" || wire === null) return false;
   if (!("base" in wire)) return "value" in wire;
@@ -121,7 +121,7 @@ function isWireError(wire: unknown): wire is WireError {
 
 const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
-// Half of a surrogate pair has no UTF-8 form, and the error must arrive all the same.
+// Replaces each half of a surrogate pair. It has no UTF-8 form, and the error must arrive all the same.
 function wellFormed(text: string): string {
   return text.replace(lone, "\uFFFD");
 }

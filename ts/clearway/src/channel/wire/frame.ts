@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { smallBytes } from "../codec/writer.js";
 
-// A frame (spec/channel.md). Numbers are unsigned and little-endian. Each part behind the head begins at a multiple of 8.
+// A frame (spec/channel.md). Numbers are unsigned and little-endian. Each part after the head begins at a multiple of 8.
 //
 //    byte  0  +----+-------+------------+----------------+
 //             | op | flags | name bytes | id             |
@@ -19,43 +19,43 @@ import { smallBytes } from "../codec/writer.js";
 
 export const headBytes = 24;
 
-/** Kinds of frame. The numbers are part of the wire: add at the end, never renumber. */
+/** Kinds of frame. The numbers are part of the wire: add new kinds at the end, and never renumber. */
 export enum Op {
-  /** a: version; b: wires; id: `helloMagic`; body: see `hello.ts` */
+  /** First frame of each end. a: version; b: wires; id: `helloMagic`; body: see `hello.ts`. */
   hello = 0,
-  /** a: deadline, ms from now; b: timeout, ms from the handler's start; 0 for none */
+  /** A call. a: deadline, in milliseconds from now; b: timeout, in milliseconds from the handler's start. 0 means no limit. */
   call = 1,
-  /** a: `Status` */
+  /** Reply to a call. a: `Status`. */
   reply = 2,
-  /** a: `Status`, why: `cancelled` or `timeout` */
+  /** Cancels a call. a: `Status` with the cause, `cancelled` or `timeout`. */
   cancel = 3,
   post = 4,
-  /** a: items, b: bytes of the first credit; c: capacity; flags: the policy of a full queue */
+  /** Starts a stream. a and b: first credit, in items and in bytes; c: capacity of the queue; flags: policy of a full queue. */
   listen = 5,
-  /** a: number of events dropped since the previous one */
+  /** Event of a stream. a: number of events dropped since the previous event. */
   event = 6,
-  /** a: `Status`; b: number of events dropped since the previous one */
+  /** End of a stream. a: `Status`; b: number of events dropped since the previous event. */
   end = 7,
-  /** a: items, b: bytes */
+  /** Credit of a stream. a: items; b: bytes. */
   credit = 8,
-  /** Ends a stream: its listener wants no more */
+  /** Ends a stream, because its listener wants no more events. */
   stop = 9,
-  /** Plain wire: a message; an id of 0 wants no reply */
+  /** Plain wire: a message. The id 0 means that the sender wants no reply. */
   message = 16,
-  /** Plain wire: the reply; an empty body means not implemented, or no handler */
+  /** Plain wire: the reply to a message. An empty body means that there is no such method, or no handler. */
   answer = 17,
 }
 
 export const Flag = {
   /** The frame contains the attachments' bytes. */
   inside: 1,
-  /** The message is the attachment itself, written by the binary codec. */
+  /** The message is one attachment, and there is no body. The binary codec wrote it. */
   whole: 2,
-  /** The body is no message, not even null. */
+  /** The frame has no message. A null message does not set this flag. */
   empty: 4,
 } as const;
 
-/** A `listen` frame has its policy in the flags above these bits. */
+/** A `listen` frame has its policy in the flags from this bit on. */
 export const whenFullShift = 4;
 
 /** How a call or a stream ended. */
@@ -70,7 +70,7 @@ export enum Status {
   busy = 7,
 }
 
-/** A frame that was read. Body and attachments are views of the received bytes. */
+/** A frame that was read. Its parts are views of the received bytes, except attachments that arrived next to the frame. */
 export interface Frame {
   op: Op;
   flags: number;
@@ -83,7 +83,7 @@ export interface Frame {
   attachments: readonly Uint8Array[];
 }
 
-/** Parts of a frame to write. Missing parts are zero or empty. */
+/** Parts of a frame to write. A missing part is zero or empty. */
 export interface FrameParts extends FrameMessage {
   op: Op;
   id?: number;
@@ -93,11 +93,11 @@ export interface FrameParts extends FrameMessage {
   name?: Uint8Array | undefined;
 }
 
-/** Parts of a frame's message. Callers pass them separately, because merging both into one object costs more than writing the head. */
+/** The message of a frame. Callers pass it separately, because merging both objects into one costs more than writing the head. */
 export interface FrameMessage {
   flags?: number | undefined;
   body?: Uint8Array | undefined;
-  /** Attachments. `inside` writes their bytes into the frame; `beside` is the number that travels next to the frame. */
+  /** Attachments whose bytes are part of the frame. `beside` is the number of attachments that travel next to the frame. */
   inside?: readonly Uint8Array[] | undefined;
   beside?: number | undefined;
 }
@@ -109,7 +109,7 @@ export function padded(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-// Byte by byte: creating a view for six numbers costs more than writing them.
+// Writes an unsigned number byte by byte. Creating a view for six numbers costs more than writing them.
 function put(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value;
   bytes[at + 1] = value >>> 8;
@@ -121,7 +121,7 @@ function get(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
-/** Writes a frame. A small frame may share a buffer with others. */
+/** Writes a frame. A small frame may share a buffer with other frames. */
 export function writeFrame(parts: FrameParts, message: FrameMessage = parts): Uint8Array<ArrayBuffer> {
   const { op, id = 0, a = 0, b = 0, c = 0, name = empty } = parts;
   const { flags = 0, body = empty, inside = noAttachments, beside = 0 } = message;
@@ -148,7 +148,7 @@ export function writeFrame(parts: FrameParts, message: FrameMessage = parts): Ui
   return frame;
 }
 
-/** Reads a frame without copying: its parts are views. Returns undefined for bytes that are no frame. */
+/** Reads a frame without copying: its parts are views. Returns undefined for bytes that are not a frame. */
 export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Frame | undefined {
   if (bytes.length < headBytes) return undefined;
   const first = get(bytes, 0);

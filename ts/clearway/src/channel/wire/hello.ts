@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Frame, Op, writeFrame } from "./frame.js";
 
-// The first frame of each direction. Its body is numbers of 4 bytes, so that an end needs no codec to read it. Later versions add
-// numbers behind them:
+// The first frame of each direction. Its body consists of 4-byte numbers, so an end can read it without a codec. A later version may
+// append numbers:
 //
-//   0  frames: the largest that this end accepts, in bytes
-//   4  names: the longest that this end accepts, in bytes
-//   8  calls: how many this end runs at once
+//   0  frames: maximum size of a frame that this end accepts, in bytes
+//   4  names: maximum length of a channel name that this end accepts, in bytes
+//   8  calls: number of calls that this end runs at once
 
-/** "CWCH", as bytes in memory. */
+/** The text "CWCH", as a little-endian number. */
 export const helloMagic = 0x4843_5743;
 export const wireVersion = 1;
-/** Smallest frame limit that an end may announce. The end of a call or stream, with an error's first words, fits into such a frame. */
+/**
+ * Smallest frame limit that an end may announce, in bytes. A frame of this size has room for the end of a call or of a stream,
+ * with the beginning of an error's message.
+ */
 export const frameBytesMin = 1024;
 
-/** The wires: Clearway's own, and the plain one of platform channels. */
+/** The wires: `clearway` is Clearway's own, `plain` has the messages of Flutter's platform channels. */
 export type WireName = "clearway" | "plain";
 
-/** What an end announces about itself. */
+/** Limits and wires that an end announces. */
 export interface Hello {
   version: number;
   wires: readonly WireName[];
@@ -48,7 +51,7 @@ export function readHello({ op, id, a, b, body }: Frame): Hello | undefined {
   };
 }
 
-/** Returns the wire that both ends speak, Clearway's first; undefined when there is none. */
+/** Returns the wire that both ends support. Clearway's own wire comes first. Returns undefined if they have no wire in common. */
 export function agree(here: readonly WireName[], there: readonly WireName[]): WireName | undefined {
   return known.find((each) => here.includes(each) && there.includes(each));
 }
