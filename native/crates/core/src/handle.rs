@@ -7,7 +7,7 @@
 //    │ kind │ generation, from 1 on      │ index of the slot    │
 //    └──────┴────────────────────────────┴──────────────────────┘
 //
-// A slot whose generations are used up is not used again, so a handle never names a second thing.
+// A slot whose generations are used up is never used again. A handle therefore never names a second thing.
 
 /// The kind of thing that a handle names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
