@@ -8,6 +8,8 @@
 //!   └──────┴───────────┴─────┴───────┴──────┴──────────┴──────┴─────────┴─────────┘
 //! ```
 //!
+//! The caller is the thread that makes the call. The answerer is the thread that answers the call.
+//!
 //! - *live*: the slot has a call.
 //! - *given up*: the caller no longer wants the answer.
 //! - *claimed*: the answerer sets this bit by a compare-exchange that includes the generation. Exactly one answerer succeeds.

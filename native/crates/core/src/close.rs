@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Closing and freeing a plugin.
+//! Closes and frees a plugin.
 
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl Plugin {
         self.shut(timeout)
     }
 
-    /// Closes as `close` does. Any thread may call this, also in a callback.
+    /// Closes as `close` does. Any thread may call this function, also inside a callback.
     pub(crate) fn shut(&self, timeout: Duration) -> Result<(), Status> {
         let until = Instant::now() + timeout.min(Duration::from_secs(1 << 30));
         self.closed.store(true, Ordering::SeqCst);

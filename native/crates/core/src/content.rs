@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The content of messages, replies and events. A caller passes [`Given`] content in. The core stores [`Kept`] content.
+//! The content of messages, replies and events. A caller passes content in as [`Given`]. The core stores content as [`Kept`].
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use crate::memory::{BYTES_MAX, Memory, resolve};
 /// The maximum number of attachments of one content. A video frame with its planes needs four.
 pub const ATTACHMENTS_MAX: usize = 32;
 
-/// The maximum number of bytes that the core stores in place instead of in a memory. This is enough for a sensor's event, a number or a
-/// short text. These bytes and their length fill one cache line.
+/// The maximum number of bytes that the core stores inside the message instead of in a memory. This is enough for a sensor's event, a
+/// number or a short text. These bytes and their length fill one cache line.
 pub const SMALL_MAX: usize = 63;
 
 /// Content that Rust code passes in. `keep` copies plain bytes, but never copies a memory.
@@ -57,7 +57,8 @@ impl<'a> Given<'a> {
 
     /// Wraps content that came over the ABI.
     ///
-    /// # Safety The pointers in `raw` must be readable for their stated sizes, during `'a`.
+    /// # Safety
+    /// The pointers in `raw` must be readable for their stated sizes, during `'a`.
     pub const unsafe fn raw(raw: Content) -> Given<'a> {
         Given { raw, lent: PhantomData }
     }
@@ -176,7 +177,7 @@ pub enum Bytes {
     /// No bytes: the null message.
     #[default]
     Null,
-    /// Up to `SMALL_MAX` bytes, kept in place.
+    /// Up to `SMALL_MAX` bytes, stored inside this value.
     Small {
         /// The number of bytes.
         size: u8,

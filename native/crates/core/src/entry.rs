@@ -110,8 +110,9 @@ impl Entry {
     }
 }
 
-/// A thread's or a queued job's use of a source. The source's `on_drop` waits until the `Stay` is dropped. `on_listen` and a cancellation
-/// that arrives during `on_listen` share one `Stay`. Otherwise `on_drop` could run in between, and the source would miss the cancellation.
+/// One use of a source, by a thread or by a queued job. The source's `on_drop` waits until the `Stay` is dropped. `on_listen` and a
+/// cancellation that arrives during `on_listen` share one `Stay`. Otherwise `on_drop` could run in between, and the source would miss the
+/// cancellation.
 pub(crate) struct Stay {
     source: Arc<Entry>,
 }

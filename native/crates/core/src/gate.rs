@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A gate counts the threads inside a handler. A closed gate lets no more threads in. There are two ways in:
+//! A gate counts the threads inside a handler. A closed gate lets no more threads in. A thread enters in one of two ways:
 //!
 //! - By the count, for any thread. Entering and leaving take one atomic exchange each.
 //! - By a lane, for one frequent caller on one thread at a time. Entering and leaving take a plain store and a light fence each
@@ -26,7 +26,7 @@ const OVER: usize = 4;
 /// The value of one thread in the count. The count uses this bit and all higher bits.
 const ONE: usize = 8;
 
-/// One caller's own way in. Only one thread at a time may use a lane. A thread inside must not enter by the same lane again.
+/// A way into the gate for one caller. Only one thread at a time may use a lane. A thread inside must not enter by the same lane again.
 pub(crate) struct Lane {
     inside: AtomicBool,
     fences: Fences,
@@ -37,8 +37,7 @@ impl Gate {
         Gate { word: AtomicUsize::new(0), lanes: Mutex::new(Vec::new()) }
     }
 
-    /// Makes a lane. The gate also keeps a reference to the lane. If the caller has dropped the lane, the gate drops its reference when it
-    /// makes the next lane.
+    /// Makes a lane. The gate keeps a reference to each lane. Making a lane also removes the lanes that their callers have dropped.
     pub(crate) fn lane(&self) -> Arc<Lane> {
         let lane = Arc::new(Lane { inside: AtomicBool::new(false), fences: fence::fences() });
         let mut lanes = lock(&self.lanes);
@@ -82,7 +81,7 @@ impl Gate {
         self.word.load(Ordering::Acquire) & CLOSED == 0
     }
 
-    /// Leaves by the lane of entry, as `leave` does.
+    /// Leaves by the lane that this thread entered by, as `leave` does.
     #[inline]
     #[must_use]
     pub(crate) fn leave_by(&self, lane: &Lane) -> bool {
@@ -101,8 +100,8 @@ impl Gate {
             return false;
         }
         fence::heavy();
-        // Release: pairs with the acquire in `settle`. `settle` refuses threads that leave before this store. The call below checks for
-        // them.
+        // Release: pairs with the acquire in `settle`. Before this store, `settle` returns false to each leaving thread. The call
+        // below checks in their place.
         self.word.fetch_or(FENCED, Ordering::Release);
         self.settle()
     }

@@ -7,9 +7,9 @@
 //    │ kind │ generation, from 1 on      │ index of the slot    │
 //    └──────┴────────────────────────────┴──────────────────────┘
 //
-// A slot whose generations are used up is never used again. A handle therefore never names a second thing.
+// A slot whose generations are used up is never used again. A handle therefore never names another object later.
 
-/// The kind of thing that a handle names.
+/// The kind of object that a handle names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub(crate) enum Kind {

@@ -46,8 +46,8 @@ impl Inbox {
 
     /// Puts a handle in, and wakes the host if it may be asleep.
     pub(crate) fn put(&self, handle: u64) {
-        // The limits of the plugin leave room for all counted handles. A cancelled stream is no longer counted, but its handle may still be
-        // in the ring. The ring can therefore be full.
+        // The ring has room for all calls, messages and streams within the plugin's limits. A cancelled stream no longer counts, but its
+        // handle may still be in the ring. The ring can therefore be full.
         while self.ring.push(handle).is_err() {
             self.tidy();
         }
@@ -87,8 +87,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Takes handles out and calls `each` with them. The inbox keeps a handle that `each` returns, behind the others. Returns true if
-    /// `each` stopped the loop. No wake follows in that case, so the host has to read again.
+    /// Takes handles out and calls `each` with each of them. If `each` returns the handle, the inbox keeps the handle behind the others.
+    /// Returns true if `each` stopped the loop. No wake follows in that case, so the host has to read again.
     pub(crate) fn read(&self, mut each: impl FnMut(u64) -> Next) -> bool {
         let mut rest = lock(&self.rest);
         self.edge.lower();

@@ -14,8 +14,8 @@ use crate::plugin::{Channel, Plugin};
 use crate::send::{Direct, Sent};
 use crate::sync::lock;
 
-/// A line to one channel, for a frequent caller on one thread at a time. The line looks the handler up once, and again after the plugin has
-/// removed it.
+/// A line to one channel, for a frequent caller. Only one thread at a time can use a line. The line looks the handler up once, and again
+/// after the plugin has removed the handler.
 pub struct Line {
     plugin: Arc<Plugin>,
     channel: Arc<Channel>,

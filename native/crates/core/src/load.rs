@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Loading and starting a plugin.
+//! Loads and starts a plugin.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -82,12 +82,12 @@ unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
     // With RTLD_NOW, a missing symbol makes the load fail. Otherwise a later call would fail.
     //
-    // SAFETY: the caller of `open` makes the same promise.
+    // SAFETY: the caller of `open` accepts that the library's constructors run.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
 }
 
 #[cfg(not(unix))]
 unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: the caller of `open` makes the same promise.
+    // SAFETY: the caller of `open` accepts that the library's constructors run.
     unsafe { libloading::Library::new(path) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An opened plugin, and the functions by which the host uses it.
+//! An opened plugin, with the functions that its host calls.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
@@ -68,8 +68,8 @@ pub struct Channel {
 
 impl Plugin {
     pub(crate) fn new(options: Options) -> Result<Arc<Plugin>, Status> {
-        // The inbox needs a place for each answer, each message and each stream, and one for the log. Late answers count twice, because
-        // calls whose limit check is in progress may exceed the limit.
+        // The inbox needs a place for each answer, each message and each stream, and one for the log. `LATE_MAX` is added twice, because
+        // calls may exceed the limit while their limit check is in progress.
         let places =
             options.calls_max.saturating_mul(2).saturating_add(options.streams_max).saturating_add(2 * LATE_MAX + 1);
         if places > 1 << 22 || options.calls_max == 0 {
@@ -162,7 +162,7 @@ impl Plugin {
             return;
         }
         log.push_back((level, text));
-        // If lost lines are still unreported, the log's token is already in the inbox.
+        // If lost lines are still unreported, the inbox already has the log's handle.
         let first = log.len() == 1 && self.log_lost.load(Ordering::Relaxed) == 0;
         drop(log);
         if first {
@@ -170,8 +170,8 @@ impl Plugin {
         }
     }
 
-    /// Takes up to `max` log lines. Returns true if more are left. The caller must then put the log's token back into the inbox, because
-    /// new lines add no token.
+    /// Takes up to `max` log lines. Returns true if more are left. The caller must then put the log's handle back into the inbox, because
+    /// new lines do not.
     pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
         let mut log = lock(&self.log);
         let count = log.len().min(max);
@@ -192,7 +192,7 @@ impl Plugin {
 /// Registers an entry at `place`. Returns `CLEARWAY_ALREADY_EXISTS` if the place has an entry.
 pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry: Arc<Entry>) -> Result<(), Status> {
     let mut place = lock(place);
-    // Checked under the lock: closing sets `closed` before it takes the entry.
+    // This check needs the lock: closing sets `closed` before it takes the entry.
     plugin.open()?;
     if place.is_some() {
         return Err(CLEARWAY_ALREADY_EXISTS);

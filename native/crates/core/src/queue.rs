@@ -14,7 +14,7 @@ use crate::sync::lock;
 
 pub(crate) type Job = Box<dyn FnOnce(Ran) + Send>;
 
-/// How a queue calls a job.
+/// Whether a job must do its work when the queue calls it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ran {
     /// The job must run now. The value is the time that the job waited.

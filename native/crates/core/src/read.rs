@@ -12,9 +12,9 @@ use crate::plugin::{INCOMING, Plugin};
 use crate::stream::{STREAMS, Stream};
 
 impl Plugin {
-    /// Appends up to `max` items to `into`; 0 counts as 1. The events of a stream keep their order, and so do the items from one thread.
-    /// Returns true if more items are left. No wake follows for those, so the host has to read again. Does not wait for items. `on_room` of
-    /// a direct source runs on this thread.
+    /// Appends up to `max` items to `into`; 0 counts as 1. Keeps the order of a stream's events, and of the messages that one thread has
+    /// sent. Returns true if more items are left. No wake follows for those, so the host has to read again. Does not wait for items.
+    /// `on_room` of a direct source runs on this thread.
     pub fn read(&self, into: &mut Vec<Item>, max: usize) -> bool {
         let end = into.len().saturating_add(max.max(1));
         // Sources are notified after the inbox is unlocked, because their callbacks may run on this thread and may send messages.

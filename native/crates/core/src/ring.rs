@@ -103,7 +103,7 @@ impl Ring {
 
 /// Detects that the ring stops being empty. One of the writers then wakes the reader.
 pub(crate) struct Edge {
-    // 1: the reader will read the ring again, because a writer has woken it or because it has stopped early.
+    // 1: the reader will read the ring again, because a writer has woken the reader or because the reader has stopped early.
     awake: AtomicU64,
 }
 

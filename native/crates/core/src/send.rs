@@ -27,7 +27,7 @@ use crate::sync::lock;
 pub enum Sent {
     /// The handler has run on this thread and has answered.
     Answered(Outcome),
-    /// The answer is pending. The host will read it with the tag. The handle allows the host to give the call up.
+    /// The answer is pending. The host will read it with the tag. The host can give the call up by this handle.
     Pending(u64),
     /// The plugin has the message, and the caller wants no answer.
     Taken,
@@ -85,7 +85,7 @@ impl Plugin {
     }
 
     /// Calls `handle` for a new call, on this thread. If `lent` is true, the handler may answer with the content itself. If a `Direct`
-    /// cannot express the result, writes the result to `more`. A `Sent` is large, and moving it is a large part of the cost of a null
+    /// cannot express the result, writes the result to `more`. A `Sent` is large: returning it would add much to the cost of a null
     /// message.
     #[inline]
     pub(crate) fn call(
@@ -118,7 +118,7 @@ impl Plugin {
             }
             Written::Not => {}
         }
-        // Counted before `leave`: after `leave` the answer may be in the inbox at any time.
+        // The call is counted before `leave`, because its answer may reach the inbox as soon as `leave` has set the bit.
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_FULL)));
         }
@@ -205,8 +205,8 @@ impl Plugin {
         undone
     }
 
-    /// Gives up a pending message. Its handler can check for that and stop. The host still reads the answer. Returns false for a call that
-    /// was answered, and for another plugin's call.
+    /// Gives up a pending message. The message's handler can check for that and stop. The host still reads the answer. Returns false
+    /// for a call that was answered, and for another plugin's call.
     pub fn give_up(&self, call: u64) -> bool {
         CALLS.owner(call) == Some(self.id()) && CALLS.give_up(call)
     }
@@ -259,12 +259,12 @@ pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Sta
     reply_to(reply, outcome)
 }
 
-/// Returns a refusing handler's status. Replaces a status that is no failure by `CLEARWAY_FAILED`.
+/// Returns a refusing handler's status. Replaces a status that is not a failure with `CLEARWAY_FAILED`.
 pub(crate) fn plugin_status(status: Status) -> Status {
     if status == CLEARWAY_PENDING || status == CLEARWAY_OK { CLEARWAY_FAILED } else { status }
 }
 
-/// Answers a message by the handle of its reply. Serves the host and the plugins.
+/// Answers a message by the handle of its reply. Functions for the host and for plugins use it.
 pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
     if reply == 0 {
         return Ok(()); // the sender wants no answer

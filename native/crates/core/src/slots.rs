@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table that maps handles to values, for any thread. The memory of a slot is never freed, so looking up any number is safe. After a
-//! value was removed, no lookup finds it again.
+//! A table that maps handles to values. Any thread may use it. The memory of a slot is never freed, so looking up any number is safe.
+//! After a value was removed, no lookup finds it again.
 
 use std::sync::OnceLock;
 
@@ -106,7 +106,7 @@ impl<T> Slots<T> {
         })
     }
 
-    /// Removes the value and returns it, once. The handle is stale afterwards.
+    /// Removes and returns the value. The handle is stale afterwards.
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
         let (generation, index) = handle::split(self.kind, handle)?;
         let slot = self.known(index)?;

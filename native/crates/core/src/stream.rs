@@ -39,7 +39,7 @@ pub struct Window {
     pub credit: u64,
 }
 
-/// Streams by the handle that both sides know.
+/// All streams, by the handle that the host and the plugin use.
 pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
 
 pub(crate) struct Stream {
@@ -109,7 +109,8 @@ impl Stream {
         Stream { plugin, tag, source, window, state: Mutex::new(state) }
     }
 
-    /// Queues an event, or applies the policy. Copies the event's bytes before taking the lock, so that the copy does not block the host.
+    /// Queues an event, or applies the policy if the queue is full. Copies the event's bytes before taking the lock, so that the copy does
+    /// not block the host.
     ///
     /// Also returns whether the reader has to be scheduled.
     pub(crate) fn emit(&self, content: &Given<'_>) -> (Result<(), Status>, bool) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Locks, atomics and cells. They come from the standard library. Loom tests use loom's, which try every interleaving.
+//! Locks, atomics and cells. They come from the standard library. In loom tests they come from loom, which tries every
+//! interleaving.
 
 #[cfg(loom)]
 pub(crate) use loom::{

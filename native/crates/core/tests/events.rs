@@ -284,7 +284,7 @@ fn a_source_with_a_full_queue_is_notified_once_of_a_cancelled_stream_and_of_room
         let told = told.unwrap();
         let [stays, leaves] = streams;
         plugin.cancel(leaves).unwrap();
-        // Two times, the plugin finds no room and the host then reads. The source cannot be called before that.
+        // The blocked queue delays calls of the source. Meanwhile, the plugin finds no room two times, and the host reads each time.
         for _ in 0..2 {
             for at in 0..2 {
                 assert_eq!(emit(stays, &[at]), CLEARWAY_OK);

@@ -46,8 +46,8 @@ enum Hangs {
 }
 use Hangs::*;
 
-/// Each point, the thread that waits if the call is made on the calling thread, and the thread that waits if the call is made on a queue
-/// (`None` if the point never runs on one).
+/// Each point, with the thread that waits while the point hangs: first for a call on the calling thread, then for a call on a queue (`None`
+/// if the point never runs on a queue).
 const POINTS: [(Point, Hangs, Option<Hangs>); 10] = [
     (Init, Nobody, None),
     (Message, Caller, Some(ItsQueue)),
@@ -147,7 +147,7 @@ impl Bad {
     }
 }
 
-/// Passes wrong lengths and used handles, and answers twice. The core must refuse all that is wrong.
+/// Passes wrong lengths and used handles to the core, and answers twice.
 fn garbage(id: u64, handle: u64) {
     let mut view = View::NONE;
     // SAFETY: a pointer that is not null points to a value that lives during the call. The core refuses wrong content before reading it.

@@ -78,7 +78,7 @@ fn memory_that_is_lent_for_a_direct_call_comes_back_without_a_reference() {
         give(to, &Content { attachments: handles.as_ptr(), attachments_count: 1, ..*message })
     });
     assert_eq!(beside, (Direct::More, Some((memory.data().cast_const(), 4096))));
-    // The first answer counts. The core refuses a later answer, which changes nothing.
+    // The first answer counts. The core refuses later answers.
     let twice = answer("twice", |message, to| {
         assert_eq!(give(to, message), CLEARWAY_OK);
         assert_eq!((give(to, message), give(to, &Content::NULL)), (CLEARWAY_STALE, CLEARWAY_STALE));

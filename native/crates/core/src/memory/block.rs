@@ -38,6 +38,8 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
+    /// Makes a block.
+    ///
     /// # Safety
     /// `data` must be readable for `size` bytes until the block is dropped. Without `CLEARWAY_MEMORY_SEALED`, it must also be writable.
     /// `origin` must describe the owner of these bytes.

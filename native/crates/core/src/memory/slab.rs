@@ -11,10 +11,10 @@ use crate::sync::lock;
 
 /// The minimum size of pooled slabs, in bytes. For smaller sizes, the system's allocator returns memory that was touched before (20 ns).
 const POOLED_MIN: usize = 4096;
-/// The alignment of pooled slabs, in bytes. Pages have at least 4 KB on every supported system.
+/// The alignment of pooled slabs, in bytes: the smallest page size of all supported systems.
 const PAGE: usize = 4096;
-/// The size and alignment of huge pages, in bytes. Slabs from this size on ask for huge pages. The first touch of 8 MB then takes 0.15 ms
-/// instead of 2.7 ms.
+/// The size and alignment of huge pages, in bytes. The pool asks for huge pages for slabs of this size or more. The first touch of
+/// 8 MB then takes 0.15 ms instead of 2.7 ms.
 const HUGE_PAGE: usize = 2 << 20;
 /// The maximum number of bytes kept for reuse: sixteen frames of 8 MB. Slabs beyond that go back to the system.
 const KEPT_MAX: usize = 128 << 20;
@@ -55,7 +55,7 @@ pub fn kept() -> Kept {
     }
 }
 
-/// Returns the size class of a size, and the size of its slabs in bytes. The smallest class is that of `POOLED_MIN`.
+/// Returns the class of a size, and the size of its slabs in bytes. The smallest class is that of `POOLED_MIN`.
 fn class(size: usize) -> (usize, usize) {
     let size = size.max(POOLED_MIN);
     let octave = (size - 1).ilog2() as usize; // 2^octave < size <= 2^(octave + 1)
@@ -104,13 +104,15 @@ fn pooled(size: usize) -> Option<(*mut u8, usize)> {
     }
     MADE.fetch_add(1, Ordering::Relaxed);
     ask_for_huge_pages(data, capacity);
-    // Zeros hide older contents of the allocator from a new slab's user. Writing them also touches every page.
+    // Zeros hide from the slab's first user what the memory contained before. Writing them also touches every page.
     //
     // SAFETY: the slab has `capacity` bytes.
     unsafe { ptr::write_bytes(data, 0, capacity) };
     Some((data, capacity))
 }
 
+/// Returns a slab to the pool, or to the system if the pool is full or the slab is too small.
+///
 /// # Safety
 /// `data` and `capacity` must come from a call of `take` with `size`, and the slab must have no user.
 pub(super) unsafe fn give_back(data: *mut u8, capacity: usize, size: usize) {
