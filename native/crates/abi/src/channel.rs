@@ -34,8 +34,8 @@ struct Known {
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    // A call takes the line out of its place during its use. A handler that calls the same channel again finds no line,
-    // and makes another one.
+    // A call takes the line out of its place while it uses the line. A handler that calls the same channel again finds no line, and makes
+    // another one.
     static LINES: [Place; KEPT] = const { [const { Cell::new(None) }; KEPT] };
 }
 
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn clearway_channel_call(
 /// Runs `use_it` with this thread's line to a channel.
 fn along<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, Status>) -> Result<R, Status> {
     let at = channel as usize % KEPT;
-    // The thread's lines are gone while the thread ends.
+    // While a thread ends, its lines are already gone.
     let kept = LINES.try_with(|lines| lines[at].take()).ok().flatten().filter(|line| line.0 == channel);
     let mut line = match kept {
         Some(line) => line,

@@ -17,7 +17,7 @@ pub const CLEARWAY_EVENT_END: u32 = 3;
 pub const CLEARWAY_EVENT_MESSAGE: u32 = 4;
 /// A log line from the plugin. Sets `handle` (`CLEARWAY_LOG_...`) and `text`.
 pub const CLEARWAY_EVENT_LOG: u32 = 5;
-/// No event. In an answer of `clearway_channel_call`: the answer is null.
+/// No event. As the answer of `clearway_channel_call`, it means the null message.
 pub const CLEARWAY_EVENT_NONE: u32 = 0;
 /// The answer of `clearway_channel_call` is exactly the memory that the caller gave.
 pub const CLEARWAY_EVENT_BACK: u32 = 6;

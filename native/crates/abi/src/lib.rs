@@ -52,6 +52,8 @@ unsafe fn give<T>(to: *mut T, value: T) -> Result<(), Status> {
     Ok(())
 }
 
+/// Returns the content at a pointer. A null pointer means the null message.
+///
 /// # Safety
 /// `content` must be null or readable. Its pointers must be readable during `'a`.
 unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
@@ -65,10 +67,12 @@ unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
     Ok(unsafe { Given::raw(*content) })
 }
 
+/// Checks that a text is not empty, not too long, and UTF-8. Returns the text.
+///
 /// # Safety
 /// `text.data` must be null or readable for `text.size` bytes, during `'a`.
 unsafe fn text<'a>(text: Text) -> Result<&'a str, Status> {
-    // No valid path or name is longer.
+    // No valid path or name has more than 65,536 bytes.
     if text.data.is_null() || text.size == 0 || text.size > 1 << 16 {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }

@@ -9,8 +9,8 @@ use crate::options::{
 };
 use crate::{give, given, plugin, status, text};
 
-/// Listens to a channel's events. The host drains the events and finally an end, all with `tag`. If the source refuses,
-/// the end has the source's status.
+/// Listens to a channel's events, and writes the stream's handle to `stream`. The host drains the events and finally
+/// an end, all with `tag`. If the source refuses, the end has the source's status.
 ///
 /// # Safety
 /// Each pointer must be null, or valid for its stated size.

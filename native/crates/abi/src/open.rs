@@ -93,8 +93,8 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
     }
 }
 
-/// Closes a plugin. Cancels its listeners. Queued messages still run until `timeout_ms` milliseconds are over. Calls
-/// that still wait are then answered with `CLEARWAY_CLOSED`. The host drains these answers as usual.
+/// Closes a plugin. Cancels its listeners. Queued messages are still handled until `timeout_ms` milliseconds are over.
+/// Calls that still wait are then answered with `CLEARWAY_CLOSED`. The host drains these answers as usual.
 ///
 /// Waits for running handlers. If one does not end in time, returns `CLEARWAY_TIMEOUT`, and the host may call the
 /// function again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a handler, a source, a wake or a
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
     })
 }
 
-/// Returns the counters of a plugin, and how long its calls took. The host must set `stats->size` first.
+/// Writes the counters of a plugin, and how long its calls took, to `stats`. The host must set `stats->size` first.
 ///
 /// # Safety
 /// `stats` must be null, or readable and writable for the size in its first field.

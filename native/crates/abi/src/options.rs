@@ -10,8 +10,8 @@ pub struct Options {
     pub size: usize,
     /// The maximum number of threads in the plugin's pool. Default: the number of processors, at least 2.
     pub threads: u32,
-    /// The maximum number of calls in flight. The same limit holds separately for unread messages to the host. Default:
-    /// 16384.
+    /// The maximum number of calls in flight. Unread messages to the host have the same limit, counted separately.
+    /// Default: 16384.
     pub calls_max: u32,
     /// The maximum number of listeners at a time. Default: 1024.
     pub streams_max: u32,
@@ -49,8 +49,8 @@ pub struct Window {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Stats {
-    /// Set it to `sizeof(clearway_stats)`. The library replaces it by the number of bytes that it has filled in, `size`
-    /// included.
+    /// Set it to `sizeof(clearway_stats)`. The library replaces this value with the number of bytes that it has
+    /// filled in, `size` included.
     pub size: usize,
     /// The number of messages sent to the plugin and by the plugin.
     pub messages: u64,

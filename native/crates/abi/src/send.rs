@@ -48,8 +48,8 @@ pub unsafe extern "C" fn clearway_plugin_send(
     })
 }
 
-/// Gives up a pending message. Its handler can check for that and stop. The host still drains the answer. Returns
-/// `CLEARWAY_STALE` if the message was answered before or belongs to another plugin.
+/// Gives up a pending message. The message's handler can check for that and stop. The host still drains the answer.
+/// Returns `CLEARWAY_STALE` if the message was answered before or belongs to another plugin.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_call_give_up(id: PluginId, call: u64) -> Status {
     status(|| if plugin(id)?.give_up(call) { Ok(()) } else { Err(CLEARWAY_STALE) })

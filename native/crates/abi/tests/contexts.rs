@@ -25,7 +25,7 @@ fn send(id: u64, channel: &'static str, answer: *mut Event) -> Status {
     unsafe { clearway_plugin_send(id, text(channel), &Content::NULL, 9, answer) }
 }
 
-/// Returns whether this thread may neither close nor free an open plugin.
+/// Returns whether the library refuses to close and to free an open plugin on this thread.
 fn refused(id: u64) -> bool {
     (clearway_plugin_close(id, SHORT_MS), clearway_plugin_free(id))
         == (CLEARWAY_INVALID_ARGUMENT, CLEARWAY_INVALID_ARGUMENT)
@@ -61,7 +61,7 @@ fn a_handler_that_closes_or_frees_is_refused_wherever_it_runs() {
     assert_eq!(clearway_plugin_close(other.id(), 0), CLEARWAY_OK);
 }
 
-/// Has one bit for each callback that may neither close nor free a plugin: the source's four callbacks and `on_close`.
+/// One bit for each callback in which the library has refused to close and to free a plugin: the source's four callbacks and `on_close`.
 static FOUND: AtomicU64 = AtomicU64::new(0);
 static ASKED: AtomicU64 = AtomicU64::new(0);
 

@@ -20,8 +20,8 @@ pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Exports a function `unsafe fn(&Host, &mut Plugin) -> Status` as `clearway_plugin_init`. The exported function compares the
-/// versions and catches panics.
+/// Exports a function `fn(&'static Host, &mut Plugin) -> Status` as `clearway_plugin_init`. The exported function compares
+/// the versions and catches panics.
 ///
 /// ```
 /// use clearway_sys::{CLEARWAY_OK, Host, Plugin, Status};

@@ -83,7 +83,7 @@ pub struct Host {
     /// Answers a message with a status other than `CLEARWAY_OK` and `CLEARWAY_PENDING`, and with a text for people.
     pub reply_error: unsafe extern "C" fn(reply: Reply, status: Status, text: Text) -> Status,
     /// Returns `CLEARWAY_OK` while the caller waits for this answer, `CLEARWAY_CANCELLED` after the caller has given
-    /// up, and `CLEARWAY_STALE` after an answer.
+    /// up, and `CLEARWAY_STALE` after the message was answered.
     pub wanted: unsafe extern "C" fn(reply: Reply) -> Status,
 
     /// Sends a message to the host. Copies bytes that are not in a memory. A null `on_answer` means that the plugin
@@ -100,9 +100,10 @@ pub struct Host {
     pub source: unsafe extern "C" fn(plugin: PluginId, source: *const Source) -> Status,
     /// Removes a channel's source, and ends its streams.
     pub unsource: unsafe extern "C" fn(plugin: PluginId, channel: Text) -> Status,
-    /// Emits an event. Returns `CLEARWAY_FULL` if the queue is full and the listener must not lose events; `on_room`
-    /// follows. If the listener's policy is to drop events, returns `CLEARWAY_OK`, and the host counts the dropped
-    /// events. Returns `CLEARWAY_STALE` if the stream has no listener any more.
+    /// Emits an event. If the queue is full, the listener's policy decides. If the policy is to wait, returns
+    /// `CLEARWAY_FULL`, and calls `on_room` later. If the policy is to drop events, returns `CLEARWAY_OK`, and the host
+    /// counts the dropped events. If the policy is to fail, ends the stream and returns `CLEARWAY_OVERFLOW`. Returns
+    /// `CLEARWAY_STALE` if the stream has no listener any more.
     pub emit: unsafe extern "C" fn(stream: Stream, content: *const Content) -> Status,
     /// Ends a stream. The host still reads the events that were emitted before.
     pub end: unsafe extern "C" fn(stream: Stream) -> Status,

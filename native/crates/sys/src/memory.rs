@@ -3,9 +3,10 @@
 
 use core::ffi::c_void;
 
-/// One reference to a block of memory, or 0 for none. The holder keeps its reference: a receiver that needs the memory
-/// for longer than the call takes another one. Release each reference once, on any thread. Releasing the last reference
-/// frees the block. A released reference is `CLEARWAY_STALE` for ever, because each reference has a generation.
+/// One reference to a block of memory, or 0 for none. The caller of a function keeps its reference. A receiver that
+/// needs the memory for longer than the call takes another reference. Release each reference once, on any thread.
+/// Releasing the last reference frees the block. Each reference has a generation, so later calls with a released
+/// reference return `CLEARWAY_STALE`.
 pub type Memory = u64;
 
 /// No thread writes to the memory any more. `seal` sets this flag, which cannot be cleared.
@@ -17,7 +18,7 @@ pub const CLEARWAY_MEMORY_LENT: u32 = 4;
 /// Requests zeroed memory from `allocate`. Without it, the memory may hold bytes of an earlier user.
 pub const CLEARWAY_MEMORY_ZEROED: u32 = 8;
 
-/// The address and the size of a memory. Valid as long as the reference in `memory`.
+/// The address and the size of a memory. Valid until the reference in `memory` is released.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {

@@ -12,12 +12,12 @@ pub const CLEARWAY_PENDING: Status = 1;
 pub const CLEARWAY_INVALID_ARGUMENT: Status = 2;
 /// The handle's object no longer exists (it was released, answered, ended or closed), or has never existed.
 pub const CLEARWAY_STALE: Status = 3;
-/// The system could not allocate memory.
+/// The system has no memory or no thread left, or all handles are in use.
 pub const CLEARWAY_OUT_OF_MEMORY: Status = 4;
 /// The call exceeds the host's limits on bytes, references or names.
 pub const CLEARWAY_TOO_LARGE: Status = 5;
-/// A stream's queue is full, or the number of calls in flight is at its limit. Try again when there is room. For a
-/// stream, the host calls `on_room` then.
+/// A stream's queue is full, or the number of calls in flight or of listeners is at its limit. Try again when there is
+/// room. For a stream, the host calls `on_room` then.
 pub const CLEARWAY_FULL: Status = 6;
 /// The plugin is closed or closing.
 pub const CLEARWAY_CLOSED: Status = 7;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Returns `size` bytes, all of them CANARY. Behind them is a page without access. Valid until the next `edges_check`. 16 at a time. */
+/** Returns `size` bytes of CANARY, with a page without access behind. Valid until the next `edges_check`. At most 16 exist at a time. */
 void *edge(size_t size);
 
 /** Returns whether all bytes are still CANARY, so that nothing was written. */

@@ -24,7 +24,7 @@ typedef uint64_t by_handle(clearway_memory, uint32_t, clearway_reply, clearway_s
 typedef clearway_status view_by_number(uint64_t, clearway_view *);
 
 void check_handles(void) {
-  // `volatile` hides from the compiler which function it calls.
+  // `volatile` hides the called function from the compiler.
   by_number *volatile numbers = sum;
   by_handle *volatile handles = (by_handle *)(void (*)(void))numbers;
   const clearway_memory six = {6}, seven = {7}, eight = {8};
