@@ -17,12 +17,12 @@ pub const CLEARWAY_EVENT_END: u32 = 3;
 pub const CLEARWAY_EVENT_MESSAGE: u32 = 4;
 /// A log line from the plugin. Sets `handle` (`CLEARWAY_LOG_...`) and `text`.
 pub const CLEARWAY_EVENT_LOG: u32 = 5;
-/// No event. As the answer of `clearway_channel_call`, it means the null message.
+/// No event. An answer of `clearway_channel_call` with this kind is the null message.
 pub const CLEARWAY_EVENT_NONE: u32 = 0;
 /// The answer of `clearway_channel_call` is exactly the memory that the caller gave.
 pub const CLEARWAY_EVENT_BACK: u32 = 6;
 
-/// One item that a plugin has for its host. Release it with `clearway_event_release` after use.
+/// One item that a plugin has for its host. The host must release each event with `clearway_event_release` after use.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Event {

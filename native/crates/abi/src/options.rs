@@ -6,7 +6,7 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Status};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Set it to `sizeof(clearway_options)`.
+    /// Must be `sizeof(clearway_options)`.
     pub size: usize,
     /// The maximum number of threads in the plugin's pool. Default: the number of processors, at least 2.
     pub threads: u32,
@@ -15,7 +15,7 @@ pub struct Options {
     pub calls_max: u32,
     /// The maximum number of listeners at a time. Default: 1024.
     pub streams_max: u32,
-    /// Reserved. Set it to 0.
+    /// Reserved. Must be 0.
     pub reserved: u32,
 }
 
@@ -32,7 +32,7 @@ pub const CLEARWAY_WHEN_FULL_DROP_NEWEST: u32 = 3;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Set it to `sizeof(clearway_window)`.
+    /// Must be `sizeof(clearway_window)`.
     pub size: usize,
     /// The maximum number of events that may wait: 1 or more.
     pub items: u32,
@@ -49,7 +49,7 @@ pub struct Window {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Stats {
-    /// Set it to `sizeof(clearway_stats)`. The library replaces this value with the number of bytes that it has
+    /// Must be `sizeof(clearway_stats)`. The library replaces this value with the number of bytes that it has
     /// filled in, `size` included.
     pub size: usize,
     /// The number of messages sent to the plugin and by the plugin.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs a host in C (`c/`) that is linked to libclearway. It places out-parameters at the end of a page, and calls every function from
-//! every place.
+//! Runs a host in C (`c/`) that is linked to libclearway. The host places out-parameters at the end of a page, and calls every function
+//! from every place.
 #![cfg(all(unix, not(miri)))]
 
 use std::path::{Path, PathBuf};

@@ -228,7 +228,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         if before & WRITTEN != 0 { self.end(slot) } else { None }
     }
 
-    /// Ends the call and returns the answer that was passed on. The receiver calls this once. Afterwards it may free the slot.
+    /// Ends the call and returns the answer that was passed on. The receiver calls this once, and may free the slot afterwards.
     pub(crate) fn take(&self, handle: u64) -> Option<(M, A)> {
         let (slot, generation) = self.find(handle)?;
         // Acquire: pairs with the release in `written`.

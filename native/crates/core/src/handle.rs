@@ -52,7 +52,7 @@ pub(crate) const fn place(index: u32) -> (usize, usize, usize) {
     (segment as usize, (index - 1024 * ((1 << segment) - 1)) as usize, 1024 << segment)
 }
 
-/// Returns the kind of a handle. Functions that accept several kinds use it.
+/// Returns the kind of a handle. Functions that accept several kinds use this.
 pub(crate) const fn kind(handle: u64) -> u64 {
     handle >> (INDEX_BITS + GENERATION_BITS)
 }

@@ -84,7 +84,7 @@ fn whatever_is_put_in_is_read_or_wakes_the_reader() {
         for writer in writers {
             writer.join().unwrap();
         }
-        // This reader sleeps after `read`, and reads again only after a wake. It must have read everything at the end.
+        // This reader sleeps after `read`, and reads again only after a wake. The reader must have read everything at the end.
         if wakes.load(Ordering::SeqCst) > before {
             read(&mut count);
         }
@@ -188,8 +188,8 @@ fn exactly_one_finds_a_closed_gate_empty_and_nobody_is_in_then() {
 
 #[test]
 fn visitors_by_lanes_are_seen_by_whoever_closes_the_gate() {
-    // The preemption bound keeps the test short. Without a bound, it takes minutes. If the FENCED bit is removed from the gate, a bound of
-    // three is enough to reveal a missed visitor.
+    // The preemption bound keeps the test short. Without a bound, the test takes minutes. If the FENCED bit is removed from the gate, a
+    // bound of three is enough to reveal a missed visitor.
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(4);
     model.check(|| {

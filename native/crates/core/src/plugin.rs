@@ -107,7 +107,7 @@ impl Plugin {
         PLUGINS.get(id)
     }
 
-    /// Sets the wake function. The core calls it when the inbox stops being empty, on any thread. The function must only wake the reader.
+    /// Sets the wake function. The core calls this function when the inbox stops being empty, on any thread. It must only wake the reader.
     /// Blocks until no thread runs the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake, because this call would wait for
     /// that wake.
     pub fn set_wake(&self, wake: Option<Box<dyn Fn() + Send + Sync>>) -> Result<(), Status> {

@@ -11,8 +11,8 @@
 //!           head = 1 (reader)            tail = 3 (writers)
 //! ```
 //!
-//! A cell may be written at position p if its turn is p. It may be read at position p if its turn is p + 1. Reading sets the turn to p +
-//! capacity, and frees the cell.
+//! A cell may be written at position p if its turn is p. The cell may be read at position p if its turn is p + 1. Reading sets the
+//! turn to p + capacity, and frees the cell.
 
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 

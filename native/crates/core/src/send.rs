@@ -27,7 +27,7 @@ use crate::sync::lock;
 pub enum Sent {
     /// The handler has run on this thread and has answered.
     Answered(Outcome),
-    /// The answer is pending. The host will read it with the tag. The host can give the call up by this handle.
+    /// The answer is pending. The host will read the answer with the tag, and can give the call up by this handle.
     Pending(u64),
     /// The plugin has the message, and the caller wants no answer.
     Taken,

@@ -14,7 +14,7 @@ pub(crate) struct Slots<T> {
 }
 
 struct Slot<T> {
-    /// The generation of the slot's value, or 0 without a value. `is_live` reads it without the lock.
+    /// The generation of the slot's value, or 0 without a value. `is_live` reads this field without the lock.
     live: AtomicU64,
     entry: Mutex<Entry<T>>,
 }

@@ -36,7 +36,7 @@ pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
 macro_rules! export {
     ($init:path) => {
         /// # Safety
-        /// Only a host may call this. It must pass its table, and a struct to fill in.
+        /// Only a host may call this. The host must pass its table, and a struct to fill in.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn clearway_plugin_init(
             host: *const $crate::Host,

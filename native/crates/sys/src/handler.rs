@@ -7,14 +7,15 @@ use crate::content::Content;
 use crate::status::Status;
 use crate::text::Text;
 
-/// A handle that allows one answer to a message, on any thread. It is 0 if the sender wants no answer.
+/// A handle that allows one answer to a message, on any thread. The handle is 0 if the sender wants no
+/// answer.
 pub type Reply = u64;
 
 /// One listener of an event source. The handle is valid from `on_listen` until the stream has ended or the listener has
 /// cancelled.
 pub type Stream = u64;
 
-/// Callbacks run on the calling thread, which waits for them. Use it for work of microseconds. If the host calls from
+/// Callbacks run on the calling thread, which waits for them. Use this for work of microseconds. If the host calls from
 /// several threads, several callbacks run at the same time.
 pub const CLEARWAY_RUN_DIRECT: u32 = 0;
 /// Callbacks run on the plugin's pool of threads. Several may run at the same time, in any order.
@@ -37,20 +38,21 @@ pub type OnListen =
 /// Informs a source about a stream: the listener has cancelled, or the stream has room again.
 pub type OnStream = Option<unsafe extern "C-unwind" fn(context: *mut c_void, stream: Stream)>;
 
-/// Called once, after a handler or a source was removed and its last callback has returned. It should free `context`.
+/// Called once, after a handler or a source was removed and its last callback has returned. The function should free
+/// `context`.
 pub type OnDrop = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
 /// A handler of a channel's messages. The function that registers the handler copies this struct.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Handler {
-    /// Set it to `sizeof(clearway_handler)`.
+    /// Must be `sizeof(clearway_handler)`.
     pub size: usize,
     /// The channel's name: 1 to 256 bytes.
     pub channel: Text,
     /// Where the handler runs: `CLEARWAY_RUN_...`.
     pub runs: u32,
-    /// Reserved. Set it to 0.
+    /// Reserved. Must be 0.
     pub reserved: u32,
     /// The name of the queue for `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes. Handlers and sources with the same queue name
     /// share the queue.
@@ -67,13 +69,13 @@ pub struct Handler {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    /// Set it to `sizeof(clearway_source)`.
+    /// Must be `sizeof(clearway_source)`.
     pub size: usize,
     /// The channel's name: 1 to 256 bytes.
     pub channel: Text,
     /// Where the callbacks run: `CLEARWAY_RUN_...`.
     pub runs: u32,
-    /// Reserved. Set it to 0.
+    /// Reserved. Must be 0.
     pub reserved: u32,
     /// The name of the queue for `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes.
     pub queue: Text,

@@ -126,9 +126,9 @@ pub struct Plugin {
     pub size: usize,
     /// The id of this plugin, for the functions of the table.
     pub id: PluginId,
-    /// Set it to `CLEARWAY_ABI_MAJOR`.
+    /// Must be `CLEARWAY_ABI_MAJOR`.
     pub abi_major: u32,
-    /// Set it to `CLEARWAY_ABI_MINOR`.
+    /// Must be `CLEARWAY_ABI_MINOR`.
     pub abi_minor: u32,
     /// The pointer that is passed to `on_close`. Each opened plugin has its own.
     pub context: *mut c_void,
@@ -137,8 +137,8 @@ pub struct Plugin {
     pub on_close: OnClose,
 }
 
-/// The only function that a plugin exports, with the name `clearway_plugin_init`. It registers handlers and sources.
-/// The host may call it again to open the plugin another time, also on another thread. A status other than
-/// `CLEARWAY_OK` refuses: the host removes registered handlers and sources, and does not call `on_close`. Use `log` to
-/// give a reason in text.
+/// The only function that a plugin exports, with the name `clearway_plugin_init`. The function registers handlers and
+/// sources. The host may call the function again to open the plugin another time, also on another thread. A status
+/// other than `CLEARWAY_OK` refuses: the host removes registered handlers and sources, and does not call `on_close`.
+/// Use `log` to give a reason in text.
 pub type Init = unsafe extern "C-unwind" fn(host: *const Host, plugin: *mut Plugin) -> Status;

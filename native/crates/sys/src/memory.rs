@@ -15,7 +15,7 @@ pub const CLEARWAY_MEMORY_SEALED: u32 = 1;
 pub const CLEARWAY_MEMORY_SHARED: u32 = 2;
 /// The host owns the memory and lends it to the plugin.
 pub const CLEARWAY_MEMORY_LENT: u32 = 4;
-/// Requests zeroed memory from `allocate`. Without it, the memory may hold bytes of an earlier user.
+/// Requests zeroed memory from `allocate`. Without this flag, the memory may hold bytes of an earlier user.
 pub const CLEARWAY_MEMORY_ZEROED: u32 = 8;
 
 /// The address and the size of a memory. Valid until the reference in `memory` is released.

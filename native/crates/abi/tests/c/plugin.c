@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plugin that the C host opens twice. It runs functions of the host inside its handlers.
+// The plugin that the C host opens twice. The plugin runs functions of the host inside its handlers.
 #include <stdlib.h>
 #include <string.h>
 

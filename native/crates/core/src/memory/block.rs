@@ -41,8 +41,8 @@ impl Block {
     /// Makes a block.
     ///
     /// # Safety
-    /// `data` must be readable for `size` bytes until the block is dropped. Without `CLEARWAY_MEMORY_SEALED`, it must also be writable.
-    /// `origin` must describe the owner of these bytes.
+    /// `data` must be readable for `size` bytes until the block is dropped. Without `CLEARWAY_MEMORY_SEALED`, the bytes must also be
+    /// writable. `origin` must describe the owner of these bytes.
     pub(crate) unsafe fn new(data: *mut u8, size: usize, flags: u32, origin: Origin) -> Block {
         Block { data, size, flags: AtomicU64::new(flags.into()), references: AtomicU64::new(0), origin }
     }

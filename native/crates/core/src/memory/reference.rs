@@ -61,7 +61,8 @@ impl Memory {
     /// last reference calls `release`, once. If this function fails, `release` is not called.
     ///
     /// # Safety
-    /// `data` must be readable for `size` bytes until `release` is called. Without `CLEARWAY_MEMORY_SEALED`, it must also be writable.
+    /// `data` must be readable for `size` bytes until `release` is called. Without `CLEARWAY_MEMORY_SEALED`, the bytes must also be
+    /// writable.
     pub unsafe fn foreign(
         data: *mut u8,
         size: usize,
@@ -85,7 +86,7 @@ impl Memory {
     /// Registers memory that belongs to a Rust value. Dropping `owner` frees the memory.
     ///
     /// # Safety
-    /// The caller makes the same promise as for `foreign`. It must hold until `owner` is dropped.
+    /// The caller makes the same promise as for `foreign`. The promise must hold until `owner` is dropped.
     pub unsafe fn owned(data: *mut u8, size: usize, flags: u32, owner: Box<dyn Send + Sync>) -> Result<Memory, Status> {
         if data.is_null() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
