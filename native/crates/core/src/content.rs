@@ -216,7 +216,7 @@ impl Kept {
         self.data().1 + self.attachments.iter().map(Memory::size).sum::<usize>()
     }
 
-    /// Calls `look` with the content in the ABI's form. The form is valid only during the call.
+    /// Calls `look` with the content as a struct of the ABI. The struct is valid only during the call.
     pub(crate) fn lend<R>(&self, look: impl FnOnce(&Content) -> R) -> R {
         let (data, size) = self.data();
         let memory = if let Bytes::Memory { memory, .. } = &self.bytes { memory.handle() } else { 0 };

@@ -16,7 +16,7 @@ struct Held {
     handles: Vec<Handle>,
 }
 
-/// Holds content and a text. Returns a handle and the ABI's form of both. Both stay valid until `let_go` frees the handle.
+/// Holds content and a text. Returns a handle, and both as structs of the ABI. The structs are valid until `let_go` frees the handle.
 pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> {
     let handles = kept.attachments.iter().map(Memory::handle).collect();
     let held = Box::new(Held { kept, text, handles });

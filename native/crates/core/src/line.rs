@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The cheapest way to call one channel often from one thread.
+//! A line is the cheapest way to call one channel often from one thread.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

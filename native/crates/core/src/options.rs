@@ -4,8 +4,8 @@
 /// Limits of one opened plugin.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The maximum number of threads of the plugin's pool. They start on demand. Default: the number of processors, at least 2, so that
-    /// one blocked handler does not stop all others.
+    /// The maximum number of threads of the plugin's pool. The threads start on demand. Default: the number of processors, at least 2, so
+    /// that one blocked handler does not stop all others.
     pub threads: usize,
     /// The maximum number of calls that may wait for an answer. The same limit holds separately for the unread messages to the host.
     pub calls_max: usize,

@@ -52,7 +52,7 @@ impl Queue {
     /// Makes a queue without threads. Threads start when jobs arrive.
     pub(crate) fn new(name: String, threads_max: usize, jobs_max: usize) -> Arc<Queue> {
         let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, closed: false };
-        // The system's thread names end at a zero byte, and the standard library panics on one.
+        // The system ends a thread's name at a zero byte, and the standard library panics on such a name.
         let name = name.replace('\0', "?");
         Arc::new(Queue {
             name,

@@ -149,7 +149,7 @@ impl Memory {
         self.block.add_flags(CLEARWAY_MEMORY_SEALED);
     }
 
-    /// Returns the ABI's view of the memory.
+    /// Returns the handle, the address, the size and the flags as a struct of the ABI.
     pub fn view(&self) -> View {
         view(self.handle, &self.block)
     }
