@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Channels by number, for hosts whose threads call some channels often. Each thread keeps lines to its last channels. A call through a
-//! kept line takes no lock and looks no name up.
+//! Channels by number, for hosts whose threads call the same channels often. Each thread keeps a line to each of its
+//! last channels. A call through a kept line takes no lock and looks no name up.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -14,13 +14,14 @@ use clearway_sys::{
 use crate::event::{CLEARWAY_EVENT_ANSWER, CLEARWAY_EVENT_BACK, Event};
 use crate::{give, plugin, status, text};
 
-/// A channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
+/// The number of a channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
 pub type ChannelId = u64;
 
-/// The number of lines that a thread keeps. Each channel has one place among them and may share its place with other channels.
+/// The number of lines that a thread keeps. Each channel has one place among them. Several channels may share a place,
+/// which holds the line of the last one.
 const KEPT: usize = 64;
 
-/// The place for a line. May be empty.
+/// A place for a line, with the line's channel. May be empty.
 type Place = Cell<Option<Box<(ChannelId, Line)>>>;
 
 #[derive(Default)]
@@ -33,7 +34,8 @@ struct Known {
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    // A line is taken out during its use. A handler that calls the same channel again finds no line and makes another.
+    // A call takes the line out of its place while it uses the line. A handler that calls the same channel again finds no line, and makes
+    // another one.
     static LINES: [Place; KEPT] = const { [const { Cell::new(None) }; KEPT] };
 }
 
@@ -48,10 +50,11 @@ pub(crate) fn forget(plugin: PluginId) {
     known.numbers.retain(|(of, _), _| *of != plugin);
 }
 
-/// Returns the number of a plugin's channel, the same each time. The channel need not have a handler yet.
+/// Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel need
+/// not have a handler yet.
 ///
 /// # Safety
-/// Pointers must be null or right for what they announce.
+/// Each pointer must be null, or valid for its stated size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel: *mut ChannelId) -> Status {
     status(|| {
@@ -76,17 +79,23 @@ pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel
     })
 }
 
-/// Calls a channel's direct handler on this thread, as `clearway_plugin_send` does, for frequent callers. `data` and the
-/// following arguments are the content: all null and 0 is the null message. No other thread may release its memory
-/// meanwhile.
+/// Calls a channel's direct handler on the calling thread, as `clearway_plugin_send` does, for frequent callers.
+/// `data`, `size`, `memory`, `attachments` and `attachments_count` are the content. The content is the null message if
+/// all of them are null or 0. No other thread may release `memory` during the call.
 ///
-/// `CLEARWAY_OK`: `answer->kind` is `CLEARWAY_EVENT_NONE` if the answer is null, and `CLEARWAY_EVENT_BACK` if it is all of
-/// `memory`, which was given without `data`; no other field is written then. An answer without memory whose bytes fit is
-/// copied to `into`, which has `room` bytes, and needs no release. `CLEARWAY_PENDING`: the handler runs elsewhere or
-/// answers later, and the answer is drained with tag 0; `answer->handle` is the call.
+/// Returns `CLEARWAY_OK` if the handler has answered. `answer->kind` is then one of these:
+///
+/// - `CLEARWAY_EVENT_NONE`: the answer is null. No other field of `answer` is set.
+/// - `CLEARWAY_EVENT_BACK`: the answer is exactly `memory`, and the caller gave `memory` without `data`. No other field
+///   is set.
+/// - `CLEARWAY_EVENT_ANSWER`: any other answer. If its bytes are not in a memory and fit in `into`, which has `room`
+///   bytes, they are copied to `into`. Such an answer needs no release.
+///
+/// Returns `CLEARWAY_PENDING` if the handler runs on another thread or answers later. The host then drains the answer,
+/// with tag 0. `answer->handle` is the call.
 ///
 /// # Safety
-/// Pointers must be null or right for what they announce; `answer` must be writable.
+/// Each pointer must be null, or valid for its stated size. `answer` must be writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_channel_call(
     channel: ChannelId,
@@ -112,7 +121,7 @@ pub unsafe extern "C" fn clearway_channel_call(
             // SAFETY: the caller guarantees this.
             line.call(&unsafe { Given::raw(content) }, 0, &mut more)
         })?;
-        // SAFETY: `answer` is writable, as the caller promises; `into` is null or has `room` bytes.
+        // SAFETY: the caller guarantees that `answer` is writable, and that `into` is null or has `room` bytes.
         unsafe {
             match (sent, more) {
                 (Direct::Back, _) => (*answer).kind = CLEARWAY_EVENT_BACK,
@@ -131,7 +140,7 @@ pub unsafe extern "C" fn clearway_channel_call(
 /// Runs `use_it` with this thread's line to a channel.
 fn along<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, Status>) -> Result<R, Status> {
     let at = channel as usize % KEPT;
-    // While a thread ends, it keeps no lines.
+    // While a thread ends, its lines are already gone.
     let kept = LINES.try_with(|lines| lines[at].take()).ok().flatten().filter(|line| line.0 == channel);
     let mut line = match kept {
         Some(line) => line,
@@ -148,6 +157,8 @@ fn line_to(channel: ChannelId) -> Result<Line, Status> {
     Line::new(&plugin(id)?, &name)
 }
 
+/// Turns an outcome into an event. Copies a small answer to `into`.
+///
 /// # Safety
 /// `into` must be null, or writable for `room` bytes.
 unsafe fn answered(outcome: Outcome, into: *mut u8, room: usize) -> Event {
@@ -156,7 +167,7 @@ unsafe fn answered(outcome: Outcome, into: *mut u8, room: usize) -> Event {
         other => return Event::answer(0, other),
     };
     let (data, size) = kept.data();
-    // SAFETY: all bytes were copied, so `data` has `size` bytes. The caller has checked that `into` has room.
+    // SAFETY: the answer's bytes were copied, so `data` has `size` bytes. They fit in `room`, which `into` has.
     unsafe { std::ptr::copy_nonoverlapping(data, into, size.min(room)) };
     let content = Content { data: into, size, ..Content::NULL };
     Event { kind: CLEARWAY_EVENT_ANSWER, content, copied: size as u64, ..Event::NONE }

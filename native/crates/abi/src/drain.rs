@@ -5,8 +5,9 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PENDING, Plu
 use crate::event::Event;
 use crate::{give, plugin, status};
 
-/// Takes up to `capacity` events out, 1 or more, each to be released. `CLEARWAY_PENDING`: there are more, for which no wake
-/// follows. `CLEARWAY_OK`: there are no more. Never waits.
+/// Takes up to `capacity` events out of the plugin's queue. `capacity` must be 1 or more. The caller must release each
+/// event. Returns `CLEARWAY_PENDING` if more events are left. No wake follows for those, so the host must drain again.
+/// Returns `CLEARWAY_OK` if no event is left. Never waits.
 ///
 /// # Safety
 /// `events` must be writable for `capacity` events, and `count` for one number.
@@ -29,9 +30,9 @@ pub unsafe extern "C" fn clearway_plugin_drain(
         let mut items = Vec::with_capacity(capacity.min(1024));
         more = plugin.read(&mut items, capacity);
         debug_assert!(items.len() <= capacity, "`read` keeps to its limit: capacity={capacity} items={}", items.len());
-        // Limited here as well: an event past the end of the caller's array would corrupt memory.
+        // This loop checks the limit again, because an event past the end of the caller's array would corrupt memory.
         for (at, item) in items.into_iter().take(capacity).enumerate() {
-            // SAFETY: the caller guarantees this; at most `capacity` events are written.
+            // SAFETY: the caller guarantees this. The loop writes at most `capacity` events.
             unsafe { events.add(at).write(Event::of(item)) };
             // SAFETY: as above.
             unsafe { give(count, at + 1) }?;

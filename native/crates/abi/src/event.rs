@@ -5,48 +5,50 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_STALE, Conte
 
 use crate::status;
 
-/// The answer to a message: `tag`, `status`; `content`, or `text` if the status is not `CLEARWAY_OK`.
+/// The answer to a message. Sets `tag` and `status`. Sets `content` if the status is `CLEARWAY_OK`, and `text` if not.
 pub const CLEARWAY_EVENT_ANSWER: u32 = 1;
-/// An event of a stream: `tag`, `handle` (the stream), `dropped` (events lost before it), `content`.
+/// An event of a stream. Sets `tag`, `handle` (the stream), `dropped` (the number of events lost before this one) and
+/// `content`.
 pub const CLEARWAY_EVENT_ITEM: u32 = 2;
-/// The end of a stream: `tag`, `handle`, `dropped`, `status`, `text`.
+/// The end of a stream. Sets `tag`, `handle` (the stream), `dropped`, `status` and `text`.
 pub const CLEARWAY_EVENT_END: u32 = 3;
-/// A message from the plugin: `text` (the channel's name), `content`, `handle` (for `clearway_answer`; 0 if no answer is
-/// wanted).
+/// A message from the plugin. Sets `text` (the channel's name), `content`, and `handle` (for `clearway_answer`, or 0 if
+/// the plugin wants no answer).
 pub const CLEARWAY_EVENT_MESSAGE: u32 = 4;
-/// A log line from the plugin: `handle` (`CLEARWAY_LOG_...`), `text`.
+/// A log line from the plugin. Sets `handle` (`CLEARWAY_LOG_...`) and `text`.
 pub const CLEARWAY_EVENT_LOG: u32 = 5;
-/// No event: the answer of `clearway_channel_call` is null.
+/// No event. An answer of `clearway_channel_call` with this kind is the null message.
 pub const CLEARWAY_EVENT_NONE: u32 = 0;
-/// The answer of `clearway_channel_call` is the given memory, all of it.
+/// The answer of `clearway_channel_call` is exactly the memory that the caller gave.
 pub const CLEARWAY_EVENT_BACK: u32 = 6;
 
-/// One item that a plugin has for its host. Release it with `clearway_event_release` after use.
+/// One item that a plugin has for its host. The host must release each event with `clearway_event_release` after use.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// `CLEARWAY_EVENT_...`.
+    /// The kind of the event: `CLEARWAY_EVENT_...`.
     pub kind: u32,
-    /// The result.
+    /// The status of an answer or of a stream's end.
     pub status: Status,
     /// The host's tag for the message or the listener.
     pub tag: u64,
-    /// Depends on the kind.
+    /// A stream, a reply, a call or a log level, depending on the kind.
     pub handle: u64,
-    /// The number of the stream's events that were dropped.
+    /// The number of events that the stream has dropped since its previous event.
     pub dropped: u64,
-    /// Valid until the event is released. Retain a memory to keep it.
+    /// The content. Valid until the event is released. To keep a memory for longer, retain it.
     pub content: Content,
-    /// Valid until the event is released.
+    /// The text. Valid until the event is released.
     pub text: Text,
-    /// The handle that holds content and text; 0 if there are none.
+    /// The handle that keeps content and text valid, or 0 if the event has neither.
     pub held: u64,
-    /// Bytes of the content that were copied on their way into the queue: all of them, or none.
+    /// The number of bytes of the content that were copied into the queue: all of them, or 0.
     pub copied: u64,
 }
 
 impl Event {
-    /// No event. Not in the header, where `{0}` is the same: a macro in C could not name these constants.
+    /// No event. The header has no such constant: a macro in C could not name the constants in it, and `{0}` has the
+    /// same value.
     ///
     /// cbindgen:ignore
     pub const NONE: Event = Event {
@@ -107,10 +109,10 @@ impl Event {
 }
 
 /// Releases the content and text of `count` events, as `clearway_event_release` does. Skips events that hold nothing or
-/// were released.
+/// that were released before.
 ///
 /// # Safety
-/// Null, or events that can be written to.
+/// `events` must be null, or writable for `count` events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_events_release(events: *mut Event, count: usize) -> Status {
     if events.is_null() || !events.is_aligned() {
@@ -123,11 +125,11 @@ pub unsafe extern "C" fn clearway_events_release(events: *mut Event, count: usiz
     CLEARWAY_OK
 }
 
-/// Releases an event's content and text. Returns `CLEARWAY_STALE` if they were released before; `CLEARWAY_OK` for null and
-/// for an event that holds nothing.
+/// Releases an event's content and text. Returns `CLEARWAY_STALE` if they were released before. Returns `CLEARWAY_OK`
+/// for null and for an event that holds nothing.
 ///
 /// # Safety
-/// Null, or an event that can be written to.
+/// `event` must be null, or writable for an event.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_event_release(event: *mut Event) -> Status {
     status(|| {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `libclearway`: the core for hosts that call C. `native/include/clearway_host.h` declares the functions; it is generated from these
-//! files.
+//! `libclearway`: the core, as a C library for hosts. `native/include/clearway_host.h` declares the functions. The header is generated from
+//! these files.
 //!
-//! Pointers must be null, or valid for their stated sizes, during the call. Null, wrong lengths, misalignment and stale handles return a
-//! status. A panic of this library also returns a status and never unwinds into the caller.
+//! Pointers must be null, or valid for their stated sizes, during the call. A null pointer, a wrong length, a misaligned pointer and a
+//! stale handle return a status. A panic of this library also returns a status and never unwinds into the caller.
 
 mod channel;
 mod drain;
@@ -39,10 +39,10 @@ fn plugin(id: u64) -> Result<Arc<Plugin>, Status> {
     Plugin::find(id).ok_or(CLEARWAY_STALE)
 }
 
-/// Writes a result to the caller's memory.
+/// Writes a result to the caller's memory. Returns `CLEARWAY_INVALID_ARGUMENT` if `to` is null or not aligned.
 ///
 /// # Safety
-/// `to` must be null or writable.
+/// `to` must be null, or writable for a `T`.
 unsafe fn give<T>(to: *mut T, value: T) -> Result<(), Status> {
     if to.is_null() || !to.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -52,6 +52,8 @@ unsafe fn give<T>(to: *mut T, value: T) -> Result<(), Status> {
     Ok(())
 }
 
+/// Returns the content at a pointer. A null pointer means the null message.
+///
 /// # Safety
 /// `content` must be null or readable. Its pointers must be readable during `'a`.
 unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
@@ -65,10 +67,12 @@ unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
     Ok(unsafe { Given::raw(*content) })
 }
 
+/// Checks that a text is not empty, not too long, and UTF-8. Returns the text.
+///
 /// # Safety
 /// `text.data` must be null or readable for `text.size` bytes, during `'a`.
 unsafe fn text<'a>(text: Text) -> Result<&'a str, Status> {
-    // Longer than any valid path or name.
+    // No valid path or name has more than 65,536 bytes.
     if text.data.is_null() || text.size == 0 || text.size > 1 << 16 {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }

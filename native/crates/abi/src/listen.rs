@@ -9,10 +9,11 @@ use crate::options::{
 };
 use crate::{give, given, plugin, status, text};
 
-/// Listens to a channel's events, which are drained with `tag`, and at last an end. A source that refuses ends the stream.
+/// Listens to a channel's events, and writes the stream's handle to `stream`. The host drains the events and finally
+/// an end, all with `tag`. If the source refuses, the end has the source's status.
 ///
 /// # Safety
-/// Pointers must be null or right for what they announce.
+/// Each pointer must be null, or valid for its stated size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_listen(
     id: PluginId,
@@ -48,13 +49,14 @@ pub unsafe extern "C" fn clearway_plugin_listen(
     })
 }
 
-/// Allows `events` more events to be drained. Returns `CLEARWAY_STALE` if the stream has ended.
+/// Allows the host to drain `events` more events. Returns `CLEARWAY_STALE` if the stream has ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_stream_credit(id: PluginId, stream: Stream, events: u64) -> Status {
     status(|| plugin(id)?.credit(stream, events))
 }
 
-/// Stops listening: queued events are dropped, nothing more is drained, and the source is notified.
+/// Stops listening. Drops queued events and notifies the source. The host drains no more of the stream's events.
+/// Returns `CLEARWAY_STALE` if the stream has ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_stream_cancel(id: PluginId, stream: Stream) -> Status {
     status(|| plugin(id)?.cancel(stream))

@@ -7,7 +7,8 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, Memory, Rele
 
 use crate::{give, status};
 
-/// Allocates memory, from 4 KB on from pooled slabs, whose pages are mapped already. The caller owns the reference in `view`.
+/// Allocates memory. Sizes from 4 KB on come from pooled slabs, whose pages are already mapped. The caller owns the
+/// reference in `view`.
 ///
 /// # Safety
 /// `view` must be null or writable.
@@ -22,8 +23,8 @@ pub unsafe extern "C" fn clearway_memory_allocate(size: usize, flags: u32, view:
     })
 }
 
-/// Lends memory of the host to plugins, without copying. `release` is called once, on the thread that releases the last
-/// reference. The caller owns the reference in `view`.
+/// Lends memory of the host to plugins. Does not copy. The thread that releases the last reference calls `release`,
+/// once. The caller owns the reference in `view`.
 ///
 /// # Safety
 /// `data` must be readable and writable for `size` bytes until `release` is called.
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn clearway_memory_view(memory: Memory, view: *mut View) -
     unsafe { (HOST.view)(memory, view) }
 }
 
-/// Makes another reference to the same memory, which the caller owns.
+/// Makes another reference to the same memory. The caller owns the new reference.
 ///
 /// # Safety
 /// `another` must be null or writable.
@@ -69,14 +70,14 @@ pub unsafe extern "C" fn clearway_memory_retain(memory: Memory, another: *mut Me
     unsafe { (HOST.retain)(memory, another) }
 }
 
-/// Releases a reference.
+/// Releases a reference. Releasing the last reference frees the memory, or returns it to its owner.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_memory_release(memory: Memory) -> Status {
     // SAFETY: the core checks handles.
     unsafe { (HOST.release)(memory) }
 }
 
-/// Seals the memory: a promise that no thread writes to it any more.
+/// Seals the memory: the holders promise that no thread writes to it any more. Cannot be undone.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_memory_seal(memory: Memory) -> Status {
     // SAFETY: the core checks handles.

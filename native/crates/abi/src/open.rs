@@ -11,20 +11,22 @@ use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGU
 use crate::options::{Options, Stats, sized};
 use crate::{channel, give, plugin, status, text};
 
-/// Called on any thread when there is something to drain and was nothing before. It must only wake the thread that drains.
+/// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the
+/// thread that drains.
 pub type Wake = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
-/// Returns the version of this library: `CLEARWAY_ABI_MAJOR` in the upper sixteen bits, `CLEARWAY_ABI_MINOR` in the lower.
+/// Returns the version of this library: `CLEARWAY_ABI_MAJOR` in the upper 16 bits, and `CLEARWAY_ABI_MINOR` in the
+/// lower 16 bits.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_version() -> u32 {
     CLEARWAY_ABI_MAJOR << 16 | CLEARWAY_ABI_MINOR
 }
 
-/// Loads a library and opens the plugin in it, on this thread. `options` may be null. On failure, `error` (may be null)
-/// gets a text of at most `error_size` bytes, including a terminating zero.
+/// Loads a library and opens its plugin, on the calling thread. A null `options` selects the defaults. If opening
+/// fails, writes the reason to `error`: at most `error_size` bytes, including a terminating zero. `error` may be null.
 ///
 /// # Safety
-/// Pointers must be null or right for what they announce.
+/// Each pointer must be null, or valid for its stated size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_open(
     path: Text,
@@ -92,19 +94,21 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
     }
 }
 
-/// Closes a plugin. Listeners are cancelled, and queued messages still run until the time is over. Calls that still wait
-/// are then answered `CLEARWAY_CLOSED`, to be drained as usual. Waits for running handlers; returns `CLEARWAY_TIMEOUT` if
-/// one does not end, and may then be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a
-/// handler, a source, a wake, a release. `on_drop`, `on_close` and a direct source's `on_cancel` run on this thread: the
-/// timeout does not bound them. The library stays loaded.
+/// Closes a plugin. Cancels its listeners. Queued messages are still handled until `timeout_ms` milliseconds are over.
+/// Calls that still wait are then answered with `CLEARWAY_CLOSED`. The host drains these answers as usual.
+///
+/// Waits for running handlers. If one does not end in time, returns `CLEARWAY_TIMEOUT`, and the host may call the
+/// function again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a handler, a source, a wake or a
+/// release. `on_drop`, `on_close` and a direct source's `on_cancel` run on the calling thread, and the timeout does not
+/// bound them. The library stays loaded.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status {
     status(|| plugin(id)?.close(Duration::from_millis(timeout_ms.into())))
 }
 
-/// Frees a plugin after it was closed: its id becomes stale, and undrained events are dropped. An open plugin is closed
-/// first, without waiting for handlers, under the rules of `clearway_plugin_close`. Returns `CLEARWAY_INVALID_ARGUMENT` in
-/// a wake.
+/// Frees a plugin after it was closed. The plugin's id becomes stale, and events that the host has not drained are
+/// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`.
+/// Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     status(|| {
@@ -114,15 +118,15 @@ pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     })
 }
 
-/// Sets the function that is called when there is something to drain and was nothing before; null for none. Returns when no
-/// thread is in the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+/// Sets the function that is called when the plugin's queue of events stops being empty. Null removes the function.
+/// Blocks until no thread runs the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
 ///
 /// # Safety
-/// `wake` may be called with `context` on any thread until it is replaced or the plugin is freed.
+/// Any thread may call `wake` with `context` until `wake` is replaced or the plugin is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, context: *mut c_void) -> Status {
     struct Waker(unsafe extern "C-unwind" fn(*mut c_void), *mut c_void);
-    // SAFETY: the caller allows the call on any thread.
+    // SAFETY: the caller allows any thread to call the function.
     unsafe impl Send for Waker {}
     // SAFETY: as above.
     unsafe impl Sync for Waker {}
@@ -138,10 +142,10 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
     })
 }
 
-/// Returns the cost of a plugin's calls. The host sets `stats->size` before.
+/// Writes the counters of a plugin, and how long its calls took, to `stats`. The host must set `stats->size` first.
 ///
 /// # Safety
-/// Null, or readable and writable for the size that it begins with.
+/// `stats` must be null, or readable and writable for the size in its first field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) -> Status {
     status(|| {

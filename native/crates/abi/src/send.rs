@@ -8,14 +8,18 @@ use clearway_sys::{
 use crate::event::Event;
 use crate::{give, given, plugin, status, text};
 
-/// Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be
-/// released. `CLEARWAY_PENDING`: the answer will be drained, with `tag`; `answer->handle` is the call, for
-/// `clearway_call_give_up`. A null `answer` means that no answer is wanted. Any other status: the message was not sent or,
-/// without `answer`, a direct handler refused it. Copies bytes without a memory if the handler is not direct. Never waits
-/// for a handler that is not direct.
+/// Sends a message. A direct handler runs on the calling thread before this function returns. If the handler is not
+/// direct, copies bytes that are not in a memory, and never waits for the handler. A null `answer` means that the
+/// caller wants no answer.
+///
+/// - `CLEARWAY_OK`: `answer` has the answer, which the host must release. Without `answer`, the message was sent.
+/// - `CLEARWAY_PENDING`: the host will drain the answer, with `tag`. `answer->handle` is the call, for
+///   `clearway_call_give_up`.
+/// - Any other status: the message was not sent. Without `answer`, the status may also be that of a direct handler that
+///   refused the message.
 ///
 /// # Safety
-/// Pointers must be null or right for what they announce.
+/// Each pointer must be null, or valid for its stated size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_send(
     id: PluginId,
@@ -44,26 +48,27 @@ pub unsafe extern "C" fn clearway_plugin_send(
     })
 }
 
-/// Gives a pending message up: its handler may ask and stop. The answer is drained all the same.
+/// Gives up a pending message. The message's handler can check for that and stop. The host still drains the answer.
+/// Returns `CLEARWAY_STALE` if the message was answered before or belongs to another plugin.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_call_give_up(id: PluginId, call: u64) -> Status {
     status(|| if plugin(id)?.give_up(call) { Ok(()) } else { Err(CLEARWAY_STALE) })
 }
 
-/// Answers a message from the plugin, once.
+/// Answers a message from the plugin, once. Returns `CLEARWAY_STALE` if the message was answered before.
 ///
 /// # Safety
-/// Pointers must be null or right for what they announce.
+/// Each pointer must be null, or valid for its stated size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_answer(reply: Reply, content: *const Content) -> Status {
     // SAFETY: the caller guarantees this.
     status(|| reply_by(reply, Ok(&unsafe { given(content) }?)))
 }
 
-/// Answers a message from the plugin with a status other than `CLEARWAY_OK`. The text may be empty.
+/// Answers a message from the plugin with a status other than `CLEARWAY_OK`, and a text, which may be empty.
 ///
 /// # Safety
-/// The text must be right for its size.
+/// `message.data` must be null, or readable for `message.size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_answer_error(reply: Reply, error: Status, message: Text) -> Status {
     status(|| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Waiting, for hosts that block a thread instead of registering a callback. None of the host's code then runs on a plugin's thread.
+//! Waiters, for hosts that block a thread instead of registering a callback. With a waiter, none of the host's code
+//! runs on a plugin's thread.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use clearway_sys::{
 
 use crate::{give, plugin, status};
 
-/// An object on which a host thread waits for events to drain and for the return of lent memory.
+/// An object on which a host's threads wait, for events to drain and for the return of lent memory.
 pub type Waiter = u64;
 
 #[derive(Default)]
@@ -24,9 +25,10 @@ struct Desk {
 
 #[derive(Default)]
 struct State {
-    /// Whether there is a wake with which no thread has returned yet.
+    /// Whether a wake has come for which no thread has returned yet.
     woken: bool,
-    /// The number of wakes. A wake during a thread's wait counts for that thread too, even if another thread returns first.
+    /// The number of wakes. A thread that waits notices each later wake by this number, even if another thread returns
+    /// first.
     wakes: u64,
     /// The number of waiting threads. Only tests use it.
     waiting: usize,
@@ -64,7 +66,7 @@ impl State {
     }
 }
 
-/// A loan of host memory. The thread that drops the last reference to the memory drops the loan.
+/// A loan of host memory. When the last reference to the memory is dropped, the loan is dropped too.
 struct Loan {
     desk: Arc<Desk>,
     tag: u64,
@@ -94,8 +96,8 @@ pub unsafe extern "C" fn clearway_waiter_new(waiter: *mut Waiter) -> Status {
     })
 }
 
-/// Frees a waiter: threads that wait on it return `CLEARWAY_STALE`. Memory that it has lent stays lent, and its return is
-/// not reported.
+/// Frees a waiter. Threads that wait on it return `CLEARWAY_STALE`. Memory that was lent through the waiter stays lent.
+/// Its return is not reported.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
     status(|| {
@@ -105,8 +107,8 @@ pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
     })
 }
 
-/// Makes a plugin wake this waiter, instead of a function set by `clearway_plugin_set_wake`, and under the same rules.
-/// Several plugins may wake one waiter.
+/// Makes a plugin wake this waiter, instead of a function set by `clearway_plugin_set_wake`. The rules of that function
+/// apply. Several plugins may wake one waiter.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status {
     status(|| {
@@ -115,7 +117,7 @@ pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status 
     })
 }
 
-/// Wakes the threads that wait on a waiter, or the next one that will.
+/// Wakes the threads that wait on a waiter. If none waits, wakes the next thread that will wait.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
     status(|| {
@@ -124,13 +126,17 @@ pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
     })
 }
 
-/// Waits until a plugin has something to drain or lent memory has come back, at most `timeout_ms`; `UINT32_MAX` waits
-/// without limit. Writes up to `capacity` tags of returned memory, 1 or more, to `returned`. `CLEARWAY_OK`: there may be
-/// something to drain. `CLEARWAY_PENDING`: the same, and more memory has come back. `CLEARWAY_TIMEOUT`: nothing happened.
-/// Several threads may wait; a wake wakes all threads that wait at that moment.
+/// Waits until a plugin has events to drain, or until lent memory has come back. Waits at most `timeout_ms`
+/// milliseconds; `UINT32_MAX` means no limit. Writes up to `capacity` tags of returned memory to `returned`, and their
+/// number to `count`. `capacity` must be 1 or more. Several threads may wait. A wake wakes all threads that wait at
+/// that moment.
+///
+/// - `CLEARWAY_OK`: a plugin may have events to drain, or memory has come back.
+/// - `CLEARWAY_PENDING`: the same, and more memory has come back than fits in `returned`.
+/// - `CLEARWAY_TIMEOUT`: nothing has happened in this time.
 ///
 /// # Safety
-/// `returned` must be writable for `capacity` numbers, and `count` for one.
+/// `returned` must be writable for `capacity` numbers, and `count` for one number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_waiter_wait(
     waiter: Waiter,
@@ -170,7 +176,7 @@ pub unsafe extern "C" fn clearway_waiter_wait(
         state.woken = false;
         let taken = state.returned.len().min(capacity);
         for (at, tag) in state.returned.drain(..taken).enumerate() {
-            // SAFETY: the caller guarantees this; at most `capacity` tags are taken.
+            // SAFETY: the caller guarantees this. At most `capacity` tags are taken.
             unsafe { returned.add(at).write(tag) };
         }
         if !state.returned.is_empty() {
@@ -182,12 +188,12 @@ pub unsafe extern "C" fn clearway_waiter_wait(
     if done == CLEARWAY_OK { how } else { done }
 }
 
-/// Lends memory of the host to plugins, as `clearway_memory_lend` does, without copying. When the last reference is
-/// released, `clearway_waiter_wait` returns `tag`. The caller owns the reference in `view`. `flags`: 0,
-/// `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED`.
+/// Lends memory of the host to plugins, as `clearway_memory_lend` does. Does not copy. After the last reference is
+/// released, `clearway_waiter_wait` returns `tag`. The caller owns the reference in `view`. `flags` is 0,
+/// `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED` or both.
 ///
 /// # Safety
-/// `data` must be readable and writable for `size` bytes until the tag has come back; `view` must be null or writable.
+/// `data` must be readable and writable for `size` bytes until `tag` has come back. `view` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_waiter_lend(
     waiter: Waiter,
@@ -225,14 +231,14 @@ mod tests {
 
     fn new() -> Waiter {
         let mut waiter = 0;
-        // SAFETY: the result is written to a local.
+        // SAFETY: the result is written to a local variable.
         assert_eq!(unsafe { clearway_waiter_new(&mut waiter) }, CLEARWAY_OK);
         waiter
     }
 
     fn wait(waiter: Waiter, timeout_ms: u32) -> Status {
         let (mut tag, mut count) = (0, 0);
-        // SAFETY: the results are written to locals.
+        // SAFETY: the results are written to local variables.
         unsafe { clearway_waiter_wait(waiter, timeout_ms, &mut tag, 1, &mut count) }
     }
 

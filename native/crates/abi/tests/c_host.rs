@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs a host in C (`c/`), linked to libclearway: out-parameters at the end of a page, and every function from every place.
+//! Runs a host in C (`c/`) that is linked to libclearway. The host places out-parameters at the end of a page, and calls every function
+//! from every place.
 #![cfg(all(unix, not(miri)))]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the folder in which cargo puts this package's libraries and this test.
+/// Returns the folder that contains this package's libraries and this test.
 fn built() -> PathBuf {
     std::env::current_exe().unwrap().parent().unwrap().to_owned()
 }
@@ -39,7 +40,7 @@ fn a_host_in_c_finds_every_out_parameter_bounded_and_every_place_safe() {
     compile(&plugin, &["-fPIC", "-shared", "-fvisibility=hidden"], &["plugin.c"]);
     let (search, found) = (format!("-L{}", folder.display()), format!("-Wl,-rpath,{}", folder.display()));
     compile(&host, &[&search, &found, "-lclearway"], &["main.c", "edge.c", "outs.c", "contexts.c", "handles.c"]);
-    // Cargo's search path may list an older library before the one that was built with this test.
+    // Cargo's search path may list an older library before the one that was built with this test, so the host runs without that path.
     let mut run = Command::new(&host);
     run.arg(&plugin).env_remove("LD_LIBRARY_PATH").env_remove("DYLD_FALLBACK_LIBRARY_PATH");
     let said = run.output().unwrap();

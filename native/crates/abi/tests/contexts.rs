@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls a host's functions from places where they are refused: a plugin's callbacks, a wake, before and after a close.
+//! Calls a host's functions from places that must refuse them: a plugin's callbacks, a wake, before and after a close.
 
 #[path = "../../core/tests/fixture/mod.rs"]
 mod fixture;
@@ -17,15 +17,15 @@ use clearway_sys::*;
 use fixture::{LONG, give, handle, reply, text};
 
 const NONE: Event = Event::NONE;
-/// Longer than any of these calls takes, and short enough to wait for when a test fails.
+/// The timeout for closing, in milliseconds. Longer than any of these calls takes, and short enough to wait for when a test fails.
 const SHORT_MS: u32 = 100;
 
 fn send(id: u64, channel: &'static str, answer: *mut Event) -> Status {
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe { clearway_plugin_send(id, text(channel), &Content::NULL, 9, answer) }
 }
 
-/// Returns whether closing and freeing an open plugin are refused on this thread.
+/// Returns whether the library refuses to close and to free an open plugin on this thread.
 fn refused(id: u64) -> bool {
     (clearway_plugin_close(id, SHORT_MS), clearway_plugin_free(id))
         == (CLEARWAY_INVALID_ARGUMENT, CLEARWAY_INVALID_ARGUMENT)
@@ -44,7 +44,7 @@ fn a_handler_that_closes_or_frees_is_refused_wherever_it_runs() {
             reply(to, b"")
         });
         let mut answer = NONE;
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         unsafe {
             let mut channel = 0;
             assert_eq!(clearway_channel_find(id, text("close"), &mut channel), CLEARWAY_OK);
@@ -61,7 +61,7 @@ fn a_handler_that_closes_or_frees_is_refused_wherever_it_runs() {
     assert_eq!(clearway_plugin_close(other.id(), 0), CLEARWAY_OK);
 }
 
-/// One bit for each callback in which closing and freeing were refused: the source's four callbacks and `on_close`.
+/// One bit for each callback in which the library has refused to close and to free a plugin: the source's four callbacks and `on_close`.
 static FOUND: AtomicU64 = AtomicU64::new(0);
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
@@ -100,7 +100,7 @@ unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut Plugin) -> Stat
         on_room: Some(on_room),
         on_drop: Some(on_drop),
     };
-    // SAFETY: given by the host for this; the source is of this frame.
+    // SAFETY: the host passes these pointers for this use. The host copies the source during the call.
     unsafe {
         (*plugin).abi_major = CLEARWAY_ABI_MAJOR;
         (*plugin).on_close = Some(on_close);
@@ -119,13 +119,13 @@ fn a_sources_callbacks_and_on_close_that_close_or_free_are_refused() {
         Window { size: size_of::<Window>(), items: 1, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 8, credit: 8 };
     let mut streams = [0; 2];
     for stream in &mut streams {
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         assert_eq!(unsafe { clearway_plugin_listen(id, text("numbers"), null(), &window, 5, stream) }, CLEARWAY_OK);
     }
     assert_eq!(fixture::emit(streams[0], b"1"), CLEARWAY_OK);
     assert_eq!(fixture::emit(streams[0], b"2"), CLEARWAY_FULL);
     let (mut events, mut count) = ([NONE; 2], 0);
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { clearway_plugin_drain(id, events.as_mut_ptr(), 2, &mut count) }, CLEARWAY_OK);
     assert_eq!(clearway_stream_cancel(id, streams[0]), CLEARWAY_OK);
     assert_eq!(clearway_plugin_close(id, 1000), CLEARWAY_OK);
@@ -141,14 +141,14 @@ fn a_wake_that_closes_frees_or_sets_a_wake_is_refused() {
         said: [AtomicI32; 4],
     }
     unsafe extern "C-unwind" fn wake(context: *mut c_void) {
-        // SAFETY: the plugin is created below.
+        // SAFETY: the context is the `Woken` made below.
         let Woken { id, said } = unsafe { &*context.cast::<Woken>() };
         said[0].store(clearway_plugin_close(*id, SHORT_MS), Ordering::SeqCst);
         said[1].store(clearway_plugin_free(*id), Ordering::SeqCst);
         // SAFETY: null removes the wake.
         said[2].store(unsafe { clearway_plugin_set_wake(*id, None, null_mut()) }, Ordering::SeqCst);
         let mut waiter = 0;
-        // SAFETY: all of this frame.
+        // SAFETY: all pointers point to values that live during the call.
         unsafe { clearway_waiter_new(&mut waiter) };
         said[3].store(clearway_waiter_watch(waiter, *id), Ordering::SeqCst);
         clearway_waiter_free(waiter);
@@ -156,7 +156,7 @@ fn a_wake_that_closes_frees_or_sets_a_wake_is_refused() {
     let plugin = fixture::plugin();
     let woken = Woken { id: plugin.id(), said: Default::default() };
     let context = (&raw const woken).cast_mut().cast();
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe {
         assert_eq!(clearway_plugin_set_wake(plugin.id(), Some(wake), context), CLEARWAY_OK);
         assert_eq!((clearway_core::HOST.log)(plugin.id(), CLEARWAY_LOG_INFO, text("line")), CLEARWAY_OK);
@@ -169,7 +169,7 @@ fn a_wake_that_closes_frees_or_sets_a_wake_is_refused() {
 #[test]
 fn a_plugin_that_is_freed_before_it_was_closed_leaves_no_thread_behind() {
     thread_local! {
-        // Dropped when the thread ends.
+        // Dropped when its thread ends.
         static LIVES: RefCell<Option<Sender<()>>> = const { RefCell::new(None) };
     }
     let plugin = fixture::plugin();
@@ -213,7 +213,7 @@ fn an_open_that_is_refused_says_why_however_early() {
     ] {
         for size in [0, 1, 2, 200] {
             let mut said = [0x7f as c_char; 201];
-            // SAFETY: all of the test's frame.
+            // SAFETY: all pointers point to values that live during the call.
             assert_eq!(unsafe { clearway_plugin_open(path, options, to, said.as_mut_ptr(), size) }, status);
             assert!(said[size..].iter().all(|each| *each == 0x7f), "written behind the room: size={size}");
             if size > 0 {
@@ -221,7 +221,7 @@ fn an_open_that_is_refused_says_why_however_early() {
                 let text = unsafe { CStr::from_ptr(said.as_ptr()) }.to_str().unwrap();
                 assert!(text.len() < size && (size < 200 || text.contains(why)), "{why}: {text:?} size={size}");
             }
-            // SAFETY: the text pointer is null.
+            // SAFETY: the error pointer is null.
             assert_eq!(unsafe { clearway_plugin_open(path, options, to, null_mut(), size) }, status);
         }
     }
@@ -238,12 +238,12 @@ fn attachments_are_null_when_there_are_none() {
         tell.lock().unwrap().send(message.attachments.is_null()).unwrap();
         give(to, message)
     });
-    // With a count of 0, the caller's pointer is ignored.
+    // The core ignores the pointer if the count is 0.
     let dangling = NonNull::<u64>::dangling().as_ptr();
     for bytes in [&[1; 5][..], &[7; 5000], &[]] {
         let content = Content { attachments: dangling, ..Content::of(bytes) };
         let mut answer = NONE;
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         unsafe {
             assert_eq!(clearway_plugin_send(id, text("echo"), &content, 9, &mut answer), CLEARWAY_OK);
             assert_eq!(told.recv(), Ok(true), "in the handler: size={}", bytes.len());
@@ -252,7 +252,7 @@ fn attachments_are_null_when_there_are_none() {
         }
     }
     let mut view = View::NONE;
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe {
         assert_eq!((clearway_core::HOST.send)(id, text("x"), &Content::of(&[1; 100]), None, null_mut()), CLEARWAY_OK);
         let (mut events, mut count) = ([NONE; 2], 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A drain writes at most as many events as the caller has room for.
+//! Tests that a drain writes at most as many events as the caller has room for.
 
 #[path = "../../core/tests/fixture/mod.rs"]
 mod fixture;
@@ -11,23 +11,23 @@ use clearway_core::{HOST, Options as CoreOptions};
 use clearway_sys::*;
 use fixture::{LONG, emit, handle, reply, source, text};
 
-/// Fills the array before a drain, and the memory past the room that the drain may use.
+/// The kind of a canary event. Canaries fill the array before a drain, also past the room that the drain may use.
 const CANARY: u32 = 0xC0FF_EE00;
 
-/// Drains all events into arrays of `room` events that are followed by canaries. Returns the events in order.
+/// Drains all events, each time into an array with room for `room` events and with canaries behind. Returns the events in order.
 fn drained(id: u64, room: usize) -> Vec<(u32, u64)> {
     let canary = Event { kind: CANARY, ..Event::NONE };
     let mut all = Vec::new();
     loop {
         let mut events = vec![canary; room + 600];
         let mut count = usize::MAX;
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         let status = unsafe { clearway_plugin_drain(id, events.as_mut_ptr(), room, &mut count) };
         assert!(count <= room, "count={count} room={room}");
         assert!(events[count..].iter().all(|event| event.kind == CANARY), "written behind the count: room={room}");
         for event in &mut events[..count] {
             all.push((event.kind, event.tag));
-            // SAFETY: of this drain.
+            // SAFETY: the event comes from this drain.
             assert_eq!(unsafe { clearway_event_release(event) }, CLEARWAY_OK);
         }
         match status {
@@ -42,7 +42,7 @@ fn drained(id: u64, room: usize) -> Vec<(u32, u64)> {
 
 fn say(id: u64, lines: usize) {
     for _ in 0..lines {
-        // SAFETY: text of the test's frame.
+        // SAFETY: the text is static.
         assert_eq!(unsafe { (HOST.log)(id, CLEARWAY_LOG_INFO, text("line")) }, CLEARWAY_OK);
     }
 }
@@ -53,7 +53,7 @@ fn a_drain_writes_no_more_log_lines_than_it_has_room_for() {
         let plugin = fixture::plugin();
         say(plugin.id(), 256);
         assert_eq!(drained(plugin.id(), room), vec![(CLEARWAY_EVENT_LOG, 0); 256]);
-        say(plugin.id(), 3); // later log lines wake again
+        say(plugin.id(), 3); // later log lines wake the host again
         assert_eq!(drained(plugin.id(), room).len(), 3);
     }
 }
@@ -65,7 +65,7 @@ fn log_lines_get_the_room_that_answers_leave() {
     handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
     for tag in 0..100 {
         let mut answer = Event::NONE;
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         let sent = unsafe { clearway_plugin_send(id, text("pooled"), &Content::NULL, tag, &mut answer) };
         assert_eq!(sent, CLEARWAY_PENDING);
     }
@@ -85,13 +85,13 @@ fn a_streams_end_waits_for_the_next_drain_when_its_last_event_took_the_last_room
         let window =
             Window { size: size_of::<Window>(), items: 10, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 1 << 20, credit };
         let mut stream = 0;
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         let listened = unsafe { clearway_plugin_listen(id, text("numbers"), null(), &window, 5, &mut stream) };
         assert_eq!(listened, CLEARWAY_OK);
         for at in 0..events {
             assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
         }
-        // SAFETY: handles, and text of the test's frame.
+        // SAFETY: the text is static.
         assert_eq!(unsafe { (HOST.end_error)(stream, 1001, text("unplugged")) }, CLEARWAY_OK);
         let all = drained(id, room);
         let mut expected = vec![(CLEARWAY_EVENT_ITEM, 5); events.into()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A host that uses only the header.
+//! Tests a host that uses only the functions of the header.
 
 #[path = "../../core/tests/fixture/mod.rs"]
 mod fixture;
@@ -19,18 +19,18 @@ fn shown(text: Text) -> String {
     if text.size == 0 {
         return String::new();
     }
-    // SAFETY: of an event that was not released.
+    // SAFETY: the text belongs to an event that was not released.
     String::from_utf8(unsafe { std::slice::from_raw_parts(text.data.cast(), text.size) }.to_vec()).unwrap()
 }
 
 fn send(id: u64, channel: &'static str, content: &Content, answer: *mut Event) -> Status {
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe { clearway_plugin_send(id, text(channel), content, 9, answer) }
 }
 
 fn drain(id: u64, events: &mut [Event]) -> (Status, usize) {
     let mut count = usize::MAX;
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     (unsafe { clearway_plugin_drain(id, events.as_mut_ptr(), events.len(), &mut count) }, count)
 }
 
@@ -45,7 +45,7 @@ fn a_message_is_sent_answered_and_given_back_once() {
         assert_eq!((answer.kind, answer.status, answer.tag), (CLEARWAY_EVENT_ANSWER, CLEARWAY_OK, 9));
         assert_eq!(fixture::bytes(&answer.content), bytes);
         let mut copy = answer;
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         unsafe {
             assert_eq!(clearway_event_release(&mut answer), CLEARWAY_OK);
             assert_eq!(clearway_event_release(&mut answer), CLEARWAY_STALE);
@@ -69,13 +69,13 @@ fn a_plugins_events_are_drained_in_parts() {
     }
     let plugin = fixture::plugin();
     let id = plugin.id();
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { clearway_plugin_set_wake(id, Some(wake), null_mut()) }, CLEARWAY_OK);
     let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let window =
         Window { size: size_of::<Window>(), items: 10, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 1 << 20, credit: 4 };
     let mut stream = 0;
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { clearway_plugin_listen(id, text("numbers"), null(), &window, 5, &mut stream) }, CLEARWAY_OK);
     for at in 0..6 {
         assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
@@ -89,7 +89,7 @@ fn a_plugins_events_are_drained_in_parts() {
     assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 0));
     assert_eq!(clearway_stream_credit(id, stream, 100), CLEARWAY_OK);
     assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 2));
-    // SAFETY: handles, and text of the test's frame.
+    // SAFETY: the text is static.
     assert_eq!(unsafe { (HOST.end_error)(stream, 1001, text("unplugged")) }, CLEARWAY_OK);
     assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 1));
     assert_eq!(
@@ -105,13 +105,13 @@ fn a_plugins_own_message_and_log_lines_arrive() {
     let plugin = fixture::plugin();
     let id = plugin.id();
     unsafe extern "C-unwind" fn heard(context: *mut c_void, status: Status, _: *const Content) {
-        // SAFETY: made below.
+        // SAFETY: the context is the static variable below.
         unsafe { &*context.cast::<AtomicUsize>() }.store(status as usize, Ordering::SeqCst);
     }
     static STATUS: AtomicUsize = AtomicUsize::new(usize::MAX);
     let status = &STATUS;
     let context = std::ptr::from_ref(status).cast_mut().cast();
-    // SAFETY: all of the test's frame, or forever.
+    // SAFETY: all pointers point to values that live during the call. The context is static.
     unsafe {
         assert_eq!((HOST.log)(id, CLEARWAY_LOG_WARNING, text("hot")), CLEARWAY_OK);
         assert_eq!((HOST.send)(id, text("ask"), &Content::of(b"?"), Some(heard), context), CLEARWAY_OK);
@@ -120,7 +120,7 @@ fn a_plugins_own_message_and_log_lines_arrive() {
     assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 2));
     assert_eq!((events[0].kind, events[0].handle, shown(events[0].text)), (CLEARWAY_EVENT_LOG, 2, "hot".into()));
     assert_eq!((events[1].kind, shown(events[1].text)), (CLEARWAY_EVENT_MESSAGE, "ask".into()));
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe {
         assert_eq!(clearway_answer_error(events[1].handle, CLEARWAY_NOT_IMPLEMENTED, Text::NONE), CLEARWAY_OK);
         assert_eq!(clearway_answer(events[1].handle, null()), CLEARWAY_STALE);
@@ -137,7 +137,7 @@ fn lent_memory_comes_back_after_its_last_release() {
     }
     let mut bytes = [0u8; 100];
     let (mut view, mut another) = (View::NONE, 0);
-    // SAFETY: all of the test's frame, which outlives the references.
+    // SAFETY: all pointers point to local variables, which outlive the references.
     unsafe {
         let lent =
             clearway_memory_lend(bytes.as_mut_ptr(), 100, CLEARWAY_MEMORY_SHARED, Some(back), null_mut(), &mut view);
@@ -165,10 +165,10 @@ fn closing_freeing_and_invalid_arguments_have_their_status() {
     let mut events = [NONE; 2];
     assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 1));
     assert_eq!(clearway_call_give_up(id, answer.handle), CLEARWAY_STALE);
-    // SAFETY: numbers.
+    // SAFETY: all fields are numbers, for which zero is valid.
     let mut stats: Stats = unsafe { std::mem::zeroed() };
     stats.size = size_of::<Stats>();
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe {
         assert_eq!(clearway_plugin_stats(id, &mut stats), CLEARWAY_OK);
         assert_eq!((stats.messages, stats.calls), (1, 0));
@@ -194,7 +194,7 @@ fn closing_freeing_and_invalid_arguments_have_their_status() {
 fn call(channel: ChannelId, content: &Content, into: &mut [u8], answer: &mut Event) -> Status {
     let Content { data, size, memory, attachments, attachments_count } = *content;
     let (room, into) = (into.len(), into.as_mut_ptr());
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe { clearway_channel_call(channel, data, size, memory, attachments, attachments_count, into, room, answer) }
 }
 
@@ -205,19 +205,19 @@ fn a_channel_is_called_by_its_number() {
     handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
     let find = |name| {
         let mut channel = 0;
-        // SAFETY: all of the test's frame.
+        // SAFETY: all pointers point to values that live during the call.
         (unsafe { clearway_channel_find(plugin.id(), text(name), &mut channel) }, channel)
     };
     let (found, echo) = find("echo");
     assert_eq!((found, find("echo")), (CLEARWAY_OK, (CLEARWAY_OK, echo)));
     let (mut into, mut answer, mut view) = ([0; 8], NONE, View::NONE);
     assert_eq!((call(echo, &Content::NULL, &mut into, &mut answer), answer.kind), (CLEARWAY_OK, CLEARWAY_EVENT_NONE));
-    // Small answers are written into the caller's buffer; larger ones are held in memory.
+    // The library writes small answers into the caller's buffer, and holds larger ones in memory.
     assert_eq!(call(echo, &Content::of(b"few"), &mut into, &mut answer), CLEARWAY_OK);
     assert_eq!((&into[..3], answer.content.size, answer.held, answer.copied), (&b"few"[..], 3, 0, 3));
     assert_eq!(call(echo, &Content::of(&[7; 9]), &mut into, &mut answer), CLEARWAY_OK);
     assert_eq!((fixture::bytes(&answer.content), answer.copied), (vec![7; 9], 9));
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe {
         assert_eq!(clearway_events_release(&mut answer, 1), CLEARWAY_OK);
         assert_eq!(clearway_event_release(&mut answer), CLEARWAY_STALE);
@@ -231,14 +231,14 @@ fn a_channel_is_called_by_its_number() {
     assert_eq!(call(find("pooled").1, &Content::NULL, &mut into, &mut answer), CLEARWAY_PENDING);
     assert_eq!(call(find("nobody").1, &Content::NULL, &mut into, &mut answer), CLEARWAY_NO_HANDLER);
     assert_eq!(call(u64::MAX, &Content::NULL, &mut into, &mut answer), CLEARWAY_STALE);
-    // SAFETY: a null answer is refused.
+    // SAFETY: the function refuses a null answer.
     let without = unsafe { clearway_channel_call(echo, null(), 0, 0, null(), 0, null_mut(), 0, null_mut()) };
     assert_eq!(without, CLEARWAY_INVALID_ARGUMENT);
     assert_eq!(
         (clearway_plugin_close(plugin.id(), 60_000), clearway_plugin_free(plugin.id())),
         (CLEARWAY_OK, CLEARWAY_OK)
     );
-    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED); // this thread still knows the channel
+    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED); // this thread still has its line to the channel
     let elsewhere = std::thread::spawn(move || call(echo, &Content::NULL, &mut [], &mut NONE.clone()));
     assert_eq!(elsewhere.join().unwrap(), CLEARWAY_STALE);
 }
@@ -247,7 +247,7 @@ fn a_channel_is_called_by_its_number() {
 fn many_threads_call_one_channel_and_a_handler_may_call_its_own() {
     let plugin = fixture::plugin();
     let mut channel = 0;
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { clearway_channel_find(plugin.id(), text("down"), &mut channel) }, CLEARWAY_OK);
     handle(&plugin, "down", CLEARWAY_RUN_DIRECT, "", move |message, to| {
         let left = fixture::bytes(message)[0];
@@ -272,7 +272,7 @@ fn many_threads_call_one_channel_and_a_handler_may_call_its_own() {
 
 fn wait(waiter: Waiter, timeout_ms: u32, tags: &mut [u64]) -> (Status, usize) {
     let mut count = 0;
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     let status = unsafe { clearway_waiter_wait(waiter, timeout_ms, tags.as_mut_ptr(), tags.len(), &mut count) };
     (status, count)
 }
@@ -281,7 +281,7 @@ fn wait(waiter: Waiter, timeout_ms: u32, tags: &mut [u64]) -> (Status, usize) {
 fn a_thread_waits_for_events_and_for_returned_memory() {
     let plugin = fixture::plugin();
     let mut waiter = 0;
-    // SAFETY: all of the test's frame.
+    // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { clearway_waiter_new(&mut waiter) }, CLEARWAY_OK);
     assert_eq!(clearway_waiter_watch(waiter, plugin.id()), CLEARWAY_OK);
     let mut tags = [0; 2];
@@ -294,7 +294,7 @@ fn a_thread_waits_for_events_and_for_returned_memory() {
     let mut bytes = [0u8; 100];
     let mut lent = [View::NONE; 3];
     for (tag, view) in (11..).zip(&mut lent) {
-        // SAFETY: all of the test's frame, which outlives the references.
+        // SAFETY: all pointers point to local variables, which outlive the references.
         assert_eq!(unsafe { clearway_waiter_lend(waiter, bytes.as_mut_ptr(), 100, 0, tag, view) }, CLEARWAY_OK);
         assert_eq!((view.size, view.flags), (100, CLEARWAY_MEMORY_LENT));
     }
@@ -309,7 +309,7 @@ fn a_thread_waits_for_events_and_for_returned_memory() {
     assert_eq!(waits.join().unwrap().0, CLEARWAY_STALE);
     assert_eq!(clearway_waiter_free(waiter), CLEARWAY_STALE);
     assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_STALE);
-    // SAFETY: refused before any pointer is read.
+    // SAFETY: the functions refuse these arguments before reading a pointer.
     unsafe {
         let mut view = View::NONE;
         let lend = |data, size, flags, view| clearway_waiter_lend(waiter, data, size, flags, 1, view);

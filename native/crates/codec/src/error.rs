@@ -5,15 +5,15 @@ use std::fmt;
 /// The codes of decoding and encoding errors, from spec/errors.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// The bytes end before the value ends, or a count is larger than the remaining bytes.
+    /// The message ends before the value ends, or a count is larger than the number of remaining bytes.
     Truncated,
     /// Bytes follow the end of the value.
     TrailingBytes,
-    /// A type byte is reserved, or an extension owns it.
+    /// The type byte is reserved, or belongs to an extension.
     UnknownTag,
     /// A text is not UTF-8.
     BadUtf8,
-    /// A body does not match its type.
+    /// The body does not match its type.
     Malformed,
     /// Lists and maps are nested deeper than the limit.
     TooDeep,
@@ -39,7 +39,7 @@ impl Code {
     }
 }
 
-/// An error, and its position in the message, as spec/wire.md defines it.
+/// An error of a codec. spec/wire.md defines its position in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Error {
     /// The error's code.

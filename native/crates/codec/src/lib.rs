@@ -2,8 +2,8 @@
 //! The codecs of channels, as [spec/wire.md](../../../../spec/wire.md) defines them: [`standard`], [`json`], [`string`],
 //! [`binary`].
 //!
-//! For any bytes, a reader returns a value or an [`Error`] with the position of the wrong byte. It compares a count with the remaining
-//! bytes before it allocates for the count. A writer appends to the caller's `Vec`, which can be reused.
+//! A reader accepts any bytes. It returns a value, or an [`Error`] with the position of the wrong byte. It compares a count with the number
+//! of remaining bytes before it allocates memory for that count. A writer appends to the caller's `Vec`, which the caller can reuse.
 
 #![forbid(unsafe_code)]
 

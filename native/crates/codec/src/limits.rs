@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// The maximum number of digits of a big integer. It bounds the work for one message.
+/// The maximum number of hex digits of a big integer. This limit bounds the work for one message.
 pub const BIG_DIGITS_MAX: usize = 1_048_576;
 
 /// Limits on a message.
@@ -8,7 +8,7 @@ pub const BIG_DIGITS_MAX: usize = 1_048_576;
 pub struct Limits {
     /// The maximum nesting of lists and maps. Values above 1000 count as 1000, because reading recurses once for each level.
     pub depth_max: usize,
-    /// The maximum sum of all counts of lists and maps in one message. A map counts two values for each entry.
+    /// The maximum sum of the counts of all lists and maps in one message. A map counts two values for each entry.
     pub items_max: usize,
 }
 

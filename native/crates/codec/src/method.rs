@@ -14,19 +14,19 @@ pub struct Call {
 /// The reply to a method call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// No reply: the method is not implemented, or the channel has no handler. The message has no bytes.
+    /// No reply. The method is not implemented, or the channel has no handler. The message has no bytes.
     None,
     /// A value.
     Success(Value),
     /// An error.
     Error {
-        /// The code for programs.
+        /// The error code, for programs.
         code: String,
-        /// The message for people.
+        /// The error message, for people.
         message: Option<String>,
         /// Further details, in any form.
         details: Value,
-        /// The stack trace: missing, null, or a text. Not every implementation reads this optional fourth part.
+        /// The stack trace: missing, null, or a text. It is the optional fourth part of the reply, and some implementations do not read it.
         stack: Option<Option<String>>,
     },
 }

@@ -8,12 +8,12 @@ pub fn read(message: &[u8]) -> Result<&str, Error> {
     utf8(message, 0)
 }
 
-/// Appends a message. Null and the empty text both have no bytes.
+/// Appends a message. Null and the empty text both make a message without bytes.
 pub fn write(text: Option<&str>, to: &mut Vec<u8>) {
     to.extend_from_slice(text.unwrap_or_default().as_bytes());
 }
 
-/// Checks UTF-8. The bytes begin at `offset` of the message.
+/// Checks that bytes are UTF-8. `offset` is the position of the first byte in the message.
 pub(crate) fn utf8(bytes: &[u8], offset: usize) -> Result<&str, Error> {
     std::str::from_utf8(bytes).map_err(|error| Error::at(Code::BadUtf8, offset + error.valid_up_to()))
 }

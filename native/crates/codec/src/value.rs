@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A value of a message. Values compare by content; NaN equals no value.
+/// A value of a message. Values compare by content. NaN equals no value.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     /// Null.
@@ -10,7 +10,7 @@ pub enum Value {
     Null,
     /// True or false.
     Bool(bool),
-    /// An integer of 64 bits. The standard codec writes it in 32 bits if it fits.
+    /// An integer of 64 bits. The standard codec writes it with 32 bits if it fits.
     Int(i64),
     /// An integer beyond 64 bits.
     Big(Big),
@@ -30,7 +30,7 @@ pub enum Value {
     Float64s(Vec<f64>),
     /// A list.
     List(Vec<Value>),
-    /// A map that keeps the order of its entries. Each scalar key occurs once.
+    /// A map that keeps the order of its entries. In a decoded map, each scalar key occurs once.
     Map(Vec<(Value, Value)>),
 }
 
@@ -77,8 +77,8 @@ impl Value {
     }
 }
 
-/// The identity of a map key. Null, booleans, integers and texts compare by value, and floats by their bits. Lists, bytes and maps equal
-/// no other key.
+/// The identity of a map's key. Null, booleans, integers and texts compare by value. Floats compare by their bits. A key of another type
+/// equals no other key.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'a> {
     Null,
@@ -101,7 +101,7 @@ fn key(value: &Value) -> Option<Key<'_>> {
     }
 }
 
-/// Removes duplicate keys. The last value counts, at the first key's place.
+/// Removes duplicate keys. The last value of a key counts, and stands at the place of the first one.
 pub(crate) fn once(entries: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
     let mut places = HashMap::with_capacity(entries.len());
     let mut value_of = Vec::with_capacity(entries.len());

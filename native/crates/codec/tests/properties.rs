@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Properties over many random values and bytes, from one fixed seed. Named cases are in conformance/.
+//! Tests properties of the codecs with many random values and bytes, from fixed seeds. conformance/ has the named cases.
 
 use clearway_codec::{Call, Code, Error, Limits, Reply, Value, json, standard};
 
-/// A small random number generator (splitmix64), so that the tests need no package.
+/// A small random number generator (splitmix64). It spares the tests a dependency.
 struct Random(u64);
 
 impl Random {
@@ -102,7 +102,7 @@ fn changed_bytes_decode_to_a_value_or_an_error_with_an_offset_inside() {
 
 #[test]
 fn a_count_larger_than_the_remaining_bytes_is_refused() {
-    // Nested lists that each announce four thousand million values.
+    // The message has 100 nested lists, and each announces 2^32 - 1 values.
     let lists: Vec<u8> = [12, 0xff, 0xff, 0xff, 0xff, 0xff].repeat(100);
     let error = standard::read_value(&lists, Limits::DEFAULT).unwrap_err();
     assert_eq!(error, Error { code: Code::Truncated, offset: 1 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Converts types with serde's derives to values and bytes and back.
+//! Tests that Rust types with serde's derives are converted to values and bytes, and back.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -89,7 +89,7 @@ fn integers_of_every_size_come_back() {
 
 #[test]
 fn values_that_javascript_encodes_are_decoded() {
-    // A whole number is an integer, a Float64Array is a typed list, and a Uint8Array is bytes.
+    // JavaScript encodes a whole number as an integer, a Float64Array as a typed list, and a Uint8Array as bytes.
     assert_eq!(from_value::<f64>(Value::Int(2)), Ok(2.0));
     assert_eq!(from_value::<Vec<f64>>(Value::Float64s(vec![1.0, 2.5])), Ok(vec![1.0, 2.5]));
     assert_eq!(from_value::<Vec<f32>>(Value::Float32s(vec![1.0, 2.5])), Ok(vec![1.0, 2.5]));

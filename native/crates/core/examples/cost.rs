@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a call, a reference and an event cost here: `cargo run --release --example cost`. Nanoseconds each, the best of 400 rounds.
+//! Measures a call, a reference and an event on this machine (`cargo run --release --example cost`). Prints the nanoseconds for each one,
+//! from the best of 400 rounds.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Answers on their way to the caller, in both directions.
+//! Answers to calls: from plugins to the host, and from the host to plugins.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -16,9 +16,9 @@ use crate::queue::Ran;
 /// The receiver of an answer.
 #[derive(Clone, Copy)]
 pub(crate) enum To {
-    /// The host, which knows the call by its tag.
+    /// The host. The tag identifies the call to the host.
     Host { plugin: u64, tag: u64 },
-    /// The plugin.
+    /// The plugin, which gets the answer through `on_answer`.
     Plugin { plugin: u64, on_answer: OnAnswer, context: *mut c_void },
 }
 
@@ -34,13 +34,13 @@ thread_local! {
     /// The innermost direct call whose handler runs on this thread, or 0.
     static INSIDE: Cell<u64> = const { Cell::new(0) };
 
-    /// The content that the caller of `call` has lent, and whether the handler returned that content as its answer.
+    /// The content that a direct call lends to its handler, and whether the handler has returned that content as its answer.
     static LENT: Lent = const {
         Lent { call: Cell::new(0), memory: Cell::new(0), data: Cell::new(0), size: Cell::new(0), back: Cell::new(false) }
     };
 }
 
-/// One cell for each field: reading a whole struct just after writing its parts stalls the processor.
+/// The lent content. Each field has its own cell, because reading a whole struct just after writing its parts stalls the processor.
 struct Lent {
     /// The call whose caller lent the content, or 0.
     call: Cell<u64>,
@@ -50,7 +50,7 @@ struct Lent {
     back: Cell<bool>,
 }
 
-/// Runs a direct call's handler.
+/// Runs a direct call's handler, and marks this thread as inside the call.
 #[inline]
 pub(crate) fn inside<R>(call: u64, run: impl FnOnce() -> R) -> R {
     let outer = INSIDE.replace(call);
@@ -64,7 +64,8 @@ pub(crate) fn is_inside() -> bool {
     INSIDE.get() != 0
 }
 
-/// Runs a direct call's handler with content that the caller keeps. Also returns whether the handler answered with that content.
+/// Runs a direct call's handler, and records that the caller has lent `content`. The caller keeps its reference to the memory. Also returns
+/// whether the handler answered with that content.
 #[inline]
 pub(crate) fn inside_lending<R>(call: u64, content: &Content, run: impl FnOnce() -> R) -> (R, bool) {
     LENT.with(|lent| {
@@ -86,8 +87,8 @@ impl Lent {
     }
 }
 
-/// Answers with the memory that the caller lent to this thread's handler. The answer then needs no reference of its own. Returns `None`
-/// unless `content` is the whole lent memory, without attachments.
+/// Answers a call with the memory that its caller has lent to the handler on this thread. Such an answer takes no new reference. Returns
+/// `None`, without answering, unless `content` is exactly the lent content and has no attachments.
 #[inline]
 pub(crate) fn give_back(handle: u64, content: &Content) -> Option<Result<(), Status>> {
     if INSIDE.get() != handle {
@@ -119,7 +120,7 @@ impl Drop for Spare {
 
 /// Takes a slot for a direct call: this thread's kept slot, or a newly reserved one. Returns `None` if no slot is free.
 pub(crate) fn reserve_direct() -> Option<u32> {
-    // `NEXT` is empty in a nested call. Thread-local destructors may already have destroyed it.
+    // `NEXT` is empty in a nested call. While the thread ends, `NEXT` may already be destroyed.
     NEXT.try_with(|next| next.0.take()).ok().flatten().or_else(|| CALLS.reserve())
 }
 
@@ -175,14 +176,15 @@ impl Plugin {
             let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = take(handle) else {
                 return;
             };
-            // SAFETY: the plugin's function, called once, with the plugin's context. `close` waits for queue threads.
+            // SAFETY: the function and its context come from the plugin, and this job calls the function once. `on_close` may free the
+            // context, but runs only after all queue threads have ended.
             let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
             match outcome {
                 Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
                 Err(failure) => tell(failure.status, &Content::NULL),
             }
         };
-        self.pool.push_always(Box::new(job)); // bounded: by the limit of calls in flight
+        self.pool.push_always(Box::new(job)); // the limit of calls in flight bounds the number of these jobs
     }
 }
 
@@ -193,7 +195,8 @@ pub(crate) fn take(handle: u64) -> Option<(To, Outcome)> {
     Some(taken)
 }
 
-/// Checks whether the caller still waits for this answer.
+/// Checks whether the caller still waits for this answer. Returns `CLEARWAY_CANCELLED` if the caller has given the call up, and
+/// `CLEARWAY_STALE` if the call was answered or the handle is stale.
 pub(crate) fn wanted(handle: u64) -> Result<(), Status> {
     match CALLS.wanted(handle) {
         Some(true) => Ok(()),

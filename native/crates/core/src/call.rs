@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls that wait for their answer. Each call has one atomic word of state, besides its data:
+//! Calls that wait for an answer. One atomic word holds the state of a call:
 //!
 //! ```text
 //!    63  36 35        8 7   6   5      4      3        2      1         0
@@ -8,10 +8,17 @@
 //!   └──────┴───────────┴─────┴───────┴──────┴──────────┴──────┴─────────┴─────────┘
 //! ```
 //!
-//! - The answerer sets *claimed* by a compare-exchange that includes the generation. Exactly one answerer succeeds.
-//! - The answerer stores the answer and sets *written*. The caller sets *left* after its handler has returned. Each of the two sees
-//!   whether the other was first, and the second one handles the answer: an answerer passes the answer on, a caller returns it.
-//! - An answer without content is the bit *empty*, set together with *written*. The answer's cell stays unused.
+//! The caller is the thread that makes the call. The answerer is the thread that answers the call.
+//!
+//! - *live*: the slot has a call.
+//! - *given up*: the caller no longer wants the answer.
+//! - *claimed*: the answerer sets this bit by a compare-exchange that includes the generation. Exactly one answerer succeeds.
+//! - *written*: the answerer sets this bit after storing the answer.
+//! - *left*: the caller sets this bit after the handler has returned without an answer.
+//! - *empty*: the answer has no content. The answerer sets this bit together with *written*, and stores nothing.
+//!
+//! The later one of answerer and caller handles the answer. An answerer that finds *left* passes the answer on. A caller that finds
+//! *written* returns the answer.
 
 use crate::handle::{self, GENERATION_MAX, Kind, SLOTS_MAX};
 use crate::slots::{Free, Segments, segments};
@@ -25,13 +32,13 @@ const LIVE: u64 = 16;
 const EMPTY: u64 = 32;
 const GENERATION: u32 = 8;
 
-/// An answer type that has a value without content.
+/// An answer type with a value for an answer without content.
 pub(crate) trait Empty {
     /// Returns the answer without content.
     fn empty() -> Self;
 }
 
-/// The calls of the process. `M` names the receiver of the answer `A`.
+/// All calls of the process. `A` is the type of an answer. `M` identifies the answer's receiver.
 pub(crate) struct Calls<M, A> {
     segments: Segments<Slot<M, A>>,
     free: Mutex<Free>,
@@ -45,16 +52,17 @@ struct Slot<M, A> {
 }
 
 // SAFETY: the thread that begins the call writes `meta` before it publishes the handle. The thread that claims or ends the call reads
-// `meta`. The thread that claimed the call writes `answer`. The second of answerer and caller takes `answer`. `word` orders all of these.
+// `meta`. The thread that claimed the call writes `answer`. The later one of answerer and caller takes `answer`. `word` orders all these
+// accesses.
 unsafe impl<M: Send, A: Send> Sync for Slot<M, A> {}
 
 impl<M, A> Slot<M, A> {
-    /// Publishes the answer by setting `bits`. Only the thread that claimed the call may do this.
+    /// Publishes the answer by setting `bits`. Only the thread that claimed the call may do this. `inside` is explained at `answer`.
     #[inline]
     fn written(&self, bits: u64, inside: bool) -> Answered {
         if inside {
-            // After the claim, only *left* can change the word. This same thread sets *left*, but later. A store costs less than an
-            // exchange.
+            // After the claim, only the caller changes the word: it sets *left*. Here, the caller is this thread, and sets *left* later. A
+            // store is therefore enough, and costs less than an exchange.
             let word = self.word.load(Ordering::Relaxed);
             self.word.store(word | bits, Ordering::Release);
             return Answered::InHand;
@@ -65,22 +73,22 @@ impl<M, A> Slot<M, A> {
     }
 }
 
-/// The state of the answer when the caller's handler has returned.
+/// The state of the answer after the handler has returned.
 pub(crate) enum Written<A> {
     /// An answer.
     Answer(A),
     /// An answer without content.
     Empty,
-    /// No answer yet; the call goes on.
+    /// No answer yet. The call continues.
     Not,
 }
 
 /// The answerer's next step.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// Do nothing: the caller has not left yet and takes the answer when it does.
+    /// Do nothing. The caller has not left yet, and takes the answer when it leaves.
     InHand,
-    /// Pass it on: the caller has left.
+    /// Pass the answer on. The caller has left.
     PassOn,
 }
 
@@ -95,7 +103,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         Calls { segments: segments(), free: Mutex::new(Free::new()) }
     }
 
-    /// Reserves a slot for a call. Returns `None` when all four million are taken.
+    /// Reserves a slot for a call. Returns `None` if all slots (about four million) are taken.
     pub(crate) fn reserve(&self) -> Option<u32> {
         let mut free = lock(&self.free);
         if let Some(index) = free.indices.pop() {
@@ -120,7 +128,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         Some(index)
     }
 
-    /// Frees a slot that has no call. Does not free a slot whose generations are used up; no later call uses that slot.
+    /// Frees a slot that has no call. Never frees a slot whose generations are used up, so no later call uses such a slot.
     pub(crate) fn give_back(&self, index: u32) {
         if self.reusable(index) {
             lock(&self.free).indices.push(index);
@@ -133,7 +141,8 @@ impl<M: Copy, A: Empty> Calls<M, A> {
             .is_some_and(|slot| (slot.word.load(Ordering::Relaxed) >> GENERATION) < u64::from(GENERATION_MAX))
     }
 
-    /// Begins a call of `owner` in a reserved slot and returns its handle. With `left`, the answer is always passed on.
+    /// Begins a call in a reserved slot and returns the call's handle. `owner` is the plugin's id. If `left` is true, the answerer always
+    /// passes the answer on.
     #[inline]
     pub(crate) fn begin(&self, index: u32, owner: u64, meta: M, left: bool) -> u64 {
         let slot = self.slot(index).expect("a reserved slot is there");
@@ -150,7 +159,8 @@ impl<M: Copy, A: Empty> Calls<M, A> {
     /// Answers a call: claims it, then runs `make`. Returns the receiver and whether to pass the answer on. Returns `None` for a stale
     /// handle and for a call that was answered.
     ///
-    /// `inside` means that this thread runs the call's handler on behalf of the caller. The caller then cannot leave before this returns.
+    /// `inside` means that this thread runs the call's handler on behalf of the caller. The caller then cannot leave before this function
+    /// returns.
     pub(crate) fn answer(&self, handle: u64, inside: bool, make: impl FnOnce(&M) -> A) -> Option<(M, Answered)> {
         let (slot, meta) = self.claim(handle)?;
         let answer = make(&meta);
@@ -180,19 +190,19 @@ impl<M: Copy, A: Empty> Calls<M, A> {
                 Err(now) => word = now,
             }
         }
-        // SAFETY: `meta` was written before the handle was published. The next write needs the end of the call, and that needs this
-        // thread's answer.
+        // SAFETY: `meta` was written before the handle was published. Only the next call in this slot writes `meta` again. The next call
+        // cannot begin before this thread has answered the present one.
         let meta = slot.meta.with(|at| unsafe { *at }).expect("a live call says for whom it is");
         Some((slot, meta))
     }
 
-    /// Returns the owner of a call that waits for an answer. The result is only a hint: another thread may answer the call at once.
+    /// Returns the owner of a call that waits for an answer. The result is only a hint: another thread may answer the call at any time.
     pub(crate) fn owner(&self, handle: u64) -> Option<u64> {
         self.wanted(handle)?;
         Some(self.find(handle)?.0.owner.load(Ordering::Relaxed))
     }
 
-    /// Ends the call and returns its answer, if it has one. The caller uses this after its handler has returned.
+    /// Ends the call and returns its answer, if the answer is written. The caller calls this after the handler has returned.
     #[inline]
     pub(crate) fn leave_written(&self, handle: u64) -> Written<A> {
         let Some((slot, _)) = self.find(handle) else { return Written::Not };
@@ -208,17 +218,17 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         }
     }
 
-    /// Records that the caller's handler has returned. If the answer was written meanwhile, ends the call and returns the answer.
-    /// Otherwise the answerer will pass the answer on. The caller calls this once for each call.
+    /// Records that the handler has returned. If the answer was written meanwhile, ends the call and returns the answer. Otherwise the
+    /// answerer will pass the answer on. The caller calls this once for each call.
     pub(crate) fn leave(&self, handle: u64) -> Option<A> {
         let (slot, _) = self.find(handle)?;
-        // Acquire: pairs with the release in `written`. Release: pairs with the acquire in `written`; the answerer sees the caller's
+        // Acquire: pairs with the release in `written`. Release: pairs with the acquire in `written`. The answerer then sees the caller's
         // earlier writes.
         let before = slot.word.fetch_or(LEFT, Ordering::AcqRel);
         if before & WRITTEN != 0 { self.end(slot) } else { None }
     }
 
-    /// Ends the call and returns the answer that was passed on. The receiver calls this once and may then give the slot back.
+    /// Ends the call and returns the answer that was passed on. The receiver calls this once, and may free the slot afterwards.
     pub(crate) fn take(&self, handle: u64) -> Option<(M, A)> {
         let (slot, generation) = self.find(handle)?;
         // Acquire: pairs with the release in `written`.
@@ -247,8 +257,8 @@ impl<M: Copy, A: Empty> Calls<M, A> {
     #[inline]
     fn end_empty(&self, slot: &Slot<M, A>) {
         let generation = (slot.word.load(Ordering::Relaxed) >> GENERATION) + 1;
-        // Release: the next call in this slot begins after this call's last access. `begin` loads the word relaxed. The lock of `free`
-        // orders the two, or both run on the thread that keeps the slot.
+        // Release: the next call in this slot begins after this call's last access. `begin` can load the word relaxed: either the lock of
+        // `free` orders the two calls, or the same thread keeps the slot and makes both calls.
         slot.word.store(generation << GENERATION, Ordering::Release);
     }
 
@@ -277,8 +287,8 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         let count = lock(&self.free).next;
         let waits = |index: &u32| {
             let slot = self.slot(*index)?;
-            // Acquire: pairs with the release in `begin`. If the slot gets another call between the two loads, the handle is stale.
-            // `answer` refuses a stale handle.
+            // Acquire: pairs with the release in `begin`. If another call begins in the slot between the two loads, the handle is stale,
+            // and `answer` refuses it.
             let word = slot.word.load(Ordering::Acquire);
             let handle = handle::join(Kind::Call, (word >> GENERATION) as u32, *index);
             let waits = word & (LIVE | LEFT | CLAIMED) == LIVE | LEFT && slot.owner.load(Ordering::Relaxed) == owner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The content of messages, replies and events: given, checked and kept.
+//! The content of messages, replies and events. A caller passes content in as [`Given`]. The core stores content as [`Kept`].
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TOO_LARGE, Content, Memor
 
 use crate::memory::{BYTES_MAX, Memory, resolve};
 
-/// The maximum number of attachments of one content. A frame and its planes need four.
+/// The maximum number of attachments of one content. A video frame with its planes needs four.
 pub const ATTACHMENTS_MAX: usize = 32;
 
-/// The maximum number of bytes that a message keeps in place instead of in a memory: a sensor's event, a number, a short text. These
-/// bytes and their length fill one cache line.
+/// The maximum number of bytes that the core stores inside the message instead of in a memory. This is enough for a sensor's event, a
+/// number or a short text. These bytes and their length fill one cache line.
 pub const SMALL_MAX: usize = 63;
 
-/// Content that Rust code gives. `keep` copies its bytes, but never a memory.
+/// Content that Rust code passes in. `keep` copies plain bytes, but never copies a memory.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     raw: Content,
@@ -23,22 +23,22 @@ pub struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// The null message: no bytes.
+    /// Returns the null message, which has no bytes.
     pub const fn null() -> Given<'static> {
         Given { raw: Content::NULL, lent: PhantomData }
     }
 
-    /// Bytes. `keep` copies them if the message outlives the call.
+    /// Returns content that consists of plain bytes. `keep` copies them if the message outlives the call.
     pub const fn bytes(bytes: &'a [u8]) -> Given<'a> {
         Given { raw: Content::of(bytes), lent: PhantomData }
     }
 
-    /// All of a memory; never copied.
+    /// Returns content that is a whole memory. The memory is never copied.
     pub fn memory(memory: &'a Memory) -> Given<'a> {
         Given { raw: Content::of_memory(memory.handle()), lent: PhantomData }
     }
 
-    /// A part of a memory; never copied. Panics if the range is not in the memory.
+    /// Returns content that is a part of a memory. The memory is never copied. Panics if the range is not in the memory.
     pub fn part(memory: &'a Memory, range: Range<usize>) -> Given<'a> {
         assert!(
             range.start <= range.end && range.end <= memory.size(),
@@ -49,16 +49,16 @@ impl<'a> Given<'a> {
         Given { raw, lent: PhantomData }
     }
 
-    /// Adds attachments: memories by their handles, never copied.
+    /// Sets the attachments: handles of memories. The memories are never copied.
     pub fn with(self, attachments: &'a [Handle]) -> Given<'a> {
         let raw = Content { attachments: attachments.as_ptr(), attachments_count: attachments.len(), ..self.raw };
         Given { raw, lent: PhantomData }
     }
 
-    /// Content that came over the ABI.
+    /// Wraps content that came over the ABI.
     ///
     /// # Safety
-    /// Its pointers must be readable for their stated sizes, during `'a`.
+    /// The pointers in `raw` must be readable for their stated sizes, during `'a`.
     pub const unsafe fn raw(raw: Content) -> Given<'a> {
         Given { raw, lent: PhantomData }
     }
@@ -70,13 +70,13 @@ impl<'a> Given<'a> {
         data.is_null() && size == 0 && memory == 0 && attachments_count == 0
     }
 
-    /// The content as it was given, unchecked.
+    /// Returns the content as the caller gave it, unchecked.
     pub(crate) fn as_raw(&self) -> &Content {
         &self.raw
     }
 
-    /// Checks the content: rejects impossible lengths, bytes outside of their memory, and stale references. Returns the content; for a
-    /// memory without a pointer, fills in the pointer and the size.
+    /// Checks the content: rejects impossible lengths, bytes outside of their memory, and stale references. Returns the content. If the
+    /// content names a memory but has a null pointer, fills in the memory's address and size.
     #[inline]
     pub(crate) fn checked(&self) -> Result<Content, Status> {
         if self.is_null() {
@@ -102,7 +102,7 @@ impl<'a> Given<'a> {
             if data.is_null() {
                 return Ok(Content { data: view.data, size: view.size, ..self.raw });
             }
-            // Integers, because pointer arithmetic is undefined for a pointer outside of the memory.
+            // The addresses are compared as integers, because pointer arithmetic is undefined for a pointer outside of the memory.
             let from = (data as usize).checked_sub(view.data as usize).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
             if from > view.size || size > view.size - from {
                 return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -117,7 +117,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Makes `attachments` null if the count is 0. Handlers then never see a dangling pointer.
+    /// Returns the content with null `attachments`, for a count of 0. Handlers then never see a dangling pointer.
     #[cold]
     fn without_attachments(&self) -> Given<'a> {
         Given { raw: Content { attachments: std::ptr::null(), ..self.raw }, ..*self }
@@ -126,7 +126,7 @@ impl<'a> Given<'a> {
     fn attachments(&self) -> &'a [Handle] {
         match self.raw.attachments_count {
             0 => &[],
-            // SAFETY: readable for `count` handles, as the maker of the content promised; `checked` has checked them.
+            // SAFETY: the pointer is readable for `count` handles, as the maker of the content promised. `checked` has checked the pointer.
             count => unsafe { std::slice::from_raw_parts(self.raw.attachments, count) },
         }
     }
@@ -140,7 +140,8 @@ impl<'a> Given<'a> {
         }
         let bytes = if memory != 0 {
             let memory = Memory::retain(memory)?;
-            // The handle still names the checked memory: a handle has a generation, so no other memory gets it.
+            // The handle still names the memory that was checked. A handle contains a generation, so another memory never has the same
+            // handle.
             let from = data as usize - memory.data() as usize;
             Bytes::Memory { memory, range: from..from + size }
         } else if data.is_null() {
@@ -159,7 +160,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Content that is kept until it is handled or read.
+/// Content that the core stores until a handler has run or the host has read it.
 #[derive(Debug, Default)]
 pub struct Kept {
     /// The bytes.
@@ -176,7 +177,7 @@ pub enum Bytes {
     /// No bytes: the null message.
     #[default]
     Null,
-    /// Up to `SMALL_MAX` bytes, kept in place.
+    /// Up to `SMALL_MAX` bytes, stored inside this value.
     Small {
         /// The number of bytes.
         size: u8,
@@ -215,7 +216,7 @@ impl Kept {
         self.data().1 + self.attachments.iter().map(Memory::size).sum::<usize>()
     }
 
-    /// Lends the content to `look`, in the ABI's form.
+    /// Calls `look` with the content as a struct of the ABI. The struct is valid only during the call.
     pub(crate) fn lend<R>(&self, look: impl FnOnce(&Content) -> R) -> R {
         let (data, size) = self.data();
         let memory = if let Bytes::Memory { memory, .. } = &self.bytes { memory.handle() } else { 0 };
@@ -227,7 +228,7 @@ impl Kept {
     }
 }
 
-/// Checks and returns the text of a name: not empty, at most 256 bytes, UTF-8.
+/// Checks a name and returns its text. A name is UTF-8 of 1 to 256 bytes.
 ///
 /// # Safety
 /// `text.data` must be null or readable for `text.size` bytes, during `'a`.
@@ -243,7 +244,7 @@ pub(crate) unsafe fn name<'a>(text: clearway_sys::Text) -> Result<&'a str, Statu
     std::str::from_utf8(bytes).map_err(|_| CLEARWAY_INVALID_ARGUMENT)
 }
 
-/// Copies a text for people: at most its first 4096 bytes, with invalid UTF-8 replaced.
+/// Copies a text that people will read. Copies at most the first 4096 bytes, and replaces invalid UTF-8.
 ///
 /// # Safety
 /// `text.data` must be null, or readable for the lesser of `text.size` and 4096 bytes.

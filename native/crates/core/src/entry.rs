@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A handler or a source that a plugin registered: where its callbacks run, and when it may be freed.
+//! Entries: the handlers and sources that a plugin has registered. An entry knows where its callbacks run, and delays `on_drop` until no
+//! callback runs.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub(crate) struct Entry {
     gate: Gate,
     context: *mut c_void,
     on_drop: OnDrop,
-    /// The queue that runs the callbacks. `None`: they run on the calling thread.
+    /// The queue that runs the callbacks, or `None` if they run on the calling thread.
     pub(crate) queue: Option<Arc<Queue>>,
     callbacks: Callbacks,
 }
@@ -41,15 +42,15 @@ impl Entry {
         Arc::new(Entry { gate: Gate::new(), context, on_drop, queue, callbacks })
     }
 
-    /// Calls the handler. Returns `None` if the handler was removed. This thread is already marked as in a callback: by the enclosing
-    /// direct call, by its queue, or by `calling`.
+    /// Calls the handler. Returns `None` if the handler was removed. The caller has already marked this thread as in a callback: by the
+    /// enclosing direct call, by the queue or by `calling`.
     pub(crate) fn message(&self, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
-        // SAFETY: the plugin's function, with the plugin's context. `inside` delays `on_drop` until the call returns.
+        // SAFETY: the function and its context come from the plugin. `inside` delays `on_drop` until the call returns.
         self.inside(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }))
     }
 
-    /// Makes a lane for a frequent caller of the handler. One thread uses a lane at a time.
+    /// Makes a lane for a frequent caller of the handler. Only one thread at a time may use a lane.
     pub(crate) fn lane(&self) -> Arc<Lane> {
         self.gate.lane()
     }
@@ -83,7 +84,8 @@ impl Entry {
         Some(returned)
     }
 
-    /// Removes the entry, so that no new callback starts. The last running callback's thread then runs `on_drop`.
+    /// Removes the entry, so that no new callback starts. If no callback runs, this thread runs `on_drop`. Otherwise the thread of the last
+    /// running callback does.
     pub(crate) fn close(&self) {
         if self.gate.close() {
             self.dropped();
@@ -102,14 +104,15 @@ impl Entry {
 
     fn dropped(&self) {
         if let Some(call) = self.on_drop {
-            // SAFETY: called once (the gate guarantees it), and no callback follows.
+            // SAFETY: the gate guarantees that this runs once, and that no callback follows.
             calling((), || unsafe { call(self.context) });
         }
     }
 }
 
-/// A thread or a queued job that uses a source. The source's `on_drop` waits until the stay is dropped. `on_listen` and a cancellation
-/// during it share one stay. Otherwise `on_drop` could run in between, and the source would miss the cancellation.
+/// One use of a source, by a thread or by a queued job. The source's `on_drop` waits until the `Stay` is dropped. `on_listen` and a
+/// cancellation that arrives during `on_listen` share one `Stay`. Otherwise `on_drop` could run in between, and the source would miss the
+/// cancellation.
 pub(crate) struct Stay {
     source: Arc<Entry>,
 }
@@ -120,7 +123,7 @@ impl Stay {
         let Callbacks::Source { on_listen: Some(call), .. } = self.source.callbacks else {
             return CLEARWAY_INVALID_ARGUMENT;
         };
-        // SAFETY: the plugin's function, with the plugin's context. The stay delays `on_drop`.
+        // SAFETY: the function and its context come from the plugin. The `Stay` delays `on_drop`.
         calling(CLEARWAY_PANICKED, || unsafe { call(self.source.context, arguments, stream) })
     }
 
@@ -149,7 +152,7 @@ impl Drop for Stay {
     }
 }
 
-/// Returns the status of a refusing handler, or `None` if the handler will answer. A removed handler counts as missing.
+/// Returns the status with which a handler refused, or `None` if the handler will answer. A removed handler counts as a missing one.
 pub(crate) fn refusal(status: Option<Status>) -> Option<Status> {
     match status {
         Some(CLEARWAY_OK) => None,

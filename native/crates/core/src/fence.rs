@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An asymmetric fence, for two threads that each write one place and then read the other's. One of the two threads does so a million
-//! times as often. The rare thread asks the system to run a fence on every running thread of the process (`membarrier`, a few
-//! microseconds). The frequent thread then needs only a compiler fence. Without `membarrier`, both threads use the processor's fence (5
-//! ns, as much as an exchange).
+//! An asymmetric fence for two threads. Each of them writes one place and then reads the place that the other thread writes. One thread
+//! does so a million times as often as the other. The rare thread asks the system to run a fence on every running thread of the process
+//! (`membarrier`, a few microseconds). The frequent thread then needs only a compiler fence. Without `membarrier`, both threads use the
+//! processor's fence, which costs as much as an atomic exchange (5 ns).
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri))))]
 pub(crate) use by_processor::{Fences, fences, heavy};
@@ -25,7 +25,7 @@ mod by_system {
     }
 
     fn membarrier(command: c_int) -> bool {
-        // SAFETY: takes only numbers and changes no memory.
+        // SAFETY: the system call takes only numbers and changes no memory.
         unsafe { syscall(MEMBARRIER, command, 0, 0) == 0 }
     }
 
@@ -35,7 +35,7 @@ mod by_system {
         *THERE.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED))
     }
 
-    /// The kind of fence that this process uses. A lane stores it, because each lookup costs as much as a load.
+    /// The kind of fence that this process uses. A lane stores the kind, because a lookup for each call would cost another load.
     #[derive(Clone, Copy)]
     pub(crate) struct Fences {
         by_system: bool,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Counts the threads in a handler, and refuses more once the gate is closed. There are two ways in:
+//! A gate counts the threads inside a handler. A closed gate lets no more threads in. A thread enters in one of two ways:
 //!
-//! - by the count, for any thread: one exchange on entry and one on exit;
-//! - by a lane, for one frequent caller on one thread at a time: a plain store and a light fence each ([`crate::fence`]). In return,
-//!   closing needs a heavy fence.
+//! - By the count, for any thread. Entering and leaving take one atomic exchange each.
+//! - By a lane, for one frequent caller on one thread at a time. Entering and leaving take a plain store and a light fence each
+//!   ([`crate::fence`]). In return, closing needs a heavy fence.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ const CLOSED: usize = 1;
 const FENCED: usize = 2;
 /// The closed gate is empty, and one thread has learned that.
 const OVER: usize = 4;
-/// The count starts at this bit.
+/// The value of one thread in the count. The count uses this bit and all higher bits.
 const ONE: usize = 8;
 
-/// One caller's own way in. One thread uses it at a time. A thread inside does not enter again.
+/// A way into the gate for one caller. Only one thread at a time may use a lane. A thread inside must not enter by the same lane again.
 pub(crate) struct Lane {
     inside: AtomicBool,
     fences: Fences,
@@ -37,7 +37,7 @@ impl Gate {
         Gate { word: AtomicUsize::new(0), lanes: Mutex::new(Vec::new()) }
     }
 
-    /// Makes a lane. After the caller drops the lane, the gate drops it when it makes the next one.
+    /// Makes a lane. The gate keeps a reference to each lane. Making a lane also removes the lanes that their callers have dropped.
     pub(crate) fn lane(&self) -> Arc<Lane> {
         let lane = Arc::new(Lane { inside: AtomicBool::new(false), fences: fence::fences() });
         let mut lanes = lock(&self.lanes);
@@ -54,7 +54,7 @@ impl Gate {
             if inside & CLOSED != 0 {
                 return false;
             }
-            // Acquire: pairs with the release that published the gate. No access inside moves before this.
+            // Acquire: pairs with the release that published the gate. No access inside the gate moves before this exchange.
             match self.word.compare_exchange_weak(inside, inside + ONE, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => inside = now,
@@ -65,7 +65,7 @@ impl Gate {
     /// Leaves. Returns true for the one thread that leaves a closed gate empty.
     #[must_use]
     pub(crate) fn leave(&self) -> bool {
-        // Release: accesses inside happen before the accesses of the last thread after `settle`. Acquire: this thread may be the last.
+        // Release: accesses inside happen before the accesses of the last thread after `settle`. Acquire: this thread may be the last one.
         let before = self.word.fetch_sub(ONE, Ordering::AcqRel);
         before & CLOSED != 0 && self.settle()
     }
@@ -75,18 +75,20 @@ impl Gate {
     #[must_use]
     pub(crate) fn enter_by(&self, lane: &Lane) -> bool {
         lane.inside.store(true, Ordering::Relaxed);
-        // Pairs with the heavy fence in `close`. One fence comes first: either this thread sees CLOSED, or `settle` sees the lane.
+        // Pairs with the heavy fence in `close`. If that fence comes first, this thread sees CLOSED. Otherwise `settle` sees this thread in
+        // the lane.
         lane.fences.light();
         self.word.load(Ordering::Acquire) & CLOSED == 0
     }
 
-    /// Leaves by the lane of entry, as `leave` does.
+    /// Leaves by the lane that this thread entered by, as `leave` does.
     #[inline]
     #[must_use]
     pub(crate) fn leave_by(&self, lane: &Lane) -> bool {
         // Release: pairs with the acquire in `settle`.
         lane.inside.store(false, Ordering::Release);
-        // Pairs with the heavy fence in `close`: either this thread sees CLOSED, or the closer sees that the lane is empty.
+        // Pairs with the heavy fence in `close`. If that fence comes first, this thread sees CLOSED. Otherwise the closer sees an empty
+        // lane.
         lane.fences.light();
         self.word.load(Ordering::Relaxed) & CLOSED != 0 && self.settle()
     }
@@ -98,7 +100,8 @@ impl Gate {
             return false;
         }
         fence::heavy();
-        // Release: pairs with the acquire in `settle`. A thread that left before this store leaves the check to the `settle` below.
+        // Release: pairs with the acquire in `settle`. Before this store, `settle` returns false to each leaving thread. The call
+        // below checks in their place.
         self.word.fetch_or(FENCED, Ordering::Release);
         self.settle()
     }
@@ -115,7 +118,8 @@ impl Gate {
         self.word.load(Ordering::Acquire) & OVER != 0
     }
 
-    /// Returns true once, when a closed gate is empty. Each leaving thread checks under the lock, so the last one sees all lanes.
+    /// Checks whether a closed gate is empty. Returns true only once. Each leaving thread checks under the lock, so the last one sees all
+    /// lanes.
     #[cold]
     fn settle(&self) -> bool {
         let lanes = lock(&self.lanes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls into a plugin's code.
+//! Guards for calls into a plugin's code.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
-/// Calls `call`, and returns `instead` if it panics. Catches only panics of this copy of Rust's standard library: those of plugins linked
-/// into the host. Rust cannot catch a panic or exception of another runtime; it ends the process with a message. Plugins in Rust catch
-/// their own panics (crate `clearway-plugin`).
+/// Calls `call`, and returns `instead` if it panics. Catches only panics of this copy of Rust's standard library, so only those of plugins
+/// that are linked into the host. Rust cannot catch a panic or an exception of another runtime: the process ends with a message. Plugins in
+/// Rust catch their own panics (crate `clearway-plugin`).
 pub(crate) fn guarded<R>(instead: R, call: impl FnOnce() -> R) -> R {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(value) => value,

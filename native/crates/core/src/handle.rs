@@ -7,9 +7,9 @@
 //    │ kind │ generation, from 1 on      │ index of the slot    │
 //    └──────┴────────────────────────────┴──────────────────────┘
 //
-// A slot whose generations are used up is not used again, so a handle never names a second thing.
+// A slot whose generations are used up is never used again. A handle therefore never names another object later.
 
-/// The kind of thing that a handle names.
+/// The kind of object that a handle names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub(crate) enum Kind {
@@ -52,7 +52,7 @@ pub(crate) const fn place(index: u32) -> (usize, usize, usize) {
     (segment as usize, (index - 1024 * ((1 << segment) - 1)) as usize, 1024 << segment)
 }
 
-/// Returns the kind of a handle. Functions that accept several kinds use it.
+/// Returns the kind of a handle. Functions that accept several kinds use this.
 pub(crate) const fn kind(handle: u64) -> u64 {
     handle >> (INDEX_BITS + GENERATION_BITS)
 }

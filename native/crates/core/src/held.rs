@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Content for hosts without Rust. A handle holds the content until the host frees it.
+//! Content for hosts that are not written in Rust. The content stays valid until the host frees its handle.
 
 use clearway_sys::{CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Content, Memory as Handle, Status, Text};
 
@@ -16,16 +16,16 @@ struct Held {
     handles: Vec<Handle>,
 }
 
-/// Holds content and a text. Returns a handle and the ABI's form of both. Both stay valid until `let_go` frees the handle.
+/// Holds content and a text. Returns a handle, and both as structs of the ABI. The structs are valid until `let_go` frees the handle.
 pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> {
     let handles = kept.attachments.iter().map(Memory::handle).collect();
     let held = Box::new(Held { kept, text, handles });
     let content = held.kept.lend(|content| *content);
-    // The list in `lend` was temporary. This list lives as long as `held`. It is null without attachments.
+    // The list that `lend` made was temporary. The list in `held` lives as long as `held`. Without attachments, the pointer is null.
     let attachments = if held.handles.is_empty() { std::ptr::null() } else { held.handles.as_ptr() };
     let content = Content { attachments, ..content };
     let text = Text { data: held.text.as_ptr().cast(), size: held.text.len() };
-    // The box's contents do not move, so the addresses of the bytes in it stay valid.
+    // The box's contents do not move, so the addresses of the bytes inside the box stay valid.
     let handle = HELD.insert(held).map_err(|_| CLEARWAY_OUT_OF_MEMORY)?;
     Ok((handle, content, text))
 }

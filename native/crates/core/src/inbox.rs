@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Items that wait for the host: a ring of handles. One wake follows when the ring stops being empty.
+//! The inbox holds the items that wait for the host, as a ring of handles. The core wakes the host once when the inbox stops being empty.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -28,13 +28,13 @@ pub(crate) struct Inbox {
     ring: Ring,
     edge: Edge,
     wake: RwLock<Option<Wake>>,
-    // The handles that a reader took from the ring and has not finished. A stream with more events than the reader asked for is one. The
-    // thread that holds this lock is the only reader.
+    // The handles that a reader has taken from the ring and has not finished. For example, a stream may have more events than the reader
+    // asked for. Only the thread that holds this lock may read the ring.
     rest: Mutex<VecDeque<u64>>,
 }
 
 impl Inbox {
-    /// Makes an inbox for at most `capacity` handles at a time. Writers must keep the number of their handles within the capacity.
+    /// Makes an inbox for at most `capacity` handles at a time. Writers must not have more handles in the inbox.
     pub(crate) fn new(capacity: usize) -> Inbox {
         Inbox {
             ring: Ring::new(capacity.next_power_of_two()),
@@ -46,8 +46,8 @@ impl Inbox {
 
     /// Puts a handle in, and wakes the host if it may be asleep.
     pub(crate) fn put(&self, handle: u64) {
-        // All counted handles have room. Tokens of cancelled streams that the reader has not read are not counted, so the ring can be
-        // full.
+        // The ring has room for all calls, messages and streams within the plugin's limits. A cancelled stream no longer counts, but its
+        // handle may still be in the ring. The ring can therefore be full.
         while self.ring.push(handle).is_err() {
             self.tidy();
         }
@@ -64,7 +64,7 @@ impl Inbox {
         }
     }
 
-    /// Moves the ring's handles into `rest`, without stale ones. The reader finds the others there.
+    /// Moves the ring's handles into `rest`, where the reader finds them. Drops the handles of streams that are gone.
     #[cold]
     fn tidy(&self) {
         let mut rest = lock(&self.rest);
@@ -75,7 +75,7 @@ impl Inbox {
         rest.retain(|token| handle::kind(*token) != Kind::Stream as u64 || STREAMS.is_live(*token));
     }
 
-    /// Sets the function that wakes the host, and calls it if a wake is due. Blocks until no thread runs the previous function.
+    /// Sets the function that wakes the host, and calls the function if a wake is due. Blocks until no thread runs the previous function.
     pub(crate) fn set_wake(&self, wake: Option<Wake>) -> Result<(), Status> {
         if in_wake() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -87,13 +87,13 @@ impl Inbox {
         Ok(())
     }
 
-    /// Takes handles out until `each` has enough. A handle that `each` returns goes behind the others. Returns true if `each` stopped the
-    /// loop. No wake follows in that case, so the host has to read again.
+    /// Takes handles out and calls `each` with each of them. If `each` returns the handle, the inbox keeps the handle behind the others.
+    /// Returns true if `each` stopped the loop. No wake follows in that case, so the host has to read again.
     pub(crate) fn read(&self, mut each: impl FnMut(u64) -> Next) -> bool {
         let mut rest = lock(&self.rest);
         self.edge.lower();
         loop {
-            // New handles queue behind the left-over ones. A stream with many events thus does not delay the others.
+            // New handles go behind those in `rest`. A stream with many events thus does not delay the others.
             // SAFETY: the lock makes this thread the only reader.
             while let Some(handle) = unsafe { self.ring.pop() } {
                 rest.push_back(handle);
@@ -116,12 +116,12 @@ impl Inbox {
 
 /// A reader's decision after a handle.
 pub(crate) enum Next {
-    /// Go on.
+    /// Continue. The handle is finished.
     More,
-    /// Go on. The handle has more; put it behind the others.
+    /// Continue. The handle has more; put it behind the others.
     Again(u64),
     /// Stop. The handle is finished.
     Enough,
-    /// Stop. The handle has more.
+    /// Stop. The handle has more; put it behind the others.
     EnoughOf(u64),
 }

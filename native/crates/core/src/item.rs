@@ -7,7 +7,7 @@ use crate::outcome::{Failure, Outcome};
 /// One item that a plugin has for its host.
 #[derive(Debug)]
 pub enum Item {
-    /// The answer to a message that was pending.
+    /// The answer to a pending message.
     Answer {
         /// The host's tag for the message.
         tag: u64,
@@ -38,7 +38,7 @@ pub enum Item {
     },
     /// A message from the plugin.
     Message(Incoming),
-    /// A log line of the plugin, for the person who runs it.
+    /// A log line of the plugin, for people.
     Log {
         /// One of `CLEARWAY_LOG_...`.
         level: u32,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The native side of Clearway, for hosts: the Node addon, and `clearway-abi` for callers in C.
+//! The native side of Clearway. Two hosts use it: the Node addon, and `clearway-abi`, which serves callers in C.
 //!
-//! A host loads a plugin ([`Plugin::load`]), sends it messages ([`Plugin::send`]), listens to its events ([`Plugin::listen`])
-//! and reads the results ([`Plugin::read`]) when it is woken ([`Plugin::set_wake`]). Memory passes by reference ([`Memory`]).
+//! A host loads a plugin ([`Plugin::load`]), sends messages to the plugin ([`Plugin::send`]) and listens to the plugin's events
+//! ([`Plugin::listen`]). The core wakes the host ([`Plugin::set_wake`]). The host then reads the results ([`Plugin::read`]). Hosts and
+//! plugins pass memory by reference ([`Memory`]).
 //!
-//! Any thread may call every function. [`Plugin::close`] blocks, and [`Plugin::set_wake`] and [`Plugin::free`] wait for a running wake.
-//! Direct handlers and callbacks run on the calling thread.
+//! Any thread may call any function. [`Plugin::close`] blocks until running handlers return or its timeout is over. [`Plugin::set_wake`]
+//! and [`Plugin::free`] block while another thread runs a wake. A plugin registers each handler and each source either as direct or with a
+//! queue. Direct callbacks run on the thread that causes them.
 
 #![cfg_attr(loom, allow(dead_code, reason = "loom looks at a part of it"))]
 

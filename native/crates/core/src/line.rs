@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The cheapest way to call one channel often from one thread.
+//! A line is the cheapest way to call one channel often from one thread.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,33 +14,35 @@ use crate::plugin::{Channel, Plugin};
 use crate::send::{Direct, Sent};
 use crate::sync::lock;
 
-/// A line to one channel, for a frequent caller on one thread at a time. It looks the handler up once.
+/// A line to one channel, for a frequent caller. Only one thread at a time can use a line. The line looks the handler up once, and again
+/// after the plugin has removed the handler.
 pub struct Line {
     plugin: Arc<Plugin>,
     channel: Arc<Channel>,
     handler: Option<Way>,
-    // Counted here and added to the plugin's meter every 1024 messages: an atomic addition costs 5 ns.
+    // The messages that are not yet in the plugin's meter. The line adds them to the meter every 1024 messages, because an atomic addition
+    // costs 5 ns.
     messages: u64,
-    // The memory that was lent last. Each call checks the handle again, but looks the address up only once.
+    // The memory that was lent last. The line checks the handle at each call, but looks the address up only once.
     lent: Option<Lent>,
 }
 
 struct Way {
     entry: Arc<Entry>,
-    // Calls enter and leave by the lane without an exchange. The exchanges were a third of the cost of a null message.
+    // Calls enter and leave by the lane, without an exchange. The exchanges were a third of the cost of a null message.
     lane: Arc<Lane>,
 }
 
 #[derive(Clone, Copy)]
 struct Lent {
     memory: u64,
-    // An integer, so that a line can move to another thread. The line only compares it and passes it on.
+    // The address, as an integer so that a line can move to another thread. The line does not access the bytes.
     data: usize,
     size: usize,
 }
 
 impl Line {
-    /// Makes a line to a channel. The channel may still lack a handler.
+    /// Makes a line to a channel. The channel need not have a handler yet.
     pub fn new(plugin: &Arc<Plugin>, name: &str) -> Result<Line, Status> {
         Ok(Line { plugin: plugin.clone(), channel: plugin.channel(name)?, handler: None, messages: 0, lent: None })
     }
@@ -51,7 +53,7 @@ impl Line {
         plugin.send_to(&handler.entry, content, tag, answer_wanted)
     }
 
-    /// Sends a message and wants its answer. Writes to `more` if it returns `Direct::More`.
+    /// Sends a message whose answer is wanted. If the function returns `Direct::More`, the result is in `more`.
     #[inline]
     pub fn call(&mut self, content: &Given<'_>, tag: u64, more: &mut Option<Sent>) -> Result<Direct, Status> {
         let (plugin, Way { entry, lane }) = self.ready()?;
@@ -64,8 +66,8 @@ impl Line {
         plugin.call(|call| entry.message_by(lane, &content, call), &content, tag, false, more)
     }
 
-    /// Calls with a memory. The caller keeps its reference until it has the answer. A handler that answers with that same memory makes no
-    /// new reference.
+    /// Sends a whole memory as a message whose answer is wanted. The caller keeps its reference until it has the answer. A handler that
+    /// answers with that same memory makes no new reference.
     #[inline]
     pub fn lend(&mut self, memory: u64, tag: u64, more: &mut Option<Sent>) -> Result<Direct, Status> {
         let Lent { data, size, .. } = match self.lent {
@@ -78,7 +80,7 @@ impl Line {
         let content = Content { data: data as *const u8, size, memory, ..Content::NULL };
         let (plugin, Way { entry, lane }) = self.ready()?;
         if entry.queue.is_some() {
-            // SAFETY: the core's own view of a memory; `send_to` checks the handle again.
+            // SAFETY: the pointer and the size are the core's own view of a memory. `send_to` checks the handle again.
             *more = Some(plugin.send_to(entry, &unsafe { Given::raw(content) }, tag, true)?);
             return Ok(Direct::More);
         }

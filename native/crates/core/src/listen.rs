@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Streams of events, from both sides.
+//! Streams of events. The host listens to them, and plugins emit them.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -18,8 +18,8 @@ use crate::stream::{STREAMS, Stream, Window};
 use crate::sync::lock;
 
 impl Plugin {
-    /// Listens to a channel's events. The host reads the events, and finally an end, with the tag. If the source refuses, its status ends
-    /// the stream. Copies argument bytes that are not in a memory.
+    /// Listens to a channel's events and returns the stream's handle. The host then reads the events and finally the stream's end, all with
+    /// `tag`. If the source refuses, the stream ends with the source's status. Copies argument bytes that are not in a memory.
     pub fn listen(&self, channel: &Channel, arguments: &Given<'_>, window: Window, tag: u64) -> Result<u64, Status> {
         self.open()?;
         if window.items == 0 || window.bytes == 0 {
@@ -50,7 +50,7 @@ impl Plugin {
             let stay = stream.source.stay();
             let status = stay.as_ref().map(|stay| kept.lend(|arguments| stay.listen(arguments, handle)));
             if let Some(status) = refusal(status) {
-                let _ = end(handle, Some(Failure::of(status))); // stale: the source has ended the stream, or the listener has left
+                let _ = end(handle, Some(Failure::of(status))); // fails if the source has ended the stream or the listener has left
             } else if let (Some(stay), true) = (stay, stream.begun()) {
                 stay.cancel(handle);
             }
@@ -65,7 +65,7 @@ impl Plugin {
         Ok(handle)
     }
 
-    /// Returns a stream of this plugin, never one of another plugin.
+    /// Returns a stream if it belongs to this plugin, else `CLEARWAY_STALE`.
     fn own(&self, stream: u64) -> Result<Arc<Stream>, Status> {
         STREAMS.get(stream).filter(|listened| listened.plugin == self.id()).ok_or(CLEARWAY_STALE)
     }
@@ -107,7 +107,7 @@ impl Plugin {
         notify(&stream.source, Box::new(tell));
     }
 
-    /// Returns the handles of this plugin's streams: those of one source, or all of them without a source.
+    /// Returns the handles of this plugin's streams. With `source`, returns only the streams of that source.
     pub(crate) fn listened(&self, source: Option<&Arc<Entry>>) -> Vec<u64> {
         let own = |stream: &Arc<Stream>| {
             stream.plugin == self.id() && source.is_none_or(|source| Arc::ptr_eq(source, &stream.source))
@@ -117,8 +117,8 @@ impl Plugin {
 }
 
 /// Runs a job where the entry's callbacks run: on its queue, or on the calling thread for a direct entry. A source relies on these
-/// notifications, so even a full queue takes the job. At most two jobs for each listener wait at a time: one for a cancelled listener and
-/// one for room.
+/// notifications, so even a full queue takes the job. At most two such jobs of a listener wait at a time: one for its cancellation, and one
+/// for room.
 fn notify(entry: &Entry, job: Job) {
     match &entry.queue {
         None => job(Ran::After(Duration::ZERO)),

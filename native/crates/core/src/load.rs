@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Loading and starting a plugin.
+//! Loads and starts a plugin.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,17 +20,18 @@ impl Plugin {
     /// Loads a library and opens its plugin. Runs the library's constructors and its init function on this thread. The same library may
     /// be opened several times; each opened plugin has its own handlers and sources.
     pub fn load(path: &Path, options: Options) -> Result<Arc<Plugin>, Failure> {
-        // SAFETY: the library's constructors run. The caller asked for that: it named a plugin, and a plugin cannot be loaded otherwise.
+        // SAFETY: loading runs the library's constructors. The caller accepts that by naming a plugin, because no other way to load a
+        // plugin exists.
         let library = unsafe { open(path) }
             .map_err(|error| Failure { status: CLEARWAY_LOAD_FAILED, text: without(path, &error.to_string()) })?;
-        // SAFETY: a library that exports this name declares a function of this type. Until the versions are compared, only the beginnings
-        // of both structs are used. No version changes those.
+        // SAFETY: a library that exports this name declares a function of this type. Until the versions are compared, host and plugin use
+        // only the first fields of both structs. Those fields are the same in every version.
         let init = unsafe { library.get::<Init>(b"clearway_plugin_init\0") }
             .map(|init| *init)
             .map_err(|_| Failure { status: CLEARWAY_NOT_A_PLUGIN, text: "exports no clearway_plugin_init".into() })?;
         // The library stays loaded: released memory and late threads of the plugin may still run its code.
         std::mem::forget(library);
-        // SAFETY: as above.
+        // SAFETY: the library declares that `init` keeps to the ABI, as above.
         unsafe { Plugin::start(init, options) }
     }
 
@@ -48,7 +49,7 @@ impl Plugin {
             context: std::ptr::null_mut(),
             on_close: None,
         };
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller guarantees that `init` keeps to the ABI.
         let status = calling(CLEARWAY_PANICKED, || unsafe { init(&HOST, &mut about) });
         let failure = match status {
             CLEARWAY_OK if about.abi_major == CLEARWAY_ABI_MAJOR => {
@@ -65,7 +66,7 @@ impl Plugin {
                 Failure { status, text: said }
             }
         };
-        // `forget_all` does not wait for a running handler of a thread that the plugin has started.
+        // `forget_all` does not wait for handlers, which may still run on a thread that the plugin has started.
         plugin.forget_all();
         Err(failure)
     }
@@ -79,12 +80,14 @@ fn without(path: &Path, said: &str) -> String {
 #[cfg(unix)]
 unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-    // With RTLD_NOW, a missing symbol fails the load, not a later call. SAFETY: the caller of `open` makes the same promise.
+    // With RTLD_NOW, a missing symbol makes the load fail. Otherwise a later call would fail.
+    //
+    // SAFETY: the caller of `open` accepts that the library's constructors run.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
 }
 
 #[cfg(not(unix))]
 unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: the caller of `open` makes the same promise.
+    // SAFETY: the caller of `open` accepts that the library's constructors run.
     unsafe { libloading::Library::new(path) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tests every interleaving of the code that threads share without a lock: `make loom`.
+//! Loom tests (`make loom`). They try every interleaving of the code that threads share without a lock.
 
 use std::ffi::c_void;
 
@@ -25,10 +25,10 @@ fn two_writers_and_a_reader_lose_nothing_and_keep_each_writers_order() {
                 thread::spawn(move || ring.push(value).is_ok())
             })
             .collect();
-        // SAFETY: the one reader.
+        // SAFETY: this is the only reader.
         let mut read: Vec<u64> = (0..2).filter_map(|_| unsafe { ring.pop() }).collect();
         let put = writers.into_iter().map(|writer| writer.join().unwrap()).filter(|put| *put).count();
-        // SAFETY: the one reader.
+        // SAFETY: this is the only reader.
         read.extend(std::iter::from_fn(|| unsafe { ring.pop() }));
         assert_eq!((put, read.len()), (2, 2));
         assert_ne!(read[0], read[1]);
@@ -45,11 +45,11 @@ fn a_place_in_the_ring_is_used_again_only_when_it_was_read() {
         };
         let mut read = Vec::new();
         for _ in 0..2 {
-            // SAFETY: the one reader.
+            // SAFETY: this is the only reader.
             read.extend(unsafe { ring.pop() });
         }
         let put = writer.join().unwrap();
-        // SAFETY: the one reader.
+        // SAFETY: this is the only reader.
         read.extend(std::iter::from_fn(|| unsafe { ring.pop() }));
         assert_eq!(read, put);
     });
@@ -74,7 +74,7 @@ fn whatever_is_put_in_is_read_or_wakes_the_reader() {
         let (ring, edge, wakes) = &*shared;
         let read = |count: &mut usize| {
             edge.lower();
-            // SAFETY: the one reader.
+            // SAFETY: this is the only reader.
             while unsafe { ring.pop() }.is_some() {
                 *count += 1;
             }
@@ -84,7 +84,7 @@ fn whatever_is_put_in_is_read_or_wakes_the_reader() {
         for writer in writers {
             writer.join().unwrap();
         }
-        // A reader that sleeps after `read` and reads again only after a wake has read everything at the end.
+        // This reader sleeps after `read`, and reads again only after a wake. The reader must have read everything at the end.
         if wakes.load(Ordering::SeqCst) > before {
             read(&mut count);
         }
@@ -188,7 +188,8 @@ fn exactly_one_finds_a_closed_gate_empty_and_nobody_is_in_then() {
 
 #[test]
 fn visitors_by_lanes_are_seen_by_whoever_closes_the_gate() {
-    // Without the FENCED bit, three preemptions reveal a missed visitor. Without a bound the test takes minutes.
+    // The preemption bound keeps the test short. Without a bound, the test takes minutes. If the FENCED bit is removed from the gate, a
+    // bound of three is enough to reveal a missed visitor.
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(4);
     model.check(|| {
@@ -230,14 +231,14 @@ fn visitors_by_lanes_are_seen_by_whoever_closes_the_gate() {
 #[test]
 fn a_block_is_given_back_once_by_whoever_has_its_last_reference() {
     unsafe extern "C-unwind" fn released(context: *mut c_void, _: *mut u8, _: usize) {
-        // SAFETY: a counter that outlives the block.
+        // SAFETY: `context` is a counter that outlives the block.
         unsafe { &*context.cast::<AtomicUsize>() }.fetch_add(1, Ordering::SeqCst);
     }
     loom::model(|| {
         let count = Box::new(AtomicUsize::new(0));
         let context = std::ptr::from_ref(&*count).cast_mut().cast();
         let origin = Origin::Foreign { release: Some(released), context };
-        // SAFETY: the bytes are not accessed.
+        // SAFETY: no code accesses the bytes.
         let block = Arc::new(unsafe { Block::new(std::ptr::dangling_mut(), 0, 0, origin) });
         let references = Arc::new(Slots::new(Kind::Memory));
         let (one, Ok(other)) = (references.insert(block.clone()).ok().unwrap(), references.insert(block)) else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The cost of a plugin's calls: counters, and the wait and run times of queued calls.
+//! The meter of a plugin: counters, and the wait and run times of queued calls.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +9,9 @@ use hdrhistogram::Histogram;
 
 use crate::sync::lock;
 
-/// Two significant digits: values are exact to 1 %, up to an hour, in 40 KB.
+/// The number of significant decimal digits in a histogram. Values are exact to 1 %. With times up to an hour, a histogram takes 40 KB.
 const DIGITS: u8 = 2;
+/// The longest time that a histogram records, in nanoseconds: one hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 pub(crate) struct Meter {
@@ -25,20 +26,20 @@ pub(crate) struct Meter {
 /// Times of queued calls, in nanoseconds.
 #[derive(Clone)]
 pub struct Times {
-    /// The time from send to start.
+    /// The time from the send to the start of the handler.
     pub wait: Histogram<u64>,
-    /// The time from start to the handler's return.
+    /// The time from the start of the handler to its return.
     pub run: Histogram<u64>,
 }
 
-/// The cost of a plugin's calls since it was opened.
+/// The counters of a plugin since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The number of messages sent to the plugin and by the plugin.
     pub messages: u64,
     /// The number of events that the host read.
     pub events: u64,
-    /// The number of dropped events that reads have reported to the host.
+    /// The number of dropped events that the host has read about.
     pub dropped: u64,
     /// The number of messages, answers and events whose bytes were copied.
     pub copies: u64,

@@ -4,11 +4,10 @@
 /// Limits of one opened plugin.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The maximum number of threads of the plugin's pool. They start on demand. Default: the number of processors, at least 2, so that
-    /// one blocked handler does not stop all others.
+    /// The maximum number of threads of the plugin's pool. The threads start on demand. Default: the number of processors, at least 2, so
+    /// that one blocked handler does not stop all others.
     pub threads: usize,
-    /// The maximum number of calls that may wait for an answer. Also the maximum number of unread messages to the host, which are counted
-    /// separately.
+    /// The maximum number of calls that may wait for an answer. The same limit holds separately for the unread messages to the host.
     pub calls_max: usize,
     /// The maximum number of listeners at a time.
     pub streams_max: usize,
@@ -22,6 +21,6 @@ impl Default for Options {
     }
 }
 
-/// The number of direct calls without an immediate answer that may exceed the limit of calls in flight, because their handlers have
-/// already run. Beyond this number, the core answers the call with `CLEARWAY_FULL`.
+/// How many calls may be in flight beyond `calls_max`. These are direct calls whose handler has returned without an answer; the core cannot
+/// refuse them any more. The core answers further calls with `CLEARWAY_FULL`.
 pub(crate) const LATE_MAX: usize = 1024;

@@ -6,10 +6,10 @@ use clearway_sys::Status;
 use crate::call::Empty;
 use crate::content::Kept;
 
-/// The reason that there is no content: a status other than `CLEARWAY_OK`, and a text for people.
+/// A failure: a status other than `CLEARWAY_OK`, and a text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// `CLEARWAY_...`, or a plugin's own status from 1000 on.
+    /// `CLEARWAY_...`, or the plugin's own status from 1000 on.
     pub status: Status,
     /// The plugin's error text, possibly empty.
     pub text: String,

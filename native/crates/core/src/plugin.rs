@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One opened plugin, as the host holds it.
+//! An opened plugin, with the functions that its host calls.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
@@ -68,8 +68,8 @@ pub struct Channel {
 
 impl Plugin {
     pub(crate) fn new(options: Options) -> Result<Arc<Plugin>, Status> {
-        // Answers, messages, a token for each stream, and one for the log. Late answers count twice: calls whose limit check is in
-        // progress may exceed the limit.
+        // The inbox needs a place for each answer, each message and each stream, and one for the log. `LATE_MAX` is added twice, because
+        // calls may exceed the limit while their limit check is in progress.
         let places =
             options.calls_max.saturating_mul(2).saturating_add(options.streams_max).saturating_add(2 * LATE_MAX + 1);
         if places > 1 << 22 || options.calls_max == 0 {
@@ -102,13 +102,14 @@ impl Plugin {
         *self.id.get().expect("set where it is made")
     }
 
-    /// Returns the opened plugin with an id. Returns `None` after the plugin is freed.
+    /// Returns the opened plugin with an id, or `None` if the plugin was freed.
     pub fn find(id: u64) -> Option<Arc<Plugin>> {
         PLUGINS.get(id)
     }
 
-    /// Sets the wake function. Any thread may call it when the inbox stops being empty. It must only wake the reader. Blocks until no
-    /// thread runs the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake, because it would wait for that wake.
+    /// Sets the wake function. The core calls this function when the inbox stops being empty, on any thread. It must only wake the reader.
+    /// Blocks until no thread runs the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake, because this call would wait for
+    /// that wake.
     pub fn set_wake(&self, wake: Option<Box<dyn Fn() + Send + Sync>>) -> Result<(), Status> {
         self.inbox.set_wake(wake)
     }
@@ -161,7 +162,7 @@ impl Plugin {
             return;
         }
         log.push_back((level, text));
-        // If lost lines are still unreported, the token is already in the inbox.
+        // If lost lines are still unreported, the inbox already has the log's handle.
         let first = log.len() == 1 && self.log_lost.load(Ordering::Relaxed) == 0;
         drop(log);
         if first {
@@ -169,12 +170,13 @@ impl Plugin {
         }
     }
 
-    /// Takes up to `max` log lines. Returns true if more are left. In that case the inbox still needs the token, and new lines add none.
+    /// Takes up to `max` log lines. Returns true if more are left. The caller must then put the log's handle back into the inbox, because
+    /// new lines do not.
     pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
         let mut log = lock(&self.log);
         let count = log.len().min(max);
         let mut said: Vec<_> = log.drain(..count).collect();
-        // The line that counts the lost lines follows the lines before them.
+        // The line with the number of lost lines comes after all older lines.
         if log.is_empty() && said.len() < max {
             match self.log_lost.swap(0, Ordering::Relaxed) {
                 0 => {}
@@ -187,10 +189,10 @@ impl Plugin {
     }
 }
 
-/// Registers an entry if its place is free.
+/// Registers an entry at `place`. Returns `CLEARWAY_ALREADY_EXISTS` if the place has an entry.
 pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry: Arc<Entry>) -> Result<(), Status> {
     let mut place = lock(place);
-    // Checked under the lock: closing sets `closed` before it takes the entry.
+    // This check needs the lock: closing sets `closed` before it takes the entry.
     plugin.open()?;
     if place.is_some() {
         return Err(CLEARWAY_ALREADY_EXISTS);
@@ -199,7 +201,7 @@ pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry
     Ok(())
 }
 
-/// Unregisters an entry.
+/// Takes the entry out of `place` and closes the entry. Returns `CLEARWAY_NO_HANDLER` if the place is empty.
 pub(crate) fn unregister(place: &Mutex<Option<Arc<Entry>>>) -> Result<Arc<Entry>, Status> {
     let entry = lock(place).take().ok_or(CLEARWAY_NO_HANDLER)?;
     entry.close();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The threads of a plugin: its pool, and a thread for each named queue. A queue with one thread runs its jobs in order.
+//! Queues of jobs, and the threads that run the jobs. A plugin has a pool with several threads. Each of its named queues has one thread,
+//! and thus runs its jobs in order.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ use crate::sync::lock;
 
 pub(crate) type Job = Box<dyn FnOnce(Ran) + Send>;
 
-/// The reason for a job's call.
+/// Whether a job must do its work when the queue calls it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ran {
     /// The job must run now. The value is the time that the job waited.
@@ -51,7 +52,7 @@ impl Queue {
     /// Makes a queue without threads. Threads start when jobs arrive.
     pub(crate) fn new(name: String, threads_max: usize, jobs_max: usize) -> Arc<Queue> {
         let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, closed: false };
-        // The system's thread names end at a zero byte, and the standard library panics on one.
+        // The system ends a thread's name at a zero byte, and the standard library panics on such a name.
         let name = name.replace('\0', "?");
         Arc::new(Queue {
             name,
@@ -86,7 +87,7 @@ impl Queue {
     }
 
     /// Queues a job that must run, even beyond the limit of jobs and on a closed queue. The caller bounds the number of such jobs. If the
-    /// queue has no thread and none can be started, this thread runs the queue's jobs in order.
+    /// queue has no thread and the system starts none, the calling thread runs the queue's jobs in order.
     pub(crate) fn push_always(self: &Arc<Queue>, job: Job) {
         let mut state = lock(&self.state);
         if !state.closed && self.thread_wanted(&state) && self.spawn().is_ok() {
@@ -111,7 +112,7 @@ impl Queue {
         thread::Builder::new().name(self.name.clone()).spawn(move || queue.run()).map(drop)
     }
 
-    /// Runs jobs on this thread until none is left or a new thread takes over. `threads` counts this thread as the queue's only one.
+    /// Runs jobs on this thread until none is left or a new thread takes over. `threads` counts this thread as the queue's only thread.
     #[cold]
     fn stand_in<'a>(self: &'a Arc<Queue>, mut state: MutexGuard<'a, State>) {
         let outer = INSIDE.replace(true);
@@ -149,8 +150,8 @@ impl Queue {
         self.idle.notify_all();
     }
 
-    /// Closes the queue. Queued jobs still run until `until`; the remaining jobs are then called with `Ran::Not`. Returns true if the
-    /// queue has no thread left.
+    /// Closes the queue. Queued jobs still run until `until`. Then this function calls the remaining jobs with `Ran::Not`. Returns true if
+    /// the queue has no thread left.
     pub(crate) fn close(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -173,7 +174,7 @@ impl Queue {
     }
 }
 
-/// The reason for refusing a job.
+/// Why a queue refuses a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refused {
     Closed,

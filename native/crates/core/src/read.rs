@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reading a plugin's items for its host.
+//! Reads a plugin's items, for the host.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,11 +12,12 @@ use crate::plugin::{INCOMING, Plugin};
 use crate::stream::{STREAMS, Stream};
 
 impl Plugin {
-    /// Appends up to `max` items (0 counts as 1), in the order of each stream and caller. Returns true if more are left. No wake follows
-    /// for those, so the host has to read again. Does not wait for items. `on_room` of a direct source runs on this thread.
+    /// Appends up to `max` items to `into`; 0 counts as 1. Keeps the order of a stream's events, and of the messages that one thread has
+    /// sent. Returns true if more items are left. No wake follows for those, so the host has to read again. Does not wait for items.
+    /// `on_room` of a direct source runs on this thread.
     pub fn read(&self, into: &mut Vec<Item>, max: usize) -> bool {
         let end = into.len().saturating_add(max.max(1));
-        // Sources are notified after the inbox is unlocked: their callbacks may run on this thread, and send.
+        // Sources are notified after the inbox is unlocked, because their callbacks may run on this thread and may send messages.
         let mut rooms = Vec::new();
         let more = self.inbox.read(|token| {
             let more = match handle::kind(token) {
@@ -56,9 +57,9 @@ impl Plugin {
         }
     }
 
-    /// Returns true if the stream has more to read.
+    /// Reads a stream's events and its end. Returns true if the stream has more to read.
     fn read_stream(&self, token: u64, into: &mut Vec<Item>, end: usize, rooms: &mut Vec<(u64, Arc<Stream>)>) -> bool {
-        let Some(stream) = STREAMS.get(token) else { return false }; // cancelled
+        let Some(stream) = STREAMS.get(token) else { return false }; // the stream was cancelled
         let tag = stream.tag;
         let mut copied = (0, 0);
         let mut lost = 0;
@@ -82,7 +83,7 @@ impl Plugin {
         read.more
     }
 
-    /// Returns the numbers of calls in flight, of unread messages, and of listeners.
+    /// Returns the number of calls in flight, the number of unread messages, and the number of listeners.
     pub fn under_way(&self) -> (usize, usize, usize) {
         let read = |count: &std::sync::atomic::AtomicUsize| count.load(Ordering::Relaxed);
         (read(&self.calls), read(&self.incoming), read(&self.streams))

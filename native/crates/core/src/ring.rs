@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A bounded ring of numbers for many writers and one reader, after Dmitry Vyukov's bounded queue. Each cell has a turn, which
-//! says whether it waits for a writer or for the reader.
+//! A bounded ring of numbers for many writers and one reader, after Dmitry Vyukov's bounded queue. Each cell has a turn. The turn shows
+//! whether the cell waits for a writer or for the reader.
 //!
 //! ```text
 //!   cell:   0         1         2         3              capacity 4
@@ -11,8 +11,8 @@
 //!           head = 1 (reader)            tail = 3 (writers)
 //! ```
 //!
-//! A cell may be written at position p when its turn is p, and read when its turn is p + 1. After that its turn is p +
-//! capacity, and the cell is free.
+//! A cell may be written at position p if its turn is p. The cell may be read at position p if its turn is p + 1. Reading sets the
+//! turn to p + capacity, and frees the cell.
 
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 
@@ -50,13 +50,13 @@ impl Ring {
         Ring { cells, mask: capacity - 1, tail: Padded(AtomicUsize::new(0)), head: Padded(AtomicUsize::new(0)) }
     }
 
-    /// Puts a value in, from any thread. Returns the value when the ring is full. Does not block.
+    /// Puts a value in. Returns the value if the ring is full. Any thread may call this. Does not block.
     pub(crate) fn push(&self, value: u64) -> Result<(), u64> {
         // Relaxed: the turn below shows whether the position is still free.
         let mut position = self.tail.0.load(Ordering::Relaxed);
         loop {
             let cell = &self.cells[position & self.mask];
-            // Acquire: pairs with the release in `pop`, so the reader has finished with the cell.
+            // Acquire: pairs with the release in `pop`. The reader has then finished with the cell.
             let turn = cell.turn.load(Ordering::Acquire);
             let ahead = turn.wrapping_sub(position) as isize;
             if ahead < 0 {
@@ -101,9 +101,9 @@ impl Ring {
     }
 }
 
-/// Detects the change from empty to not empty: one of the writers wakes the reader.
+/// Detects that the ring stops being empty. One of the writers then wakes the reader.
 pub(crate) struct Edge {
-    // 1: the reader was woken or is reading, and will read the ring again.
+    // 1: the reader will read the ring again, because a writer has woken the reader or because the reader has stopped early.
     awake: AtomicU64,
 }
 
@@ -114,8 +114,8 @@ impl Edge {
 
     /// Raises the edge after a push. Returns true for the writer that has to wake the reader.
     pub(crate) fn raise(&self) -> bool {
-        // Pairs with the exchange in `lower`. If `lower` came first, this returns true and the writer wakes the reader. If this exchange
-        // came first, the exchange in `lower` acquires the push.
+        // Pairs with the exchange in `lower`. If `lower` came first, this function returns true, and the writer wakes the reader. If this
+        // exchange came first, `lower` acquires the push, and the reader finds the value.
         self.awake.swap(1, Ordering::AcqRel) == 0
     }
 
@@ -143,10 +143,10 @@ mod tests {
                 ring.push(round * 5 + at).unwrap();
             }
             for at in 0..5 {
-                // SAFETY: the only reader.
+                // SAFETY: this is the only reader.
                 assert_eq!(unsafe { ring.pop() }, Some(round * 5 + at));
             }
-            // SAFETY: the only reader.
+            // SAFETY: this is the only reader.
             assert_eq!(unsafe { ring.pop() }, None);
         }
     }
@@ -157,7 +157,7 @@ mod tests {
         ring.push(1).unwrap();
         ring.push(2).unwrap();
         assert_eq!(ring.push(3), Err(3));
-        // SAFETY: the only reader.
+        // SAFETY: this is the only reader.
         assert_eq!(unsafe { ring.pop() }, Some(1));
         ring.push(3).unwrap();
     }
@@ -181,7 +181,7 @@ mod tests {
             let mut last = [0; 3];
             let mut left = 3 * count;
             while left > 0 {
-                // SAFETY: the only reader.
+                // SAFETY: this is the only reader.
                 let Some(value) = (unsafe { ring.pop() }) else {
                     std::thread::yield_now();
                     continue;

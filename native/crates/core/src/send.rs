@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages, in both directions.
+//! Messages from the host to plugins, and from plugins to the host.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -25,20 +25,20 @@ use crate::sync::lock;
 /// The result of sending a message to a plugin.
 #[derive(Debug)]
 pub enum Sent {
-    /// Handled on this thread, and answered.
+    /// The handler has run on this thread and has answered.
     Answered(Outcome),
-    /// Pending at the plugin. The host will read the answer with the tag. The handle serves to give the call up.
+    /// The answer is pending. The host will read the answer with the tag, and can give the call up by this handle.
     Pending(u64),
-    /// The plugin has the message. The caller wants no answer.
+    /// The plugin has the message, and the caller wants no answer.
     Taken,
 }
 
-/// The result of sending a message whose answer is wanted, in compact form.
+/// The result of sending a message whose answer is wanted, in a compact form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direct {
-    /// Handled on this thread; the answer is null.
+    /// The handler has run on this thread. The answer is null.
     Null,
-    /// Handled on this thread; the answer is exactly the lent memory.
+    /// The handler has run on this thread. The answer is exactly the lent memory.
     Back,
     /// Any other result, written to the caller's `more`.
     More,
@@ -53,7 +53,7 @@ impl Plugin {
         self.send_to(&handler, content, tag, answer_wanted)
     }
 
-    /// Returns the status for a missing handler.
+    /// Returns the status for a channel without a handler.
     pub(crate) fn nobody(&self) -> Status {
         self.open().err().unwrap_or(CLEARWAY_NO_HANDLER)
     }
@@ -84,8 +84,9 @@ impl Plugin {
         }
     }
 
-    /// Calls `handle` for a new call, on this thread. With `lent`, the handler may answer with the content itself. Writes a result that a
-    /// `Direct` cannot express to `more`. A `Sent` is large, and moving it takes a good part of the cost of a null message.
+    /// Calls `handle` for a new call, on this thread. If `lent` is true, the handler may answer with the content itself. If a `Direct`
+    /// cannot express the result, writes the result to `more`. A `Sent` is large: returning it would add much to the cost of a null
+    /// message.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -102,7 +103,7 @@ impl Plugin {
         let (status, back) =
             if lent { answer::inside_lending(call, content, run) } else { (answer::inside(call, run), false) };
         if let Some(status) = refusal(status) {
-            // If the handler also answered, its answer counts.
+            // If the handler has answered as well, the earlier answer counts.
             let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
         }
         match CALLS.leave_written(call) {
@@ -117,7 +118,7 @@ impl Plugin {
             }
             Written::Not => {}
         }
-        // Counted before `leave`: after `leave` the answer may be in the inbox at any time.
+        // The call is counted before `leave`, because its answer may reach the inbox as soon as `leave` has set the bit.
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_FULL)));
         }
@@ -169,7 +170,7 @@ impl Plugin {
         Ok(if call == 0 { Sent::Taken } else { Sent::Pending(call) })
     }
 
-    /// Begins a call whose answer will be passed on, and counts it.
+    /// Begins a call whose answer will be passed on. Counts the call.
     fn begin(&self, to: To) -> Result<u64, Status> {
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max {
             self.calls.fetch_sub(1, Ordering::Relaxed);
@@ -184,8 +185,8 @@ impl Plugin {
         Ok(call)
     }
 
-    /// Answers the call if the plugin is closed. Closing answers all calls that wait. For a call that begins to wait at that moment,
-    /// either this function sees `closed`, or `shut` sees the call: one of the two fences (the other is in `shut`) comes first.
+    /// Answers the call if the plugin is closed. `shut` answers all calls that wait. A call may begin to wait while `shut` runs. Then
+    /// either this function sees `closed`, or `shut` sees the call, because one of the two fences (the other one is in `shut`) comes first.
     fn answer_where_closed(&self, call: u64) {
         fence(Ordering::SeqCst);
         if self.open().is_err() {
@@ -193,8 +194,8 @@ impl Plugin {
         }
     }
 
-    /// Ends a call of `begin` that could not be sent. Returns false if closing has already answered the call. That answer then arrives as
-    /// usual.
+    /// Ends a call that `begin` has begun but that could not be sent. Returns false if closing has already answered the call. That answer
+    /// then arrives as usual.
     fn undo(&self, call: u64) -> bool {
         let undone = CALLS.answer(call, false, |_| Err(Failure::of(CLEARWAY_CLOSED))).is_some();
         if undone {
@@ -204,8 +205,8 @@ impl Plugin {
         undone
     }
 
-    /// Gives a pending message up. Its handler can check for that and stop. The host still reads the answer. Returns false for a call
-    /// that was answered, and for another plugin's call.
+    /// Gives up a pending message. The message's handler can check for that and stop. The host still reads the answer. Returns false
+    /// for a call that was answered, and for another plugin's call.
     pub fn give_up(&self, call: u64) -> bool {
         CALLS.owner(call) == Some(self.id()) && CALLS.give_up(call)
     }
@@ -247,7 +248,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// Answers a message from the plugin. Returns `CLEARWAY_STALE` if it was answered before.
+    /// Answers a message from the plugin. Returns `CLEARWAY_STALE` if the message was answered before.
     pub fn reply(&self, reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
         reply_to(reply, outcome)
     }
@@ -258,15 +259,15 @@ pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Sta
     reply_to(reply, outcome)
 }
 
-/// Returns a refusing handler's status. A status that means success becomes `CLEARWAY_FAILED`.
+/// Returns a refusing handler's status. Replaces a status that is not a failure with `CLEARWAY_FAILED`.
 pub(crate) fn plugin_status(status: Status) -> Status {
     if status == CLEARWAY_PENDING || status == CLEARWAY_OK { CLEARWAY_FAILED } else { status }
 }
 
-/// Answers by a handle, for either side.
+/// Answers a message by the handle of its reply. Functions for the host and for plugins use it.
 pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
     if reply == 0 {
-        return Ok(()); // no answer is wanted
+        return Ok(()); // the sender wants no answer
     }
     match outcome {
         Err(failure) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table of values by handle, for any thread. Slots are never freed, so any handle may be looked up. A removed value cannot be found
-//! again.
+//! A table that maps handles to values. Any thread may use it. The memory of a slot is never freed, so looking up any number is safe.
+//! After a value was removed, no lookup finds it again.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ pub(crate) struct Slots<T> {
 }
 
 struct Slot<T> {
-    /// The generation of the present value, or 0. Lookups without the lock read it.
+    /// The generation of the slot's value, or 0 without a value. `is_live` reads this field without the lock.
     live: AtomicU64,
     entry: Mutex<Entry<T>>,
 }
@@ -56,7 +56,7 @@ impl<T> Slots<T> {
         Slots { kind, segments: segments(), free: Mutex::new(Free::new()) }
     }
 
-    /// Stores a value. Only the handle leads to the value. Returns the value if all slots (four million) are taken.
+    /// Stores a value and returns its handle. Returns the value if all slots (about four million) are taken.
     pub(crate) fn insert(&self, value: T) -> Result<u64, T> {
         let index = {
             let mut free = lock(&self.free);
@@ -73,12 +73,12 @@ impl<T> Slots<T> {
         let mut entry = lock(&slot.entry);
         entry.generation += 1;
         entry.value = Some(value);
-        // Relaxed: a reader of the value takes the lock.
+        // Relaxed: a reader of the value takes the lock of `entry`.
         slot.live.store(entry.generation.into(), Ordering::Relaxed);
         Ok(handle::join(self.kind, entry.generation, index))
     }
 
-    /// Clones the value, if the handle is live.
+    /// Returns a clone of the value if the handle is live.
     pub(crate) fn get(&self, handle: u64) -> Option<T>
     where
         T: Clone,
@@ -96,7 +96,7 @@ impl<T> Slots<T> {
         entry.value.as_ref().map(look)
     }
 
-    /// Returns whether the handle names a value, without a lock. As with `look`, another thread may remove the value at once.
+    /// Returns whether the handle names a value. Takes no lock. The result is only a hint: another thread may remove the value at any time.
     #[inline]
     pub(crate) fn is_live(&self, handle: u64) -> bool {
         let slot =
@@ -106,7 +106,7 @@ impl<T> Slots<T> {
         })
     }
 
-    /// Removes the value, once. The handle is stale afterwards.
+    /// Removes and returns the value. The handle is stale afterwards.
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
         let (generation, index) = handle::split(self.kind, handle)?;
         let slot = self.known(index)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One listener of an event source: a bounded queue that the plugin fills and the host empties within its credit.
+//! A stream is one listener of an event source. The plugin fills the stream's bounded queue. The host empties the queue within its credit.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,10 +13,10 @@ use crate::outcome::Failure;
 use crate::slots::Slots;
 use crate::sync::lock;
 
-/// The loss policy of a full stream.
+/// What a stream does with an event that has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// Loses nothing: the plugin has to wait.
+    /// Refuses the event with `CLEARWAY_FULL`. The plugin has to wait, and loses nothing.
     Wait,
     /// Ends the stream with `CLEARWAY_OVERFLOW`.
     Fail,
@@ -33,13 +33,13 @@ pub struct Window {
     pub items: usize,
     /// The maximum number of bytes that may wait, attachments included. An event that is alone in the queue may be larger.
     pub bytes: usize,
-    /// The policy beyond these limits.
+    /// The policy for events that exceed these limits.
     pub when_full: WhenFull,
     /// The number of events that may be read before more credit is given; `u64::MAX` for no limit.
     pub credit: u64,
 }
 
-/// Streams by the handle that both sides know.
+/// All streams, by the handle that the host and the plugin use.
 pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
 
 pub(crate) struct Stream {
@@ -55,10 +55,11 @@ struct State {
     bytes: usize,
     credit: u64,
     dropped: u64,
-    /// The stream's handle is in the inbox, or its reader is processing it.
+    /// Whether the stream's handle is in the inbox, or the reader is processing the stream.
     scheduled: bool,
+    /// Whether the plugin waits for room.
     room_wanted: bool,
-    /// The source's queue holds the job that calls `on_room`.
+    /// Whether a notification of room is queued or about to run.
     room_due: bool,
     listening: Listening,
     phase: Phase,
@@ -67,14 +68,14 @@ struct State {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Listening {
     NotYet,
-    /// The source's `on_listen` runs.
+    /// The source's `on_listen` is about to run or is running.
     Begins,
     Yes,
 }
 
 enum Phase {
     Open,
-    /// The plugin has ended the stream. Queued events still arrive.
+    /// The plugin or an overflow has ended the stream. The host still reads the queued events.
     Ended(Option<Failure>),
     /// The listener has cancelled, or the host has read the end.
     Gone,
@@ -84,11 +85,11 @@ enum Phase {
 pub(crate) struct Read {
     /// The number of events read.
     pub(crate) events: usize,
-    /// More can be read: events with credit, or an end. An end needs no credit.
+    /// Whether more can be read: events within the credit, or an end. An end needs no credit.
     pub(crate) more: bool,
-    /// The end, if it was reached: the failure, and the number of events dropped after the last one.
+    /// The end, if the host has reached it: the failure, and the number of events dropped after the last one.
     pub(crate) ended: Option<(Option<Failure>, u64)>,
-    /// The plugin waits for room, and the queue has room.
+    /// Whether the plugin waits for room and the queue has room now.
     pub(crate) room: bool,
 }
 
@@ -108,7 +109,8 @@ impl Stream {
         Stream { plugin, tag, source, window, state: Mutex::new(state) }
     }
 
-    /// Queues an event, or applies the policy. Keeps the event before it takes the lock, so that copying a frame does not block the host.
+    /// Queues an event, or applies the policy if the queue is full. Copies the event's bytes before taking the lock, so that the copy does
+    /// not block the host.
     ///
     /// Also returns whether the reader has to be scheduled.
     pub(crate) fn emit(&self, content: &Given<'_>) -> (Result<(), Status>, bool) {
@@ -125,7 +127,7 @@ impl Stream {
             self.room_or_wait(&mut state, 0).map_err(quietly)?;
         }
         let event = content.keep().map_err(quietly)?;
-        let mut dropped = Vec::new(); // dropped outside of the lock: a release callback may run any code
+        let mut dropped = Vec::new(); // released outside of the lock, because a release callback may run any code
         let mut state = lock(&self.state);
         if !matches!(state.phase, Phase::Open) {
             return Err(quietly(CLEARWAY_STALE));
@@ -209,7 +211,7 @@ impl Stream {
         matches!(state.phase, Phase::Gone)
     }
 
-    /// Cancels. Returns true if the caller has to notify the source.
+    /// Cancels the stream and drops its queued events. Returns true if the caller has to notify the source.
     pub(crate) fn cancel(&self) -> bool {
         let mut state = lock(&self.state);
         let told = matches!(state.phase, Phase::Open) && state.listening == Listening::Yes;
@@ -221,15 +223,15 @@ impl Stream {
         told
     }
 
-    /// Clears `room_due` before the source's `on_room`. Returns false if the stream has ended or the listener has left.
+    /// Clears `room_due` before the source's `on_room` runs. Returns false if the stream has ended or the listener has left.
     pub(crate) fn room_is_due(&self) -> bool {
         let mut state = lock(&self.state);
         state.room_due = false;
         matches!(state.phase, Phase::Open)
     }
 
-    /// Takes up to `max` events within the credit. The end counts as one event: if the last event takes the last place, the end waits for
-    /// the next read.
+    /// Takes up to `max` events within the credit. The end counts as one event. If the last event takes the last place, the end therefore
+    /// waits for the next read.
     pub(crate) fn read(&self, max: usize, mut each: impl FnMut(Kept, u64)) -> Read {
         let mut state = lock(&self.state);
         let allowed = (state.credit.min(max as u64) as usize).min(state.queue.len());
@@ -263,7 +265,7 @@ impl Stream {
         if room {
             state.room_wanted = false;
         }
-        // A source with a queued notification needs no second one.
+        // A source with a queued notification of room needs no second one.
         let room = room && !std::mem::replace(&mut state.room_due, true);
         Read { events: allowed, more, ended, room }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The building blocks of the lock-free parts: from the standard library, or from loom, which tries every interleaving.
+//! Locks, atomics and cells. They come from the standard library. In loom tests they come from loom, which tries every
+//! interleaving.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -35,7 +36,7 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Locks. Ignores poisoning: no code in this crate panics half way through a change.
+/// Locks a mutex. Ignores poisoning, because no code in this crate panics while it changes a protected value.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The functions of `clearway_host`. They check pointers and lengths as far as possible, because a plugin may contain errors.
+//! The functions of `clearway_host`. They check pointers and lengths as far as possible, because a plugin may have bugs.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::plugin::{PLUGINS, Plugin, register, unregister};
 use crate::queue::Queue;
 use crate::{listen, send};
 
-/// The one table, for all plugins of the process.
+/// The table of the host's functions, one for all plugins of the process.
 pub static HOST: Host = Host {
     size: size_of::<Host>(),
     abi_major: CLEARWAY_ABI_MAJOR,
@@ -59,10 +59,10 @@ fn plugin(id: PluginId) -> Result<Arc<Plugin>, Status> {
     Ok(plugin)
 }
 
-/// Writes a result to the caller's memory.
+/// Writes a result to the caller's memory. Returns `CLEARWAY_INVALID_ARGUMENT` if `to` is null or not aligned.
 ///
 /// # Safety
-/// `to` must be null, or writable for a `T`. Null returns `CLEARWAY_INVALID_ARGUMENT`.
+/// `to` must be null, or writable for a `T`.
 unsafe fn give<T>(to: *mut T, value: T) -> Done {
     if to.is_null() || !to.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -72,7 +72,7 @@ unsafe fn give<T>(to: *mut T, value: T) -> Done {
     Ok(())
 }
 
-/// Copies the content struct. A null pointer means the null message.
+/// Returns a copy of the content struct. A null pointer means the null message.
 ///
 /// # Safety
 /// `raw` must be null or readable.
@@ -87,8 +87,8 @@ pub(crate) unsafe fn content(raw: *const Content) -> Result<Content, Status> {
     Ok(unsafe { *raw })
 }
 
-// SAFETY, for all functions below: pointers are null, or valid for their stated sizes, during the call. The header requires that of a
-// plugin. The functions check what they can: null, alignment, lengths, ranges, generations.
+// SAFETY, for all functions below: a pointer is null, or is valid for its stated size during the call. The header requires that of a
+// plugin. The functions check what they can: null, alignment, lengths, ranges and generations.
 
 unsafe extern "C" fn allocate(id: PluginId, size: usize, flags: u32, to: *mut View) -> Status {
     status(|| {
@@ -150,7 +150,7 @@ unsafe extern "C" fn seal(memory: Handle) -> Status {
     status(|| resolve::seal(memory))
 }
 
-/// Returns the queue on which callbacks run; `None` for the calling thread.
+/// Returns the queue that runs the callbacks, or `None` if they run on the calling thread.
 unsafe fn queue(plugin: &Plugin, runs: u32, text: Text) -> Result<Option<Arc<Queue>>, Status> {
     match runs {
         CLEARWAY_RUN_DIRECT => Ok(None),
@@ -161,7 +161,7 @@ unsafe fn queue(plugin: &Plugin, runs: u32, text: Text) -> Result<Option<Arc<Que
     }
 }
 
-/// Checks a struct that begins with its compiled size. This is the first version, so no valid struct is smaller.
+/// Checks a struct that begins with its size. This is the ABI's first version, so no valid struct is smaller than `T`.
 unsafe fn sized<'a, T>(raw: *const T) -> Result<&'a T, Status> {
     if raw.is_null() || !raw.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);

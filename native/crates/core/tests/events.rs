@@ -10,7 +10,7 @@ use clearway_sys::*;
 use fixture::*;
 
 fn end(stream: u64) -> Status {
-    // SAFETY: handles only.
+    // SAFETY: these functions take only handles.
     unsafe { (HOST.end)(stream) }
 }
 
@@ -122,7 +122,7 @@ fn a_listener_that_stops_gets_no_more_events_and_its_source_is_notified_once() {
     let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
     assert_eq!(told.recv_timeout(LONG).unwrap(), (Told::Listen, stream));
     let memory = Memory::allocate(100, 0).unwrap();
-    // SAFETY: all pointers are of this frame.
+    // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { (HOST.emit)(stream, &Content::of_memory(memory.handle())) }, CLEARWAY_OK);
     assert_eq!(memory.references(), 2);
     plugin.cancel(stream).unwrap();
@@ -152,7 +152,7 @@ fn removing_a_source_ends_its_streams() {
     let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
     emit(stream, &[1]);
-    // SAFETY: all pointers are of this frame.
+    // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { (HOST.unsource)(plugin.id(), text("numbers")) }, CLEARWAY_OK);
     let items = rest(&plugin);
     assert!(matches!(&items[..], [Item::Event { .. }, Item::End { failure: None, .. }]));
@@ -232,7 +232,7 @@ fn listeners_that_leave_unread_events_never_fill_the_inbox() {
     let _told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stays = listen(&plugin, "numbers", window(4, WhenFull::Wait));
     assert_eq!(emit(stays, b"kept"), CLEARWAY_OK);
-    // Each listener leaves a token in the inbox, which has room for some thousands.
+    // The handle of each cancelled stream stays in the inbox, which has room for some thousands.
     for _ in 0..if cfg!(miri) { 10 } else { 20_000 } {
         let stream = listen(&plugin, "numbers", window(4, WhenFull::Wait));
         assert_eq!(emit(stream, b"unread"), CLEARWAY_OK);
@@ -245,7 +245,8 @@ fn listeners_that_leave_unread_events_never_fill_the_inbox() {
     plugin.close(LONG).unwrap();
 }
 
-/// Opens a plugin with one slot in each queue. A handler blocks the queue until the sender is dropped, and a message fills its slot.
+/// Opens a plugin with one slot in each queue. A handler blocks the queue until the returned sender is dropped. A second message fills the
+/// slot.
 fn with_a_full_queue(runs: u32, queue: &'static str, before: impl FnOnce(&Plugin)) -> (Arc<Plugin>, Sender<()>) {
     let plugin = plugin_with(Options { threads: 1, calls_max: 1, ..Options::default() });
     let (begun, begins) = channel();
@@ -283,7 +284,7 @@ fn a_source_with_a_full_queue_is_notified_once_of_a_cancelled_stream_and_of_room
         let told = told.unwrap();
         let [stays, leaves] = streams;
         plugin.cancel(leaves).unwrap();
-        // Twice, the plugin finds no room and the host reads, before the source can be called.
+        // The blocked queue delays calls of the source. Meanwhile, the plugin finds no room two times, and the host reads each time.
         for _ in 0..2 {
             for at in 0..2 {
                 assert_eq!(emit(stays, &[at]), CLEARWAY_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Makes every call into foreign code panic, hang, re-enter the core and pass garbage. `POINTS` lists these calls. After each:
-//! every message is answered, every stream ends, closing ends, nothing leaks, and another plugin still works.
+//! Makes every call into foreign code panic, hang, re-enter the core and pass garbage. `POINTS` lists these calls. Afterwards, every
+//! message is answered, every stream ends, closing ends, nothing leaks, and another plugin still works.
 
 mod fixture;
 
@@ -16,7 +16,7 @@ use clearway_core::{Given, HOST, Item, Memory, Options, Plugin, Sent, WhenFull, 
 use clearway_sys::*;
 use fixture::{LONG, ask, content, give, handle, text, window};
 
-/// A call into a plugin's or a host's code.
+/// A call from the core into a plugin's or a host's code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Point {
     Init,
@@ -32,21 +32,22 @@ enum Point {
 }
 use Point::*;
 
-/// The thread that waits while the call hangs.
+/// Which thread waits while the call hangs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hangs {
-    /// A thread of the plugin: `close` returns `CLEARWAY_TIMEOUT`.
+    /// A thread of the plugin's queue. `close` returns `CLEARWAY_TIMEOUT`.
     ItsQueue,
-    /// The calling thread; `close` on another thread returns `CLEARWAY_TIMEOUT`.
+    /// The calling thread. `close` on another thread returns `CLEARWAY_TIMEOUT`.
     Caller,
-    /// The calling thread, which closes or frees, as the header says. Without a time limit.
+    /// The calling thread, which closes or frees. The header says that such a callback has no time limit.
     Closer,
-    /// The calling thread; closing does not wait for it.
+    /// The calling thread. Closing does not wait for it.
     Nobody,
 }
 use Hangs::*;
 
-/// Each point, and the thread that waits: for a call on the calling thread, and on a queue if the point may run on one.
+/// Each point, with the thread that waits while the point hangs: first for a call on the calling thread, then for a call on a queue (`None`
+/// if the point never runs on a queue).
 const POINTS: [(Point, Hangs, Option<Hangs>); 10] = [
     (Init, Nobody, None),
     (Message, Caller, Some(ItsQueue)),
@@ -70,7 +71,7 @@ enum Act {
 
 const WEIRD: Status = -559_038_737;
 
-/// The misbehaviour of one opening. Never freed, because late callbacks may use it.
+/// How one opened plugin misbehaves. Never freed, because late callbacks may use it.
 struct Bad {
     point: Point,
     act: Act,
@@ -87,7 +88,7 @@ thread_local! {
 }
 
 impl Bad {
-    /// Misbehaves once if this is the point. Returns the callback's status.
+    /// Misbehaves once if `point` is the point to misbehave at. Returns the callback's status.
     fn at(&self, point: Point, handle: u64) -> Status {
         if point != self.point || self.acted.swap(true, Ordering::SeqCst) {
             return CLEARWAY_OK;
@@ -114,7 +115,7 @@ impl Bad {
     fn reenter(&self, point: Point) {
         let id = self.id.load(Ordering::SeqCst);
         let mut view = View::NONE;
-        // SAFETY: all pointers are of this frame, or static.
+        // SAFETY: all pointers point to values that live during the calls, or to static ones.
         unsafe {
             let spare = Handler { channel: text("spare"), ..handler(self) };
             (HOST.handle)(id, &spare);
@@ -133,10 +134,11 @@ impl Bad {
         }
         assert_eq!(plugin.close(LONG), Err(CLEARWAY_INVALID_ARGUMENT), "{point:?}");
         if plugin.free() != Err(CLEARWAY_INVALID_ARGUMENT) {
-            // Only a plugin that is closed, or closing, may be freed from here.
+            // A callback may free only a plugin that is closed or closing.
             assert_eq!(plugin.send(&numbers, &Given::null(), 72, false).unwrap_err(), CLEARWAY_CLOSED, "{point:?}");
         }
         // Removes the running handler and source.
+        //
         // SAFETY: names are static.
         unsafe {
             (HOST.unhandle)(id, text("echo"));
@@ -145,10 +147,10 @@ impl Bad {
     }
 }
 
-/// Passes wrong lengths and used handles, and answers twice.
+/// Passes wrong lengths and used handles to the core, and answers twice.
 fn garbage(id: u64, handle: u64) {
     let mut view = View::NONE;
-    // SAFETY: every pointer that is not null is of this frame; what is wrong is refused before it is read.
+    // SAFETY: a pointer that is not null points to a value that lives during the call. The core refuses wrong content before reading it.
     unsafe {
         assert_eq!((HOST.allocate)(id, usize::MAX, 0, &mut view), CLEARWAY_TOO_LARGE);
         assert_eq!((HOST.allocate)(id, 64, 0, &mut view), CLEARWAY_OK);
@@ -174,12 +176,12 @@ unsafe fn bad<'a>(context: *mut c_void) -> &'a Bad {
 }
 
 unsafe extern "C-unwind" fn on_message(context: *mut c_void, message: *const Content, to: u64) -> Status {
-    // SAFETY: as the ABI says.
+    // SAFETY: the core passes what the ABI promises.
     let (status, message) = unsafe { (bad(context).at(Message, to), &*message) };
     if status == CLEARWAY_OK { give(to, message) } else { status }
 }
 unsafe extern "C-unwind" fn on_listen(context: *mut c_void, _: *const Content, stream: u64) -> Status {
-    // SAFETY: as the ABI says.
+    // SAFETY: the core passes what the ABI promises.
     let bad = unsafe { bad(context) };
     bad.listened.store(true, Ordering::SeqCst);
     bad.at(Listen, stream)
@@ -187,7 +189,7 @@ unsafe extern "C-unwind" fn on_listen(context: *mut c_void, _: *const Content, s
 macro_rules! callback {
     ($name:ident is $point:ident $(, $more:ty)*) => {
         unsafe extern "C-unwind" fn $name(context: *mut c_void $(, _: $more)*) {
-            // SAFETY: as the ABI says.
+            // SAFETY: the core passes what the ABI promises.
             unsafe { bad(context) }.at($point, 0);
         }
     };
@@ -199,7 +201,7 @@ callback!(on_release is Release, *mut u8, usize);
 callback!(on_drop is Drop);
 
 unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
-    // SAFETY: as the ABI says. Closed already: nothing can be allocated.
+    // SAFETY: the core passes what the ABI promises. The plugin is already closed, so `garbage` could not allocate.
     let bad = unsafe { bad(context) };
     if (bad.point, bad.act) != (Close, Act::Garbage) {
         bad.at(Close, 0);
@@ -234,7 +236,7 @@ unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut clearway_sys::P
         on_room: Some(on_room),
         on_drop: Some(on_drop),
     };
-    // SAFETY: as the ABI says.
+    // SAFETY: the core passes what the ABI promises.
     unsafe {
         let about = &mut *plugin;
         bad.id.store(about.id, Ordering::SeqCst);
@@ -246,7 +248,7 @@ unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut clearway_sys::P
     bad.at(Init, 0)
 }
 
-/// Uses a plugin in every way that calls its code. Everything must settle, whatever the results are.
+/// Uses a plugin in every way that calls its code. Every use must settle, with any result.
 fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
     let (wake, woken) = channel();
     let wake = Mutex::new(wake);
@@ -270,7 +272,7 @@ fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
             Act::Panic if bad.point == point => &[CLEARWAY_PANICKED][..],
             Act::Garbage if bad.point == point && point == Listen => &[WEIRD],
             Act::Panic | Act::Garbage => &[CLEARWAY_OK],
-            // Closed meanwhile, or removed from inside.
+            // The plugin may have been closed meanwhile, or a callback may have removed the entry.
             Act::Hang | Act::Reenter => &[CLEARWAY_OK, CLEARWAY_CLOSED, CLEARWAY_NO_HANDLER],
         };
         assert!(allowed.contains(&status), "{point:?}: status={status}");
@@ -293,10 +295,10 @@ fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
                 std::thread::yield_now();
             }
         };
-        until(&bad.listened); // the source never learns of a listener that leaves earlier
+        until(&bad.listened); // if the listener leaves earlier, the source is never called
         let emitted = std::iter::repeat_with(|| fixture::emit(stream, b"1")).find(|status| *status != CLEARWAY_OK);
         if emitted == Some(CLEARWAY_FULL) {
-            plugin.read(&mut Vec::new(), 1); // makes room, of which the source is notified
+            plugin.read(&mut Vec::new(), 1); // makes room, so that the core notifies the source
             if bad.point == Room {
                 until(&bad.acted);
             }
@@ -307,17 +309,17 @@ fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
             };
             check(failure.map_or(CLEARWAY_OK, |failure| failure.status), Listen);
         }
-        let _ = plugin.cancel(stream); // stale: removed from inside
+        let _ = plugin.cancel(stream); // fails if a callback has removed the source
     }
     let context = from_ref(bad).cast_mut().cast();
-    // SAFETY: the context lives for ever.
+    // SAFETY: the context is never freed.
     if unsafe { (HOST.send)(plugin.id(), text("ask"), null(), Some(on_answer), context) } == CLEARWAY_OK {
         let asked = first(&|item| matches!(item, Item::Message(asked) if &*asked.channel == "ask" && asked.reply != 0));
-        let _ = plugin.reply(fixture::message(asked).reply, Ok(&Given::bytes(b"answer"))); // stale: closed meanwhile
+        let _ = plugin.reply(fixture::message(asked).reply, Ok(&Given::bytes(b"answer"))); // fails if the plugin was closed meanwhile
     }
     let mut byte = 0u8;
     let mut view = View::NONE;
-    // SAFETY: of this frame, and released in it.
+    // SAFETY: the byte and the view live during the calls. The memory is released before this function returns.
     unsafe {
         if (HOST.adopt)(plugin.id(), &mut byte, 1, 0, Some(on_release), context, &mut view) == CLEARWAY_OK {
             assert_eq!((HOST.release)(view.memory), CLEARWAY_OK);
@@ -341,9 +343,9 @@ fn misbehave(point: Point, act: Act, runs: u32, hangs: Hangs, other: &Plugin) {
     }));
     OPENED.set(Some(bad));
     if (point, act) == (Init, Act::Hang) {
-        return; // runs on the thread that opens, which waits for it
+        return; // the opening thread runs `init`, so a hanging `init` would block this test
     }
-    // SAFETY: `init` keeps to the ABI as far as this test goes.
+    // SAFETY: `init` keeps to the ABI, except for the misbehaviour that the core must survive.
     let opened = unsafe { Plugin::start(init, Options { threads: 1, ..Options::default() }) };
     if let (Init, Act::Panic | Act::Garbage) = (point, act) {
         let expected = if act == Act::Panic { CLEARWAY_PANICKED } else { CLEARWAY_INIT_FAILED };
@@ -369,7 +371,7 @@ fn misbehave(point: Point, act: Act, runs: u32, hangs: Hangs, other: &Plugin) {
     plugin.set_wake(None).unwrap();
     while plugin.read(&mut Vec::new(), 100) {}
     if Plugin::find(plugin.id()).is_some() {
-        assert_eq!(plugin.under_way(), (0, 0, 0)); // unless it was freed from inside
+        assert_eq!(plugin.under_way(), (0, 0, 0)); // a callback may have freed the plugin
     }
     plugin.free().unwrap();
     assert!(Plugin::find(plugin.id()).is_none());

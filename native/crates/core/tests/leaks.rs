@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages leave no memory behind. `CLEARWAY_LEAK_MESSAGES=10000000` (make leaks) runs the test in full.
+//! Tests that messages leave no memory behind. `make leaks` runs the full test, with `CLEARWAY_LEAK_MESSAGES=10000000`.
 
 mod fixture;
 
@@ -12,7 +12,8 @@ fn count() -> u64 {
     given.unwrap_or(if cfg!(miri) { 40 } else { 40_000 })
 }
 
-/// Returns the resident bytes of the process. 0 if the system does not report them, or under Miri, whose own memory they would be.
+/// Returns the resident bytes of the process. Returns 0 if the system does not report them, and under Miri, which would report its own
+/// memory.
 fn resident() -> u64 {
     if cfg!(miri) {
         return 0;
@@ -22,7 +23,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// Sends about `count` messages and events, of every kind and with every ending.
+/// Sends about `count` messages and events of every kind. Ends streams in every way.
 fn work(count: u64) {
     let plugin = plugin();
     handle(&plugin, "here", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
@@ -42,13 +43,13 @@ fn work(count: u64) {
         }
         assert!(matches!(send(&plugin, "here", &Given::memory(&memory), 1), Ok(Sent::Answered(Ok(_)))));
         assert!(matches!(send(&plugin, "fails", &Given::null(), 1), Ok(Sent::Answered(Err(_)))));
-        // SAFETY: all of this frame.
+        // SAFETY: all pointers point to values that live during the call.
         let sent = unsafe { (HOST.send)(plugin.id(), text("up"), &Content::of(&[1; 70]), None, std::ptr::null_mut()) };
         assert!(sent == CLEARWAY_OK || sent == CLEARWAY_FULL);
         if round % 2 == 0 {
             plugin.cancel(stream).unwrap();
         } else {
-            // SAFETY: handles only.
+            // SAFETY: these functions take only handles.
             assert_eq!(unsafe { (HOST.end)(stream) }, CLEARWAY_OK);
         }
         while plugin.read(&mut items, 64) {}
@@ -65,12 +66,12 @@ fn work(count: u64) {
 #[test]
 fn memory_does_not_grow_with_the_number_of_messages() {
     let before = clearway_core::slabs().live;
-    work(count() / 10); // lets tables, threads and the allocator reach their size
+    work(count() / 10); // after this, tables, threads and the allocator have reached their size
     let settled = resident();
     work(count());
     assert_eq!(clearway_core::slabs().live, before, "no memory is left");
     let grown = resident().saturating_sub(settled);
-    // A leak of each message would be at least 64 bytes. Allocators and slabs keep some megabytes in any case.
+    // If each message leaked, at least 64 bytes would be left for each. Allocators and slabs keep some megabytes in any case.
     let allowed = (16 << 20) + count();
     assert!(grown <= allowed, "grown by {grown} bytes in {} messages", count());
 }

@@ -45,7 +45,7 @@ fn memory_crosses_in_both_directions_without_a_copy() {
         assert_eq!(answer.attachments[1].data(), memory.data());
         assert_eq!(plugin.counts().copied_bytes, 0);
         drop(answer);
-        // The handler's call may still hold the memory; closing waits for its release.
+        // The handler's call may still hold the memory. Closing waits until the call releases it.
         plugin.close(LONG).unwrap();
         assert_eq!(memory.references(), 1);
     }
@@ -78,7 +78,7 @@ fn memory_that_is_lent_for_a_direct_call_comes_back_without_a_reference() {
         give(to, &Content { attachments: handles.as_ptr(), attachments_count: 1, ..*message })
     });
     assert_eq!(beside, (Direct::More, Some((memory.data().cast_const(), 4096))));
-    // Once: a later answer is refused and changes nothing.
+    // The first answer counts. The core refuses later answers.
     let twice = answer("twice", |message, to| {
         assert_eq!(give(to, message), CLEARWAY_OK);
         assert_eq!((give(to, message), give(to, &Content::NULL)), (CLEARWAY_STALE, CLEARWAY_STALE));
@@ -105,7 +105,7 @@ fn lending_by_a_stale_handle_is_refused_and_nested_calls_keep_their_own_memory()
     let stale = outer.handle();
     drop(outer);
     assert_eq!(around.lend(stale, 1, &mut None), Err(CLEARWAY_STALE));
-    // The slot holds another memory now, which the old handle does not reach.
+    // The slot now holds another memory. The old handle does not lead to that memory.
     let next = Memory::allocate(3, 0).unwrap();
     assert_eq!(around.lend(stale, 1, &mut None), Err(CLEARWAY_STALE));
     assert_eq!(around.lend(next.handle(), 1, &mut None), Ok(Direct::Back));
@@ -138,7 +138,7 @@ fn the_second_of_two_answers_is_refused_and_the_first_counts() {
         handle(&plugin, "twice", runs, queue, |_, to| {
             assert_eq!(reply(to, b"first"), CLEARWAY_OK);
             assert_eq!(reply(to, b"second"), CLEARWAY_STALE);
-            CLEARWAY_FAILED // also too late
+            CLEARWAY_FAILED // too late as well
         });
         assert_eq!(content(ask(&plugin, "twice", &Given::null())).to_vec().unwrap(), b"first");
         plugin.close(LONG).unwrap();
@@ -166,7 +166,7 @@ fn a_handler_that_refuses_or_panics_answers_with_its_status_and_the_next_message
 #[test]
 fn an_error_arrives_with_its_text() {
     let plugin = plugin();
-    // SAFETY: all pointers are of this frame.
+    // SAFETY: the text is static.
     handle(&plugin, "fails", CLEARWAY_RUN_POOL, "", |_, to| unsafe {
         (HOST.reply_error)(to, 1234, text("no such file"))
     });
@@ -189,7 +189,7 @@ fn a_channel_without_a_handler_answers_so_and_a_second_handler_is_refused() {
         on_message: None,
         on_drop: None,
     };
-    // SAFETY: all pointers are of this frame.
+    // SAFETY: all pointers point to values that live during the call.
     unsafe {
         assert_eq!((HOST.handle)(plugin.id(), &handler), CLEARWAY_INVALID_ARGUMENT);
         handler.on_message = Some(nothing);
@@ -237,11 +237,11 @@ fn a_plugin_asks_its_host_and_receives_the_answer() {
     let context = Box::into_raw(Box::new(tell));
     unsafe extern "C-unwind" fn heard(context: *mut std::ffi::c_void, status: Status, answer: *const Content) {
         type Tell = std::sync::mpsc::Sender<(Status, Vec<u8>)>;
-        // SAFETY: made above; dropped at the end of the test.
+        // SAFETY: the context is the box made above. The test drops the box at its end.
         unsafe { (*context.cast::<Tell>()).send((status, bytes(&*answer))).unwrap() }
     }
     let ask = |bytes: &[u8]| {
-        // SAFETY: all pointers are of this frame.
+        // SAFETY: all pointers point to values that live during the call.
         unsafe { (HOST.send)(plugin.id(), text("question"), &Content::of(bytes), Some(heard), context.cast()) }
     };
     assert_eq!(ask(b"first"), CLEARWAY_OK);
@@ -254,12 +254,12 @@ fn a_plugin_asks_its_host_and_receives_the_answer() {
     let second = message(next(&plugin));
     plugin.reply(second.reply, Err(Failure { status: CLEARWAY_NO_HANDLER, text: String::new() })).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), (CLEARWAY_NO_HANDLER, vec![]));
-    // No handler answers the third message: the close answers it.
+    // No handler answers the third message. Closing the plugin answers it.
     assert_eq!(ask(b"third"), CLEARWAY_OK);
     plugin.close(LONG).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), (CLEARWAY_CLOSED, vec![]));
     assert_eq!(ask(b"fourth"), CLEARWAY_CLOSED);
-    // SAFETY: made above; no call is left.
+    // SAFETY: the box was made above, and no call uses it any more.
     drop(unsafe { Box::from_raw(context) });
 }
 
@@ -279,7 +279,7 @@ fn more_calls_than_the_limit_are_refused_until_some_are_answered() {
     assert_eq!(reply(taken.recv().unwrap(), b"x"), CLEARWAY_OK);
     assert!(matches!(next(&plugin), Item::Answer { .. }));
     send(&plugin, "keeps", &Given::null(), 5).unwrap();
-    // SAFETY: all pointers are of this frame.
+    // SAFETY: all pointers point to values that live during the call.
     let tell = || unsafe { (HOST.send)(plugin.id(), text("x"), std::ptr::null(), None, std::ptr::null_mut()) };
     assert_eq!([tell(), tell(), tell(), tell(), tell()], [0, 0, 0, 0, CLEARWAY_FULL]);
 }
@@ -295,7 +295,7 @@ fn a_handler_can_detect_that_its_caller_no_longer_waits() {
     });
     let Ok(Sent::Pending(call)) = send(&plugin, "slow", &Given::null(), 1) else { panic!("expected a pending call") };
     let to = taken.recv_timeout(LONG).unwrap();
-    // SAFETY: handles only.
+    // SAFETY: these functions take only handles.
     let wanted = || unsafe { (HOST.wanted)(to) };
     assert_eq!(wanted(), CLEARWAY_OK);
     assert!(plugin.give_up(call));
@@ -344,12 +344,12 @@ fn an_answer_arrives_on_the_plugins_pool_even_when_the_pool_is_full() {
     let (tell, told) = channel::<std::thread::ThreadId>();
     unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, _: *const Content) {
         assert_eq!(status, CLEARWAY_OK);
-        // SAFETY: the box made below.
+        // SAFETY: the context is the box made below.
         let tell = unsafe { Box::from_raw(context.cast::<std::sync::mpsc::Sender<std::thread::ThreadId>>()) };
         tell.send(std::thread::current().id()).unwrap();
     }
     let context = Box::into_raw(Box::new(tell)).cast();
-    // SAFETY: `on_answer` frees its context.
+    // SAFETY: all pointers are valid during the call. `on_answer` frees its context.
     let sent = unsafe { (HOST.send)(plugin.id(), text("ask"), std::ptr::null(), Some(on_answer), context) };
     assert_eq!(sent, CLEARWAY_OK);
     let asked = message(next(&plugin));

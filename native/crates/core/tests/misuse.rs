@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A plugin's mistakes are refused with a status, and the host survives.
+//! Tests that the core refuses a plugin's mistakes with a status, and that the host survives.
 
 mod fixture;
 
@@ -20,7 +20,7 @@ fn null_pointers_are_refused() {
     let plugin = plugin();
     let id = plugin.id();
     let mut view = View::NONE;
-    // SAFETY: null is allowed everywhere; all other pointers are of this frame.
+    // SAFETY: null is allowed everywhere. All other pointers point to values that live during the call.
     unsafe {
         assert_eq!((HOST.allocate)(id, 8, 0, null_mut()), CLEARWAY_INVALID_ARGUMENT);
         assert_eq!((HOST.adopt)(id, null_mut(), 8, 0, None, null_mut(), &mut view), CLEARWAY_INVALID_ARGUMENT);
@@ -46,7 +46,7 @@ fn null_pointers_are_refused() {
 fn invalid_handles_are_stale_everywhere() {
     let mut view = View::NONE;
     for handle in NO_HANDLES {
-        // SAFETY: handles may be any number; all pointers are of this frame.
+        // SAFETY: handles may be any number. All pointers point to values that live during the call.
         unsafe {
             let mut another = 0;
             assert_eq!((HOST.view)(handle, &mut view), CLEARWAY_STALE);
@@ -94,7 +94,7 @@ fn impossible_lengths_are_refused_before_any_allocation() {
         (Content { attachments_count: 1, attachments: NO_HANDLES.as_ptr(), ..Content::NULL }, CLEARWAY_STALE),
     ];
     for (content, status) in wrong {
-        // SAFETY: refused before it is read.
+        // SAFETY: the core refuses the content before reading its bytes.
         let given = unsafe { Given::raw(content) };
         assert_eq!(send(&plugin, "echo", &given, 1).unwrap_err(), status, "{content:?}");
         // SAFETY: as above.
@@ -103,7 +103,7 @@ fn impossible_lengths_are_refused_before_any_allocation() {
     }
     assert_eq!(memory.references(), 1);
     assert_eq!(plugin.under_way(), (0, 0, 0));
-    // SAFETY: refused before it is read.
+    // SAFETY: all pointers point to values that live during the call. The core checks lengths before it reads.
     unsafe {
         let mut view = View::NONE;
         assert_eq!((HOST.allocate)(plugin.id(), usize::MAX, 0, &mut view), CLEARWAY_TOO_LARGE);
@@ -132,14 +132,14 @@ fn memory_is_stale_after_its_release() {
     unsafe extern "C-unwind" fn released(context: *mut std::ffi::c_void, data: *mut u8, size: usize) {
         assert_eq!((context as usize, size), (7, 3));
         RELEASED.fetch_add(1, Ordering::SeqCst);
-        // SAFETY: the box made below.
+        // SAFETY: the pointer is the box made below.
         drop(unsafe { Box::from_raw(data.cast::<[u8; 3]>()) });
     }
     let plugin = plugin();
     let mut view = View::NONE;
     let mut another = 0;
     let data = Box::into_raw(Box::new([1u8, 2, 3]));
-    // SAFETY: all of this frame.
+    // SAFETY: all pointers point to values that live during the call. `released` frees the box.
     unsafe {
         let context = 7 as *mut std::ffi::c_void;
         assert_eq!(
@@ -164,7 +164,7 @@ fn memory_is_stale_after_its_release() {
 #[test]
 fn releasing_lent_memory_leaves_the_owners_reference() {
     let plugin = plugin();
-    // SAFETY: handles only.
+    // SAFETY: these functions take only handles.
     handle(&plugin, "greedy", CLEARWAY_RUN_POOL, "", |message, to| unsafe {
         assert_eq!((HOST.release)(message.memory), CLEARWAY_OK);
         assert_eq!((HOST.release)(message.memory), CLEARWAY_STALE);
@@ -199,7 +199,7 @@ fn closing_cancels_listeners_answers_waiting_calls_drops_handlers_and_refuses_la
     assert!(taken.recv().is_err(), "the handler was dropped");
     assert_eq!(send(&plugin, "never", &Given::null(), 1).unwrap_err(), CLEARWAY_CLOSED);
     let mut view = View::NONE;
-    // SAFETY: all of this frame.
+    // SAFETY: the view lives during the call.
     let allocate = |view| unsafe { (HOST.allocate)(plugin.id(), 8, 0, view) };
     assert_eq!(allocate(&mut view), CLEARWAY_CLOSED);
     plugin.close(LONG).unwrap();
@@ -234,19 +234,19 @@ fn closing_stops_waiting_at_its_time_limit_and_can_be_repeated() {
 #[test]
 fn a_plugin_of_another_version_or_that_refuses_or_panics_is_not_opened() {
     unsafe extern "C-unwind" fn newer(_: *const Host, plugin: *mut clearway_sys::Plugin) -> Status {
-        // SAFETY: given for this.
+        // SAFETY: the core passes these pointers for this use.
         unsafe { (*plugin).abi_major = CLEARWAY_ABI_MAJOR + 1 };
         CLEARWAY_OK
     }
     unsafe extern "C-unwind" fn refuses(host: *const Host, plugin: *mut clearway_sys::Plugin) -> Status {
-        // SAFETY: given for this.
+        // SAFETY: the core passes these pointers for this use.
         unsafe { ((*host).log)((*plugin).id, CLEARWAY_LOG_ERROR, Text::of("no camera")) };
         CLEARWAY_FAILED
     }
     unsafe extern "C-unwind" fn panics(_: *const Host, _: *mut clearway_sys::Plugin) -> Status {
         panic!("in init")
     }
-    // SAFETY: the library is a plugin.
+    // SAFETY: the init functions keep to the ABI.
     let start = |init| unsafe { Plugin::start(init, Options::default()) }.map(drop).unwrap_err();
     assert_eq!(start(newer).status, CLEARWAY_VERSION);
     let failure = start(refuses);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo run -p clearway-header` compares `native/include/clearway.h` and `clearway_host.h` with what the Rust types make of
-//! them. The exit status is 1 when one differs; `-- --write` writes both.
+//! `cargo run -p clearway-header` generates `clearway.h` and `clearway_host.h` from the Rust types, and compares them
+//! with the files in `native/include`. The exit status is 1 if a file differs. With `-- --write`, the program writes
+//! both files instead.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// One header, and what it is made of.
+/// One header, and the parts that it is made from.
 struct Header {
     file: &'static str,
     guard: &'static str,
-    /// The files of its types and functions, in its order.
+    /// The Rust files of the header's types and functions, in the order of the header.
     sources: &'static [&'static str],
-    /// The types that it declares, by their Rust names.
+    /// The types that the header declares, by their Rust names.
     declares: &'static [&'static str],
     preamble: &'static str,
     trailer: &'static str,
@@ -77,7 +78,7 @@ const HEADERS: [Header; 2] = [
     },
 ];
 
-/// The types' names in C.
+/// The C names of the types.
 const NAMES: [(&str, &str); 27] = [
     ("Status", "clearway_status"),
     ("Text", "clearway_text"),
@@ -108,7 +109,8 @@ const NAMES: [(&str, &str); 27] = [
     ("Waiter", "clearway_waiter"),
 ];
 
-/// The types of handles. In C each is a struct of its own, so that a compiler refuses a reply where a memory is wanted.
+/// The types of handles. Each is a separate struct in C, so that a compiler refuses a reply where the code needs a
+/// memory.
 const HANDLES: [&str; 6] = [
     "clearway_memory",
     "clearway_reply",
@@ -176,8 +178,8 @@ impl Header {
     }
 }
 
-/// Makes a struct of each handle. Rust has them as `u64`: a struct of one `uint64_t` is passed and laid out as that number is,
-/// and the preamble says so.
+/// Replaces each handle type by a struct. In Rust a handle is a `u64`. A struct with one `uint64_t` has the same layout
+/// and is passed in the same way, as the preamble says.
 fn with_handles(mut header: String) -> String {
     for name in HANDLES {
         let (bare, own) =
@@ -187,7 +189,7 @@ fn with_handles(mut header: String) -> String {
     header
 }
 
-/// Removes the `# Safety` sections, since the top of the header states the rules for pointers once.
+/// Removes the `# Safety` sections, because the top of the header states the rules for pointers once.
 fn without_safety(header: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut dropping = false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Catches panics of a plugin in Rust. The plugin must catch them itself. Each shared library has its own copy of the standard library,
-//! and Rust cannot catch panics of another copy ("Rust cannot catch foreign exceptions"); the process ends.
+//! Catches panics in a plugin that is written in Rust. The plugin must do this itself. Each shared library has its own copy of the standard
+//! library, and Rust cannot catch a panic of another copy: the process ends with "Rust cannot catch foreign exceptions".
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::{CLEARWAY_PANICKED, Status};
 
-/// Runs the body of a callback. If the body panics, returns `CLEARWAY_PANICKED`, and the plugin still works.
+/// Runs the body of a callback. If the body panics, returns `CLEARWAY_PANICKED`. The plugin then still works.
 pub fn guarded(body: impl FnOnce() -> Status) -> Status {
     guarded_or(CLEARWAY_PANICKED, body)
 }
@@ -20,8 +20,8 @@ pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Exports a function `unsafe fn(&Host, &mut Plugin) -> Status` as `clearway_plugin_init`. The exported function compares the
-/// versions and catches panics.
+/// Exports a function `fn(&'static Host, &mut Plugin) -> Status` as `clearway_plugin_init`. The exported function compares
+/// the versions and catches panics.
 ///
 /// ```
 /// use clearway_sys::{CLEARWAY_OK, Host, Plugin, Status};
@@ -36,7 +36,7 @@ pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
 macro_rules! export {
     ($init:path) => {
         /// # Safety
-        /// Only a host may call this, with its table and a struct to fill in.
+        /// Only a host may call this. The host must pass its table, and a struct to fill in.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn clearway_plugin_init(
             host: *const $crate::Host,

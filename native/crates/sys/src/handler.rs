@@ -7,82 +7,87 @@ use crate::content::Content;
 use crate::status::Status;
 use crate::text::Text;
 
-/// The right to answer one message, once, on any thread; 0 if no answer is wanted.
+/// A handle that allows one answer to a message, on any thread. The handle is 0 if the sender wants no
+/// answer.
 pub type Reply = u64;
 
-/// One listener of an event source, from `on_listen` until it has ended or was cancelled.
+/// One listener of an event source. The handle is valid from `on_listen` until the stream has ended or the listener has
+/// cancelled.
 pub type Stream = u64;
 
-/// Run on the calling thread, which waits: for work of microseconds. If the host calls from several threads, several calls
-/// run at once.
+/// Callbacks run on the calling thread, which waits for them. Use this for work of microseconds. If the host calls from
+/// several threads, several callbacks run at the same time.
 pub const CLEARWAY_RUN_DIRECT: u32 = 0;
-/// Run on the plugin's pool of threads; several calls may run at once, in any order.
+/// Callbacks run on the plugin's pool of threads. Several may run at the same time, in any order.
 pub const CLEARWAY_RUN_POOL: u32 = 1;
-/// Run on a separate thread, named by `queue`: one call after the other, in the order of sending. May block.
+/// Callbacks run on the one thread of the queue that `queue` names: one after the other, in the order of sending. They
+/// may block.
 pub const CLEARWAY_RUN_SERIAL: u32 = 2;
 
-/// Handles a message. `message` is lent until the return. Answer by `reply`, now or later, from any thread. If the message
-/// is not answered, a returned status other than `CLEARWAY_OK` is the answer. Must not unwind.
+/// Handles a message. `message` is lent until the function returns. Answer with `reply`, now or later, on any thread.
+/// If the function returns a status other than `CLEARWAY_OK` and the message has no answer yet, that status is the
+/// answer. Must not unwind.
 pub type OnMessage =
     Option<unsafe extern "C-unwind" fn(context: *mut c_void, message: *const Content, reply: Reply) -> Status>;
 
-/// Starts a listener: `stream` takes events from now on, from any thread. A status other than `CLEARWAY_OK` refuses, and
-/// ends the stream.
+/// Starts a listener. From now on, any thread may emit events to `stream`. `arguments` is lent until the function
+/// returns. A status other than `CLEARWAY_OK` refuses the listener and ends the stream.
 pub type OnListen =
     Option<unsafe extern "C-unwind" fn(context: *mut c_void, arguments: *const Content, stream: Stream) -> Status>;
 
-/// Reports on a stream: it was cancelled, or it has room again.
+/// Informs a source about a stream: the listener has cancelled, or the stream has room again.
 pub type OnStream = Option<unsafe extern "C-unwind" fn(context: *mut c_void, stream: Stream)>;
 
-/// Called once when a handler or a source was removed and no call is in it. Frees `context`.
+/// Called once, after a handler or a source was removed and its last callback has returned. The function should free
+/// `context`.
 pub type OnDrop = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
-/// A handler of a channel's messages. The function that registers it copies it.
+/// A handler of a channel's messages. The function that registers the handler copies this struct.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Handler {
-    /// `sizeof(clearway_handler)`, as the plugin was compiled.
+    /// Must be `sizeof(clearway_handler)`.
     pub size: usize,
     /// The channel's name: 1 to 256 bytes.
     pub channel: Text,
-    /// Where it runs: `CLEARWAY_RUN_...`.
+    /// Where the handler runs: `CLEARWAY_RUN_...`.
     pub runs: u32,
-    /// 0.
+    /// Reserved. Must be 0.
     pub reserved: u32,
-    /// The queue's name with `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes. Handlers and sources with the same queue name share the
-    /// queue.
+    /// The name of the queue for `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes. Handlers and sources with the same queue name
+    /// share the queue.
     pub queue: Text,
-    /// Passed to each call.
+    /// The pointer that is passed to each callback.
     pub context: *mut c_void,
-    /// Handles a message; required.
+    /// Handles a message. Required.
     pub on_message: OnMessage,
-    /// May be null.
+    /// Called after the removal, to free `context`. May be null.
     pub on_drop: OnDrop,
 }
 
-/// A source of a channel's events. The function that registers it copies it.
+/// A source of a channel's events. The function that registers the source copies this struct.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    /// `sizeof(clearway_source)`, as the plugin was compiled.
+    /// Must be `sizeof(clearway_source)`.
     pub size: usize,
     /// The channel's name: 1 to 256 bytes.
     pub channel: Text,
     /// Where the callbacks run: `CLEARWAY_RUN_...`.
     pub runs: u32,
-    /// 0.
+    /// Reserved. Must be 0.
     pub reserved: u32,
-    /// The queue's name with `CLEARWAY_RUN_SERIAL`.
+    /// The name of the queue for `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes.
     pub queue: Text,
-    /// Passed to each call.
+    /// The pointer that is passed to each callback.
     pub context: *mut c_void,
-    /// Starts a listener; required.
+    /// Starts a listener. Required.
     pub on_listen: OnListen,
-    /// Called once when the listener has cancelled: emit no more. Not called if the plugin ended the stream itself, or refused
-    /// it. May be null.
+    /// Called once when the listener has cancelled. The source must emit no more events. Not called if the plugin has
+    /// ended the stream itself or has refused the listener. May be null.
     pub on_cancel: OnStream,
-    /// Called when half of the queue is free again after an emit returned `CLEARWAY_FULL`. May be null.
+    /// Called after an emit has returned `CLEARWAY_FULL`, when half of the queue is free again. May be null.
     pub on_room: OnStream,
-    /// May be null.
+    /// Called after the removal, to free `context`. May be null.
     pub on_drop: OnDrop,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The table of all functions that a plugin may call, and the struct in which a plugin describes itself.
+//! The table of all functions that a plugin may call, and the struct that describes a plugin.
 
 use core::ffi::c_void;
 
@@ -9,48 +9,51 @@ use crate::memory::{Memory, ReleaseMemory, View};
 use crate::status::Status;
 use crate::text::Text;
 
-/// The major version. Two sides with different major versions cannot work together.
+/// The major version of the ABI. Two sides with different major versions cannot work together.
 pub const CLEARWAY_ABI_MAJOR: u32 = 1;
-/// The minor version. A larger one adds functions at the end of `clearway_host`, and is otherwise the same.
+/// The minor version of the ABI. A larger minor version only adds functions at the end of `clearway_host`.
 pub const CLEARWAY_ABI_MINOR: u32 = 0;
 
-/// One opened plugin, which identifies it in calls to the host. `CLEARWAY_CLOSED` once it is closed, `CLEARWAY_STALE` once
-/// it is freed.
+/// The id of one opened plugin, for calls to the host. These calls return `CLEARWAY_CLOSED` once the plugin is closed,
+/// and `CLEARWAY_STALE` once it is freed.
 pub type PluginId = u64;
 
-/// Details for debugging.
+/// A detail for debugging.
 pub const CLEARWAY_LOG_DEBUG: u32 = 0;
 /// Useful information.
 pub const CLEARWAY_LOG_INFO: u32 = 1;
-/// Something is wrong, and the plugin goes on.
+/// Something is wrong, and the plugin continues.
 pub const CLEARWAY_LOG_WARNING: u32 = 2;
 /// Something failed.
 pub const CLEARWAY_LOG_ERROR: u32 = 3;
 
-/// Called with the answer to a message that the plugin sent. `status` is the result; `answer` is lent until the return.
-/// Runs once, on the plugin's pool; on the answering thread if no pool thread can be started.
+/// Receives the answer to a message that the plugin has sent. `status` is the result. `answer` is lent until the
+/// function returns. Runs once, on the plugin's pool. If no pool thread can be started, runs on the thread that
+/// answers.
 pub type OnAnswer = Option<unsafe extern "C-unwind" fn(context: *mut c_void, status: Status, answer: *const Content)>;
 
-/// The host's functions for a plugin. The table lives until the process ends. Any function may be called from any thread at
-/// any time, with any arguments whose pointers are readable: wrong arguments return a status. No function waits for the
-/// host's thread.
+/// The host's functions for a plugin. The table lives until the process ends. Any thread may call any function at any
+/// time. Pointers must be null or valid. Any other wrong argument returns a status. No function waits for the host's
+/// thread.
 ///
-/// The table of an older host is smaller and lacks later functions: compare `size` with `offsetof(clearway_host, function)`
-/// before you use a function of a later minor version.
+/// The table of an older host is smaller and lacks later functions. Before you use a function of a later minor version,
+/// compare `size` with `offsetof(clearway_host, function)`.
 #[repr(C)]
 pub struct Host {
-    /// Bytes of this table, as the host was compiled.
+    /// The size of the host's table, in bytes.
     pub size: usize,
-    /// `CLEARWAY_ABI_MAJOR` of the host. A plugin that was built for another one returns `CLEARWAY_VERSION` from its init.
+    /// The host's `CLEARWAY_ABI_MAJOR`. A plugin that was built for another one must return `CLEARWAY_VERSION` from its
+    /// init function.
     pub abi_major: u32,
-    /// `CLEARWAY_ABI_MINOR` of the host.
+    /// The host's `CLEARWAY_ABI_MINOR`.
     pub abi_minor: u32,
 
-    /// Allocates `size` bytes, from 4 KB on from pooled slabs, whose pages are mapped already. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
-    /// caller owns the reference in `view`.
+    /// Allocates `size` bytes. Sizes from 4 KB on come from pooled slabs, whose pages are already mapped. `flags` is 0
+    /// or `CLEARWAY_MEMORY_ZEROED`. The caller owns the reference in `view`.
     pub allocate: unsafe extern "C" fn(plugin: PluginId, size: usize, flags: u32, view: *mut View) -> Status,
-    /// Registers memory of the plugin with the host, without copying. `release` is called when the last reference goes,
-    /// possibly after the plugin was closed (its code stays loaded). The caller owns the reference in `view`.
+    /// Registers memory of the plugin with the host. Does not copy. `release` is called when the last reference is
+    /// released, possibly after the plugin was closed. The plugin's code stays loaded for that. The caller owns the
+    /// reference in `view`.
     pub adopt: unsafe extern "C" fn(
         plugin: PluginId,
         data: *mut u8,
@@ -62,27 +65,29 @@ pub struct Host {
     ) -> Status,
     /// Returns the address and the size of a memory.
     pub view: unsafe extern "C" fn(memory: Memory, view: *mut View) -> Status,
-    /// Makes another reference to the same memory, which the caller owns.
+    /// Makes another reference to the same memory. The caller owns the new reference.
     pub retain: unsafe extern "C" fn(memory: Memory, another: *mut Memory) -> Status,
-    /// Releases a reference. The last one frees the memory, or returns it to its owner.
+    /// Releases a reference. Releasing the last reference frees the memory, or returns it to its owner.
     pub release: unsafe extern "C" fn(memory: Memory) -> Status,
-    /// Seals the memory: a promise that no thread writes to it any more. Cannot be undone.
+    /// Seals the memory: the holders promise that no thread writes to it any more. Cannot be undone.
     pub seal: unsafe extern "C" fn(memory: Memory) -> Status,
 
-    /// Registers a handler. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
+    /// Registers a handler. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has a handler.
     pub handle: unsafe extern "C" fn(plugin: PluginId, handler: *const Handler) -> Status,
-    /// Removes a channel's handler. Messages that wait for it are answered `CLEARWAY_NO_HANDLER`. Its `on_drop` is called when
-    /// no call is in it.
+    /// Removes a channel's handler. Queued messages for the handler are answered with `CLEARWAY_NO_HANDLER`. The
+    /// handler's `on_drop` is called after its last call has returned.
     pub unhandle: unsafe extern "C" fn(plugin: PluginId, channel: Text) -> Status,
-    /// Answers a message. Returns `CLEARWAY_STALE` if it was answered before, for example because the plugin closed.
+    /// Answers a message. Returns `CLEARWAY_STALE` if the message was answered before, for example by closing the
+    /// plugin.
     pub reply: unsafe extern "C" fn(reply: Reply, content: *const Content) -> Status,
-    /// Answers a message with a status other than `CLEARWAY_OK` and `CLEARWAY_PENDING`, and a text for people.
+    /// Answers a message with a status other than `CLEARWAY_OK` and `CLEARWAY_PENDING`, and with a text for people.
     pub reply_error: unsafe extern "C" fn(reply: Reply, status: Status, text: Text) -> Status,
-    /// Returns `CLEARWAY_OK` while the caller waits for this answer, else `CLEARWAY_CANCELLED` or `CLEARWAY_STALE`.
+    /// Returns `CLEARWAY_OK` while the caller waits for this answer, `CLEARWAY_CANCELLED` after the caller has given
+    /// up, and `CLEARWAY_STALE` after the message was answered.
     pub wanted: unsafe extern "C" fn(reply: Reply) -> Status,
 
-    /// Sends a message to the host. Copies bytes without a memory. A null `on_answer` means that no answer is wanted. Returns
-    /// `CLEARWAY_FULL` if too many messages are in flight.
+    /// Sends a message to the host. Copies bytes that are not in a memory. A null `on_answer` means that the plugin
+    /// wants no answer. Returns `CLEARWAY_FULL` if too many messages are in flight.
     pub send: unsafe extern "C" fn(
         plugin: PluginId,
         channel: Text,
@@ -91,47 +96,49 @@ pub struct Host {
         context: *mut c_void,
     ) -> Status,
 
-    /// Registers a source of events. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
+    /// Registers a source of events. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has a source.
     pub source: unsafe extern "C" fn(plugin: PluginId, source: *const Source) -> Status,
     /// Removes a channel's source, and ends its streams.
     pub unsource: unsafe extern "C" fn(plugin: PluginId, channel: Text) -> Status,
-    /// Emits an event. `CLEARWAY_FULL`: the queue is full and the listener must not lose events; `on_room` follows. With a
-    /// policy that drops, it returns `CLEARWAY_OK` and the host counts the dropped events. `CLEARWAY_STALE`: the stream has no
-    /// listener any more.
+    /// Emits an event. If the queue is full, the listener's policy decides. If the policy is to wait, returns
+    /// `CLEARWAY_FULL`, and calls `on_room` later. If the policy is to drop events, returns `CLEARWAY_OK`, and the host
+    /// counts the dropped events. If the policy is to fail, ends the stream and returns `CLEARWAY_OVERFLOW`. Returns
+    /// `CLEARWAY_STALE` if the stream has no listener any more.
     pub emit: unsafe extern "C" fn(stream: Stream, content: *const Content) -> Status,
-    /// Ends a stream. Events that were emitted before still arrive.
+    /// Ends a stream. The host still reads the events that were emitted before.
     pub end: unsafe extern "C" fn(stream: Stream) -> Status,
-    /// Ends a stream with an error.
+    /// Ends a stream with a status and a text for people.
     pub end_error: unsafe extern "C" fn(stream: Stream, status: Status, text: Text) -> Status,
 
-    /// Logs a text for the person who runs the host: `level` is `CLEARWAY_LOG_...`. Texts longer than 4096 bytes are cut. Never
-    /// waits: lines that do not fit are dropped, and a later line says how many.
+    /// Logs a text for the person who runs the host. `level` is `CLEARWAY_LOG_...`. Cuts texts longer than 4096 bytes.
+    /// Never waits: lines that do not fit are dropped, and a later line says how many were dropped.
     pub log: unsafe extern "C" fn(plugin: PluginId, level: u32, text: Text) -> Status,
 }
 
-/// Called once when a plugin closes.
+/// Called once, when a plugin is closed.
 pub type OnClose = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
-/// A plugin's description. The host fills in `size` and `id`; the plugin's init fills in the rest.
+/// A plugin's description. The host fills in `size` and `id`. The plugin's init function fills in the other fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Plugin {
-    /// Bytes of this struct as the host was compiled. Do not write beyond them.
+    /// The size of the host's struct, in bytes. Do not write beyond it.
     pub size: usize,
-    /// This plugin, for the functions of the table.
+    /// The id of this plugin, for the functions of the table.
     pub id: PluginId,
-    /// Set this to `CLEARWAY_ABI_MAJOR`, and `abi_minor` to `CLEARWAY_ABI_MINOR`, as the plugin was compiled.
+    /// Must be `CLEARWAY_ABI_MAJOR`.
     pub abi_major: u32,
-    /// See `abi_major`.
+    /// Must be `CLEARWAY_ABI_MINOR`.
     pub abi_minor: u32,
-    /// Passed to `on_close`. Each opening has its own.
+    /// The pointer that is passed to `on_close`. Each opened plugin has its own.
     pub context: *mut c_void,
-    /// Called once, on the closing thread, after the last handler has returned and when no further one will be called. May be
+    /// Called once, on the closing thread, after the last handler has returned. No handler is called afterwards. May be
     /// null.
     pub on_close: OnClose,
 }
 
-/// The one function that a plugin exports, as `clearway_plugin_init`. Registers handlers and sources; may be called again
-/// for another opening, from another thread. A status other than `CLEARWAY_OK` refuses: registered handlers and sources are
-/// removed, and `on_close` is not called. Use `log` for a text for people.
+/// The only function that a plugin exports, with the name `clearway_plugin_init`. The function registers handlers and
+/// sources. The host may call the function again to open the plugin another time, also on another thread. A status
+/// other than `CLEARWAY_OK` refuses: the host removes registered handlers and sources, and does not call `on_close`.
+/// Use `log` to give a reason in text.
 pub type Init = unsafe extern "C-unwind" fn(host: *const Host, plugin: *mut Plugin) -> Status;

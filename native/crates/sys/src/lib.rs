@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The types of Clearway's ABI. `native/include/clearway.h` is generated from these files and has the same types.
+//! The types of Clearway's ABI. `native/include/clearway.h` is generated from these files and declares the same types.
 //!
-//! A plugin is a shared library that exports `clearway_plugin_init`. It calls only the functions of the table that it receives, so it
-//! does not link to any library of Clearway. This crate contains no code of the host. The crate `clearway-plugin` wraps this crate: a
-//! plugin in Rust needs no `unsafe`.
+//! A plugin is a shared library that exports `clearway_plugin_init`. The plugin calls only the functions of the table that it receives, so
+//! it does not link to any library of Clearway. This crate contains no code of the host. The crate `clearway-plugin` wraps this crate, so
+//! that a plugin in Rust needs no `unsafe`.
 
 mod content;
 mod guard;

@@ -9,10 +9,10 @@
 #include "host.h"
 #include "shared.h"
 
-/** Where this code runs, or what has become of the plugin. */
+/** The place where a check runs, or the plugin's state at that time. */
 typedef enum where { ANYWHERE, IN_CALLBACK, IN_WAKE, CLOSED, FREED } where;
 
-/** What a battery is about: a plugin, and another one that is open. */
+/** The subject of the checks: a plugin, and another plugin that is open. */
 typedef struct pair {
   clearway_plugin_id id, other;
   where where;
@@ -34,7 +34,7 @@ static void use_messages(const pair *of) {
   EXPECT(clearway_channel_find(of->id, text("echo"), &channel) == one_of(where, CLEARWAY_OK, CLEARWAY_OK));
   EXPECT(clearway_channel_call(channel, NULL, 0, none, NULL, 0, NULL, 0, &answer) == one_of(where, CLEARWAY_OK, CLEARWAY_CLOSED));
   const clearway_status sent = clearway_plugin_send(of->id, text("never"), NULL, 2, &answer);
-  // CLEARWAY_OK: the limit of calls in flight is reached, and the answer says so.
+  // CLEARWAY_OK: the limit of calls in flight is reached. The answer then has the status CLEARWAY_FULL.
   EXPECT(sent == one_of(where, CLEARWAY_PENDING, CLEARWAY_CLOSED) || (where < CLOSED && sent == CLEARWAY_OK));
   if (sent == CLEARWAY_PENDING) {
     EXPECT(clearway_call_give_up(of->other, answer.handle) == CLEARWAY_STALE);
@@ -52,7 +52,7 @@ static void use_streams(const pair *of) {
   clearway_stream stream = {0};
   const clearway_status listened = clearway_plugin_listen(of->id, text("numbers"), NULL, &window, 3, &stream);
   EXPECT(listened == one_of(of->where, CLEARWAY_OK, CLEARWAY_CLOSED) || (of->where < CLOSED && listened == CLEARWAY_FULL));
-  // A stream belongs to one host.
+  // A stream belongs to one plugin.
   EXPECT(clearway_stream_credit(of->other, stream, 1) == CLEARWAY_STALE);
   EXPECT(clearway_stream_cancel(of->other, stream) == CLEARWAY_STALE);
   const clearway_status status = listened == CLEARWAY_OK ? CLEARWAY_OK : CLEARWAY_STALE;
@@ -121,7 +121,7 @@ static void *run_as_thread(void *context) {
   return NULL;
 }
 
-// A wake that calls every function, but does not call itself recursively.
+// A wake that calls every function. The calls may wake again; a nested wake does nothing.
 static void wake(void *context) {
   static _Thread_local bool inside;
   if (inside) return;

@@ -10,7 +10,7 @@
 
 enum { CANARY = 0xA5, EDGES = 16, ROOM = 1 << 16 };
 
-// Per thread, because callbacks on other threads use their own page edges.
+// Each thread has its own page edges, because callbacks on several threads use them at the same time.
 static _Thread_local uint8_t *rooms[EDGES];
 static _Thread_local size_t sizes[EDGES];
 static _Thread_local int used;

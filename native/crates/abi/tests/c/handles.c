@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A handle in C is a struct of one number; on the other side of the ABI it is that number. Both have to be passed alike.
+// Tests that C passes handles as Rust expects them. A handle is a struct of one number in C, and that number in Rust.
 #include "edge.h"
 #include "host.h"
 
@@ -12,7 +12,7 @@ AS_THE_NUMBER(clearway_plugin_id);
 AS_THE_NUMBER(clearway_channel);
 AS_THE_NUMBER(clearway_waiter);
 
-// More arguments than there are registers for, of both sizes.
+// The arguments have both sizes. They are too many for the registers, so some of them go on the stack.
 static uint64_t sum(uint64_t a, uint32_t b, uint64_t c, uint64_t d, uint32_t e, uint64_t f, uint64_t g, uint64_t h, uint64_t i,
                     uint64_t j) {
   return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j;
@@ -24,7 +24,7 @@ typedef uint64_t by_handle(clearway_memory, uint32_t, clearway_reply, clearway_s
 typedef clearway_status view_by_number(uint64_t, clearway_view *);
 
 void check_handles(void) {
-  // Read from memory, so that the compiler cannot see which function it calls.
+  // `volatile` hides the called function from the compiler.
   by_number *volatile numbers = sum;
   by_handle *volatile handles = (by_handle *)(void (*)(void))numbers;
   const clearway_memory six = {6}, seven = {7}, eight = {8};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The parts of the C host.
+// The groups of checks in the C host.
 #ifndef CLEARWAY_TEST_HOST_H
 #define CLEARWAY_TEST_HOST_H
 
@@ -11,13 +11,13 @@ static inline clearway_text text(const char *literal) {
   return (clearway_text){literal, strlen(literal)};
 }
 
-/** Checks that handles are passed as numbers are. */
+/** Checks that C passes handles as it passes numbers. */
 void check_handles(void);
 
-/** Every out-parameter, with an opened plugin. */
+/** Checks every out-parameter, with an opened plugin. */
 void check_outs(clearway_plugin_id id);
 
-/** Every function from every place; closes and frees both plugins. */
+/** Calls every function from every place. Closes and frees both plugins. */
 void check_contexts(clearway_plugin_id one, clearway_plugin_id other);
 
 #endif

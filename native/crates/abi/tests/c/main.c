@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `host PLUGIN`: a host in C that uses only clearway_host.h. Exits with status 0 if every check passes.
+// A host in C that uses only clearway_host.h (`host PLUGIN`). Its exit status is 0 if every check passes.
 #include <stdio.h>
 
 #include "edge.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests every out-parameter of clearway_host.h with capacities of 0, 1 and a few.
+// Tests every out-parameter of clearway_host.h, with a capacity of 0, of 1 and of a few.
 #include <string.h>
 
 #include "edge.h"
@@ -31,7 +31,7 @@ static void check_numbers(clearway_plugin_id id) {
   clearway_stats *stats = edge(sizeof *stats);
   stats->size = 8;
   EXPECT(clearway_plugin_stats(id, stats) == CLEARWAY_INVALID_ARGUMENT && edge_untouched(&stats->messages, sizeof *stats - 8));
-  stats->size = sizeof *stats + 8; // of a host that is newer
+  stats->size = sizeof *stats + 8; // the size in a newer host
   EXPECT(clearway_plugin_stats(id, stats) == CLEARWAY_OK && stats->calls == 0 && stats->size == sizeof *stats);
   EXPECT(clearway_plugin_stats(id, NULL) == CLEARWAY_INVALID_ARGUMENT);
   EXPECT(clearway_plugin_stats(id, odd(edge(sizeof *stats + 8))) == CLEARWAY_INVALID_ARGUMENT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plugin that the C host opens twice. It runs the host's functions on the thread of the handler.
+// The plugin that the C host opens twice. The plugin runs functions of the host inside its handlers.
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static clearway_status attach(void *context, const clearway_content *message, cl
   return status;
 }
 
-// Logs as many lines as its first byte says, and sends as many messages to the host as its second byte says.
+// The message's first byte is the number of lines to log. The second byte is the number of messages to send to the host.
 static clearway_status say(void *context, const clearway_content *message, clearway_reply reply) {
   const clearway_plugin_id id = (clearway_plugin_id){(uintptr_t)context};
   if (message->size != 2) return CLEARWAY_INVALID_ARGUMENT;
@@ -51,7 +51,7 @@ static clearway_status say(void *context, const clearway_content *message, clear
   return host->reply(reply, NULL);
 }
 
-// Emits the number of events in its arguments and ends. Without arguments it waits to be cancelled.
+// The first byte of the arguments is the number of events to emit before the end. Without arguments, the listener has to cancel.
 static clearway_status listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   (void)context;
   if (arguments->size == 0) return CLEARWAY_OK;

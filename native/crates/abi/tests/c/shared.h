@@ -5,7 +5,7 @@
 
 #include "clearway.h"
 
-/** A function of the host's, which the plugin runs in one of its handlers. */
+/** A function of the host. The plugin runs the function inside one of its handlers. */
 typedef struct errand {
   void (*run)(void *context);
   void *context;

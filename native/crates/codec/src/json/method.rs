@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls `{"method": …, "args": …}` and replies `[value]` or `[code, message, details]`, optionally with a stack trace. The
-//! envelope does not count as a nesting level.
+//! Method calls and replies in JSON. A call is `{"method": …, "args": …}`. A reply is `[value]` or `[code, message, details]`, optionally
+//! with a stack trace as the fourth element. The envelope does not count as a nesting level.
 
 use super::read::read_to;
 use super::write::whole;

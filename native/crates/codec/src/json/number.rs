@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Numbers, read and written as JavaScript does.
+//! Reads and writes numbers as JavaScript does.
 
 use super::reader::Reader;
 use crate::error::{Code, Error};
 use crate::value::{Big, Value};
 
-/// The largest integer up to which a float64 represents every integer exactly.
+/// JavaScript's largest safe integer, 2^53 - 1. Up to it, no two integers have the same float64.
 pub(super) const EXACT_MAX: i64 = (1 << 53) - 1;
 
 /// Reads a number from its first byte.
@@ -46,7 +46,7 @@ fn digits(reader: &mut Reader<'_>) -> bool {
     reader.at > from
 }
 
-/// Writes a number as `JSON.stringify` does, with the shortest digits that read as the same number. Writes null for NaN and infinities.
+/// Writes a number as `JSON.stringify` does: with the fewest digits that are read as the same number. Writes null for NaN and infinities.
 pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     if !value.is_finite() {
         return to.extend_from_slice(b"null");
@@ -54,7 +54,7 @@ pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     if value == 0.0 {
         return to.push(b'0'); // also for minus zero
     }
-    // Rust finds the same shortest digits. "-1.25e-7" contains the sign, the first digit, the other digits, and the exponent.
+    // Rust's `{:e}` finds the same digits. It writes the sign, the first digit, the other digits, and the exponent, as in "-1.25e-7".
     let text = to_even(value, format!("{value:e}"));
     let (mantissa, exponent) = text.split_once('e').expect("this format has an exponent");
     let exponent: i32 = exponent.parse().expect("an exponent is a number");
@@ -79,15 +79,16 @@ pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     to.extend_from_slice(written.as_bytes());
 }
 
-/// Picks the even digit if the value is half-way between two shortest texts, as JavaScript does. Rust picks the larger text.
+/// Returns the text that JavaScript writes. Differs from Rust's `text` only if the value is half-way between two texts of this length: Rust
+/// picks the larger one, and JavaScript the one whose last digit is even.
 fn to_even(value: f64, text: String) -> String {
     let end = text.find('e').unwrap_or(text.len());
     let last = text.as_bytes()[end - 1];
-    // A float64 has 53 bits, so a text with fewer digits is never half-way.
+    // Only a long text can be half-way, because a float64 has 53 bits.
     if last % 2 == 0 || end < 16 {
         return text;
     }
-    // No float64 has more digits.
+    // 800 digits are more than any float64 has.
     let exact = format!("{value:.800e}");
     let digits = exact[..exact.find('e').unwrap_or(0)].trim_end_matches('0');
     let even = format!("{}{}{}", &text[..end - 1], char::from(last - 1), &text[end..]);
@@ -107,8 +108,8 @@ pub(super) fn put_int(value: i64, to: &mut Vec<u8>) {
 /// Returns the float64 that is nearest to a big integer.
 pub(super) fn nearest(big: &Big) -> f64 {
     let digits = big.digits();
-    // The first sixteen digits have at least 61 bits, and a float64 keeps 53 of them. For the rounding, only a digit other than 0 in the
-    // rest matters.
+    // The first 16 digits have at least 61 bits, and a float64 keeps 53 of them. The rounding only depends on whether any other digit is
+    // not 0.
     let (first, rest) = digits.split_at(digits.len().min(16));
     let sticky = rest.bytes().any(|digit| digit != b'0');
     let bits = u64::from_str_radix(first, 16).unwrap_or(0) | u64::from(sticky);
@@ -116,7 +117,7 @@ pub(super) fn nearest(big: &Big) -> f64 {
     if big.is_negative() { -magnitude } else { magnitude }
 }
 
-/// Returns two to the power `exponent`, made from its bits, because `powi` may be inexact.
+/// Returns two to the power `exponent`. Makes the float from its bits, because `powi` may be inexact.
 fn power_of_two(exponent: usize) -> f64 {
     if exponent > 1023 { f64::INFINITY } else { f64::from_bits((exponent as u64 + 1023) << 52) }
 }

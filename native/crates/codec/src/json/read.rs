@@ -7,13 +7,13 @@ use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::value::{Value, once};
 
-/// Reads a message. A message without bytes is null. An object becomes a map. A number without a fraction and within ±(2^53 - 1) becomes
-/// an integer, except minus zero.
+/// Reads a message. A message without bytes is null. An object becomes a map. A number becomes an integer if it has no fraction and lies
+/// within ±(2^53 - 1), except minus zero.
 pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
     if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
 }
 
-/// Reads a JSON text.
+/// Reads a JSON text. Fails with `trailing-bytes` if more than white space follows the value.
 pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
     read_to(bytes, limits.depth())
 }

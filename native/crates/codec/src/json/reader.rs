@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Error};
 
-/// A position in a JSON text.
+/// A JSON text, and the position of the next byte.
 pub(super) struct Reader<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,

@@ -25,7 +25,7 @@ pub(super) fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Reads an escape from its backslash.
+/// Reads an escape, from its backslash on.
 fn escape(reader: &mut Reader<'_>) -> Result<char, Error> {
     let from = reader.at;
     reader.at += 1;
@@ -44,7 +44,7 @@ fn escape(reader: &mut Reader<'_>) -> Result<char, Error> {
     Ok(simple)
 }
 
-/// Reads the character of `\uXXXX`, or of two escapes that form a surrogate pair. `from` is the offset of the first backslash.
+/// Reads `\uXXXX`, or two such escapes that form a surrogate pair, and returns the character. `from` is the offset of the first backslash.
 fn unicode(reader: &mut Reader<'_>, from: usize) -> Result<char, Error> {
     let alone = Error::at(Code::BadUtf8, from);
     reader.at = from + 2;
@@ -52,8 +52,8 @@ fn unicode(reader: &mut Reader<'_>, from: usize) -> Result<char, Error> {
     if !(0xd800..=0xdbff).contains(&high) {
         return char::from_u32(high).ok_or(alone);
     }
-    // The lower half must follow. A text that ends too early to decide is truncated. If anything else follows, the upper half alone has
-    // no form in UTF-8.
+    // The escape of the lower half must follow. If the text ends before this is clear, the error is `truncated`. If anything else follows,
+    // the error is `bad-utf8`, because UTF-8 has no form for the upper half alone.
     let lower: [fn(u8) -> bool; 4] = [
         |byte| byte == b'\\',
         |byte| byte == b'u',

@@ -5,14 +5,14 @@ use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::value::Value;
 
-/// Appends a message as `JSON.stringify` writes it. Null has no bytes. Removes the appended bytes on failure.
+/// Appends a message, as `JSON.stringify` writes it. Null makes a message without bytes. Removes the appended bytes on failure.
 pub fn write(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     if *value == Value::Null { Ok(()) } else { write_value(value, limits, to) }
 }
 
-/// Appends a JSON text. Writes NaN and infinities as null, and integers beyond 2^53 - 1 as the nearest float. Writes lists of numbers as
-/// objects, as `JSON.stringify` does for typed arrays. Fails with `not-encodable` for a map with keys other than texts, and for non-empty
-/// lists of 64-bit integers.
+/// Appends a JSON text. Writes NaN and infinities as null, and integers beyond ±(2^53 - 1) as the nearest float. Writes lists of numbers as
+/// objects, as `JSON.stringify` does for typed arrays. Fails with `not-encodable` for a map with keys that are not texts, and for non-empty
+/// lists of 64-bit integers. Removes the appended bytes on failure.
 pub fn write_value(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     whole(to, |writer| writer.put(value, 0, limits.depth()))
 }

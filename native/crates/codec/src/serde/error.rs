@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The reason why a type has no value, or why a value does not fit the type. The text names the field or the variant, as serde does.
+/// An error of a conversion: a Rust value has no form as a value, or a value does not fit the Rust type. The text names the field or the
+/// variant, as serde does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 

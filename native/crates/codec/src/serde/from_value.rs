@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 use super::error::Error;
 use crate::value::{Big, Value};
 
-/// Reads a type from a value. Moves texts and bytes.
+/// Converts a value to a Rust type. Moves texts and bytes, and does not copy them.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     T::deserialize(FromValue(value))
 }
@@ -89,7 +89,7 @@ impl<'de> Deserializer<'de> for FromValue {
         }
     }
 
-    /// Reads bytes as a list of small integers, too.
+    /// Accepts bytes, too: reads them as a list of small integers.
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.0 {
             Value::Bytes(bytes) => list(bytes.into_iter().map(i32::from).collect(), visitor),

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Converts types with serde's derives to and from values of the codecs.
+//! Converts between the codecs' values and Rust types that derive serde's traits.
 //!
 //! | Rust | value |
 //! |---|---|
 //! | `bool`, integers, floats, `String`, `char` | the same; integers beyond 64 bits are big integers |
-//! | `Option`, `()`, unit structs | null for none |
+//! | `Option` | null for `None`, else the content |
+//! | `()`, unit structs | null |
 //! | bytes (`serde_bytes`) | bytes |
-//! | `Vec`, arrays, sets, tuples | a list. Typed lists are read as lists, too |
-//! | maps, structs | a map; a struct's keys are its fields' names |
-//! | enums | the variant's name, or a map of that name to the content |
+//! | `Vec`, arrays, sets, tuples | a list; typed lists can be read, too |
+//! | maps, structs | a map; the keys of a struct are the names of its fields |
+//! | enums | the variant's name, or a map with one entry: that name and the content |
 //!
 //! ```
 //! use clearway_codec::{Value, serde::{from_value, to_value}};

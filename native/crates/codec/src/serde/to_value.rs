@@ -8,7 +8,7 @@ use serde::ser::{
 use super::error::Error;
 use crate::value::{Value, once};
 
-/// Makes a value from a Rust value. Copies texts and bytes.
+/// Converts a Rust value to a value of the codecs. Copies texts and bytes.
 pub fn to_value<T: Serialize + ?Sized>(from: &T) -> Result<Value, Error> {
     from.serialize(ToValue)
 }
@@ -132,7 +132,7 @@ impl Serializer for ToValue {
     }
 }
 
-/// An unfinished list. `variant` names the enum's variant, if the list is its content.
+/// An unfinished list. `variant` is the name of an enum's variant if the list is that variant's content.
 struct List {
     values: Vec<Value>,
     variant: Option<&'static str>,
@@ -153,7 +153,7 @@ impl List {
     }
 }
 
-/// An unfinished map. `variant` names the enum's variant, if the map is its content.
+/// An unfinished map. `variant` is the name of an enum's variant if the map is that variant's content.
 struct Map {
     entries: Vec<(Value, Value)>,
     key: Option<Value>,

@@ -63,7 +63,7 @@ pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) 
     })
 }
 
-/// Appends a reply. `Reply::None` has no bytes. Removes the appended bytes on failure.
+/// Appends a reply. `Reply::None` makes a message without bytes. Removes the appended bytes on failure.
 pub fn write_reply(reply: &Reply, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     whole(to, |writer| match reply {
         Reply::None => Ok(()),

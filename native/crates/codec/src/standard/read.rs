@@ -12,7 +12,7 @@ pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
     if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
 }
 
-/// Reads a value that takes up all of the bytes.
+/// Reads a value. Fails with `trailing-bytes` if more bytes follow the value.
 pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
     let mut reader = Reader::new(bytes, limits);
     let value = value(&mut reader, 0)?;
@@ -47,8 +47,8 @@ fn enter(reader: &Reader<'_>, depth: usize, from: usize) -> Result<usize, Error>
     if depth >= reader.depth_max { Err(Error::at(Code::TooDeep, from)) } else { Ok(depth + 1) }
 }
 
-// Lists grow with their values. Each of several nested lists could announce all remaining bytes, and a value takes more memory than its
-// one byte in the message. Allocation by the counts would therefore be unbounded.
+// A list grows with its values and is not allocated by its count. Each of several nested lists could announce all remaining bytes, and a
+// value takes more memory than its one byte in the message. The allocations would have no bound.
 fn list(reader: &mut Reader<'_>, inside: usize) -> Result<Value, Error> {
     let count = reader.count(1)?;
     let mut list = Vec::with_capacity(count.min(64));

@@ -5,11 +5,11 @@ use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::string::utf8;
 
-/// A position in a message, and readers for the parts of messages.
+/// A message, and the position of the next byte. Has functions that read the parts of a value.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
-    /// The number of values that further counts may announce.
+    /// The number of values that later counts may announce.
     items_left: usize,
     pub(super) depth_max: usize,
 }
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads a count of values that take at least `each` bytes. Compares the count with the remaining bytes and with the limit.
+    /// Reads a count of values that take at least `each` bytes. Compares the count with the number of remaining bytes and with the limit.
     pub(super) fn count(&mut self, each: usize) -> Result<usize, Error> {
         let from = self.at;
         let count = self.size()?;

@@ -6,12 +6,12 @@ use crate::error::{Code, Error};
 use crate::limits::{BIG_DIGITS_MAX, Limits};
 use crate::value::Value;
 
-/// Appends a message. Null has no bytes. Removes the appended bytes on failure.
+/// Appends a message. Null makes a message without bytes. Removes the appended bytes on failure.
 pub fn write(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     if *value == Value::Null { Ok(()) } else { write_value(value, limits, to) }
 }
 
-/// Appends a value with its type byte, as a separate message. Removes the appended bytes on failure.
+/// Appends a value with its type byte. Alignment counts from the value's first byte. Removes the appended bytes on failure.
 pub fn write_value(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     whole(to, |writer| put(writer, value, 0, limits.depth()))
 }

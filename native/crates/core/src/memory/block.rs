@@ -6,12 +6,11 @@ use clearway_sys::ReleaseMemory;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// The maximum number of bytes of one memory. It exceeds what any host can view in one piece (V8's array buffers end at 4 GiB less one
-/// byte on some systems). Sums of such sizes cannot overflow.
+/// The maximum size of one memory, in bytes. No host can view that much in one piece (V8's array buffers end at 4 GiB less one byte on some
+/// systems). On 64-bit systems, sums of such sizes cannot overflow.
 pub const BYTES_MAX: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 30 };
 
-/// A piece of memory. The `Arc` around it counts its references in native memory. The thread that drops the last reference drops the
-/// block.
+/// A piece of memory. The `Arc` around a block keeps the block alive. The thread that drops the last `Arc` drops the block.
 pub(crate) struct Block {
     data: *mut u8,
     size: usize,
@@ -20,7 +19,7 @@ pub(crate) struct Block {
     origin: Origin,
 }
 
-/// The owner of the bytes, and the way to return them.
+/// The owner of the bytes, and how to return the bytes to that owner.
 pub(crate) enum Origin {
     /// The slab pool owns the bytes. `capacity` is the slab's whole size.
     #[cfg(not(loom))]
@@ -32,22 +31,24 @@ pub(crate) enum Origin {
     Owned { _owner: Box<dyn Send + Sync> },
 }
 
-// SAFETY: the block only carries the pointers. A thread that reads or writes the bytes holds a reference and has agreed with the other
+// SAFETY: the block only carries the pointers. A thread that reads or writes the bytes holds a reference, and has agreed with the other
 // holders. The ABI allows calls of `release` on any thread.
 unsafe impl Send for Block {}
 // SAFETY: as above. Only `flags` and `references` change, and both are atomic.
 unsafe impl Sync for Block {}
 
 impl Block {
+    /// Makes a block.
+    ///
     /// # Safety
-    /// `data` must be readable and writable for `size` bytes until the block is dropped (only readable with
-    /// `CLEARWAY_MEMORY_SEALED`), and match `origin`.
+    /// `data` must be readable for `size` bytes until the block is dropped. Without `CLEARWAY_MEMORY_SEALED`, the bytes must also be
+    /// writable. `origin` must describe the owner of these bytes.
     pub(crate) unsafe fn new(data: *mut u8, size: usize, flags: u32, origin: Origin) -> Block {
         Block { data, size, flags: AtomicU64::new(flags.into()), references: AtomicU64::new(0), origin }
     }
 
-    /// Returns the number of references with a handle. Only a hint while other threads run. The `Arc` around the block keeps the block
-    /// alive.
+    /// Returns the number of handles that refer to the block. The number is only a hint while other threads run. This count does not keep
+    /// the block alive; the `Arc` around the block does.
     pub(crate) fn references(&self) -> usize {
         self.references.load(Ordering::Relaxed) as usize
     }
@@ -79,11 +80,11 @@ impl Drop for Block {
         match &self.origin {
             #[cfg(not(loom))]
             Origin::Slab { capacity } => {
-                // SAFETY: the block was made of this slab and is its only user. This is the last reference.
+                // SAFETY: the block was made from this slab, and no reference to the block is left.
                 unsafe { super::slab::give_back(self.data, *capacity, self.size) }
             }
             Origin::Foreign { release: Some(release), context } => {
-                // SAFETY: called once, with the arguments given when the memory was adopted or lent.
+                // SAFETY: `release` is called once, with the arguments given when the memory was adopted or lent.
                 crate::guard::calling((), || unsafe { release(*context, self.data, self.size) });
             }
             Origin::Foreign { release: None, .. } => {}

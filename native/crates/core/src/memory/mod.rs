@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory by handle: counted blocks, checked references, reused slabs.
+//! Memory, named by handles: blocks with counted references, checked handles, and a pool of slabs.
 
 mod block;
 #[cfg(not(loom))]

@@ -17,18 +17,19 @@ use crate::slots::Slots;
 
 static REFERENCES: Slots<Arc<Block>> = Slots::new(Kind::Memory);
 
-/// One reference to a block of memory, released when dropped. The block lives until its last reference is dropped, and its bytes do not
-/// move. Each clone is a separate reference.
+/// One reference to a block of memory. Dropping the value releases the reference. The block lives until its last reference is dropped, and
+/// the block's bytes do not move. Each clone is a separate reference.
 ///
-/// The bytes are a raw pointer, because native code and other threads may write to them. The holders coordinate their accesses.
+/// Code accesses the bytes through a raw pointer, because native code and other threads may write to them. The holders of references must
+/// coordinate their accesses.
 pub struct Memory {
     handle: u64,
     block: Arc<Block>,
 }
 
 impl Memory {
-    /// Allocates memory. Sizes from 4 KB on come from pooled slabs whose pages were touched. Returns `CLEARWAY_TOO_LARGE` over
-    /// `BYTES_MAX`.
+    /// Allocates memory. Sizes from 4 KB on come from the slab pool, which has already touched their pages. Returns `CLEARWAY_TOO_LARGE`
+    /// for a size over `BYTES_MAX`.
     pub fn allocate(size: usize, flags: u32) -> Result<Memory, Status> {
         if flags & !CLEARWAY_MEMORY_ZEROED != 0 {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -41,27 +42,27 @@ impl Memory {
             // SAFETY: the slab has at least `size` bytes and no other user.
             unsafe { ptr::write_bytes(data, 0, size) };
         }
-        // SAFETY: a slab of this pool. The block gives it back when dropped.
+        // SAFETY: `data` is a slab of this pool. The block gives the slab back when the block is dropped.
         Memory::of(unsafe { Block::new(data, size, 0, Origin::Slab { capacity }) })
     }
 
-    /// Allocates memory with a copy of `size` bytes.
+    /// Allocates memory and copies `size` bytes from `data` to it.
     ///
     /// # Safety
     /// `data` must be readable for `size` bytes.
     pub unsafe fn copied(data: *const u8, size: usize) -> Result<Memory, Status> {
         let memory = Memory::allocate(size, 0)?;
-        // SAFETY: the source is readable, as the caller promises; the target was just allocated.
+        // SAFETY: the caller guarantees that the source is readable. The target was just allocated.
         unsafe { ptr::copy_nonoverlapping(data, memory.data(), size) };
         Ok(memory)
     }
 
-    /// Registers memory that a plugin owns, or the host with `CLEARWAY_MEMORY_LENT`. Does not copy. The thread that drops the last
-    /// reference calls `release`, once. If this function fails, `release` is not called.
+    /// Registers memory that foreign code owns: a plugin, or with `CLEARWAY_MEMORY_LENT` the host. Does not copy. The thread that drops the
+    /// last reference calls `release`, once. If this function fails, `release` is not called.
     ///
     /// # Safety
-    /// `data` must be readable and writable for `size` bytes until `release` is called (only readable with
-    /// `CLEARWAY_MEMORY_SEALED`).
+    /// `data` must be readable for `size` bytes until `release` is called. Without `CLEARWAY_MEMORY_SEALED`, the bytes must also be
+    /// writable.
     pub unsafe fn foreign(
         data: *mut u8,
         size: usize,
@@ -76,21 +77,21 @@ impl Memory {
         if size > BYTES_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller of this function guarantees the same.
         let block = Arc::new(unsafe { Block::new(data, size, flags, Origin::Foreign { release, context }) });
         // If no slot for a reference is free, the block is leaked, because dropping it would call `release`.
         Memory::another(&block).inspect_err(|_| std::mem::forget(block.clone()))
     }
 
-    /// Registers memory that is freed by dropping `owner`.
+    /// Registers memory that belongs to a Rust value. Dropping `owner` frees the memory.
     ///
     /// # Safety
-    /// The same promise as for `foreign`, until `owner` is dropped.
+    /// The caller makes the same promise as for `foreign`. The promise must hold until `owner` is dropped.
     pub unsafe fn owned(data: *mut u8, size: usize, flags: u32, owner: Box<dyn Send + Sync>) -> Result<Memory, Status> {
         if data.is_null() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller of this function guarantees the same.
         Memory::of(unsafe { Block::new(data, size, flags, Origin::Owned { _owner: owner }) })
     }
 
@@ -114,7 +115,7 @@ impl Memory {
         Memory::another(&self.block)
     }
 
-    /// Returns the address of the first byte; not null, even for a size of 0.
+    /// Returns the address of the first byte. The address is not null, even for a size of 0.
     pub fn data(&self) -> *mut u8 {
         self.block.data()
     }
@@ -124,7 +125,7 @@ impl Memory {
         self.block.size()
     }
 
-    /// Returns the flags, `CLEARWAY_MEMORY_...`.
+    /// Returns the flags (`CLEARWAY_MEMORY_...`).
     pub fn flags(&self) -> u32 {
         self.block.flags()
     }
@@ -134,7 +135,7 @@ impl Memory {
         self.handle
     }
 
-    /// Turns this reference into its handle. The caller then owns the handle and has to release it.
+    /// Turns this reference into its handle. The caller then owns the handle and has to release the handle.
     pub fn into_handle(self) -> u64 {
         let mut this = ManuallyDrop::new(self);
         let handle = this.handle;
@@ -148,7 +149,7 @@ impl Memory {
         self.block.add_flags(CLEARWAY_MEMORY_SEALED);
     }
 
-    /// Returns the ABI's view of the memory.
+    /// Returns the handle, the address, the size and the flags as a struct of the ABI.
     pub fn view(&self) -> View {
         view(self.handle, &self.block)
     }
@@ -176,7 +177,7 @@ fn view(memory: u64, block: &Block) -> View {
     View { memory, data: block.data(), size: block.size(), flags: block.flags(), reserved: 0 }
 }
 
-/// The ABI functions' operations on handles.
+/// Operations on handles, for the functions of the ABI.
 pub(crate) mod resolve {
     use super::*;
 
@@ -184,8 +185,8 @@ pub(crate) mod resolve {
         REFERENCES.look(handle, |block| view(handle, block)).ok_or(CLEARWAY_STALE)
     }
 
-    /// Returns whether the handle names a live reference. Like the result of `look`, only a hint: another thread may release the
-    /// reference at once.
+    /// Returns whether the handle names a live reference. The result is only a hint, as that of `look`: another thread may release the
+    /// reference at any time.
     #[inline]
     pub(crate) fn is_live(handle: u64) -> bool {
         REFERENCES.is_live(handle)
