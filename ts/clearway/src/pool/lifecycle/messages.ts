@@ -113,8 +113,8 @@ function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wir
   else tracker.end(call, failReader, call.own);
 }
 
-// Puts the task's name into the error for a refused result. The worker does not use the name when its result is refused, but the reader of
-// the error needs it.
+// Puts the task's name into the error for a refused result. The worker writes "the task's result" there, but the reader of the error needs
+// the name.
 function named(wire: WireError, task: string): WireError {
   if (!("base" in wire) || wire.base !== "ClearwayError") return wire;
   const name = (text: string): string => text.replace("the task's result", `the result of ${task}()`);

@@ -13,8 +13,9 @@ import type { LifecycleHost, Worker } from "./host.js";
 import { expectRing, pingWorker, stitch } from "./messages.js";
 import { endedInVain } from "./restarts.js";
 
-// Minimum time in milliseconds for a thread to answer a ping while one of its calls does not stop and others are open. It applies even if
-// the grace period is shorter. Another task of a few milliseconds on that thread must not make the ping fail.
+// Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
+// stop and others are open. The bound applies if the grace period is shorter: another task of a few milliseconds on that thread must not
+// fail.
 const aliveMs = 1_000;
 
 // Maximum time in milliseconds for a worker to close its resources. After that, the pool ends the worker.
