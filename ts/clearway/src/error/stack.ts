@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Formats the caller's stack, so that the caller can append it to a worker's stack. Returns an empty string for an empty stack. */
+/** Returns the caller's stack in the form that is appended to a worker's stack. Returns an empty string for an empty stack. */
 export function underSeam(callerStack: string): string {
   return callerStack && `\n    --- called from ---\n${callerStack}`;
 }
@@ -10,6 +10,6 @@ export function define(target: object, key: string, value: unknown, enumerable =
   try {
     Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
   } catch {
-    // The object may reject the change, for example a DOMException for `code`. The DOMException computes the same value for `code` itself.
+    // Some objects reject a property. A DOMException, for example, rejects `code`. Its own `code` has the same value.
   }
 }

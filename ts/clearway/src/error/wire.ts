@@ -3,8 +3,8 @@ import { ClearwayError } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
 import { define, underSeam } from "./stack.js";
 
-// An error crosses threads as a plain object, because structured clone is not enough. It loses the class name of a subclass, the error's
-// own properties, and the errors of an AggregateError. It also throws on the first property that cannot be cloned.
+// An error crosses threads as a plain object, because structured clone is not enough. Structured clone loses the class name of a subclass,
+// the error's own properties, and the errors of an AggregateError. It also throws on the first property that cannot be cloned.
 
 /** A thrown value in a form that can be posted: an encoded error, or a clone of any other value. */
 export type WireError = WireValue | WireObject;
@@ -14,7 +14,7 @@ interface WireValue {
 }
 
 interface WireObject {
-  /** The class for rebuilding the error: the nearest class that every host has, or ClearwayError. */
+  /** Name of the class that rebuilds the error: ClearwayError, or the nearest base class that every host has. */
   base: string;
   name: string;
   message: string;
@@ -24,8 +24,8 @@ interface WireObject {
   errors?: WireError[];
 }
 
-// Limits for an encoded error with its causes. They bound a cyclic chain of causes. They also keep a chain that a loop has built from
-// flooding the port.
+// Limits of an encoded error: levels of causes, errors in total, and properties of each error. They end a cyclic chain of causes. They also
+// prevent a very long chain from flooding the port.
 const maxDepth = 16;
 const maxErrors = 256;
 const maxProps = 64;
@@ -47,8 +47,8 @@ export function encodeError(thrown: unknown): WireError {
   }
 }
 
-// `left` is the budget of the whole tree. With a limit for each level only, an AggregateError that contains itself twice would double at
-// every depth.
+// `left` counts the errors that the whole tree may still contain. With a limit for each level only, an AggregateError that contains itself
+// twice would double the number of errors at every level.
 function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
   if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
   left.errors--;

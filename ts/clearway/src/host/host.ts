@@ -9,8 +9,8 @@ export type OnMessage = (message: unknown) => void;
 /** One end of a connection between two threads. Posts messages as structured clones, in order. */
 export interface Endpoint {
   /**
-   * Posts a copy of `message` and moves the objects in `transfer`. Throws `DataCloneError` if a value cannot cross. In that case nothing
-   * was moved, with the one exception that `port.ts` describes.
+   * Posts a copy of `message` and moves the objects in `transfer`. Throws `DataCloneError` if a value cannot be cloned or moved. In that
+   * case nothing was moved, with the one exception that `port.ts` describes.
    */
   post(message: unknown, transfer: readonly object[]): void;
 }

@@ -15,8 +15,8 @@ const mark = "clearway:worker";
 const flush = "clearway:flush";
 
 // Idle time in milliseconds after which a worker no longer keeps the process alive. To unreference a worker and reference it again takes
-// four calls into Node's core. Without the delay, these would cost half a microsecond for each call that is made when the previous one is
-// answered. The price of the delay: a script with no other work ends this much later.
+// four calls into Node's core. Without the delay, each call that is made when the previous one is answered would cost half a microsecond
+// more. The price of the delay: a script with no other work ends this much later.
 const releaseMs = 10;
 
 /** Returns the number of threads that the machine can run at once. */

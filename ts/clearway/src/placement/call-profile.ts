@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { burstClass, Cost, Hop, JitWarmup } from "./cost.js";
 
-// Calls change to inline if its price is below 0.88 of the worker's, and back to workers if it is above 1.1 of it. Between these limits,
-// the worse place costs at most 14 % more.
+// Calls move to the caller's thread if the inline price is below 0.88 of the worker's price. They move back to workers if it is above 1.1
+// of the worker's price. Between these limits, the worse place costs at most 14 % more.
 const enterBelow = 0.88;
 const leaveAbove = 1.1;
 // Number of consecutive bursts for which the other place must be cheaper before the choice changes.
 const streakNeeded = 3;
 // Share of the run time that trials of the other place may cost.
 const exploreShare = 0.01;
-// Minimum distance between two trials. While calls run inline, a trial of a worker follows after 16 bursts. While calls run in workers, an
-// inline trial follows after 256 calls.
+// Minimum distance between two trials: 16 bursts between trials of a worker, which take place while calls run inline. 256 calls between
+// inline trials, which take place while calls run in workers.
 const burstsBetween = 16;
 const callsBetween = 256;
 // Lowest run time that is used in a ratio. Workers report whole microseconds, so a reported 0 stands for up to this time.
@@ -19,8 +19,8 @@ const resolutionUs = 0.5;
 // and four times the current ratio, because a pause during one run says nothing about the task.
 const oneRun = 1 / 8;
 const clip = 4;
-// A trial is a series of calls. A single inline call among many in workers runs with cold caches and takes 30 us instead of 6. The first
-// calls of a trial warm the caches, and the median of the other calls is the result.
+// A trial is a series of inline calls. A single inline call among many in workers runs with cold caches and takes 30 us instead of 6. The
+// first calls of a trial warm the caches. Its result is the median time of the other calls.
 const warmUpCalls = 8;
 const countedCalls = 16;
 // Number of runs in workers that a task needs before its first inline run.
@@ -30,13 +30,13 @@ const warmRuns = 16;
 // Factor on the worker's bound for a task that never ran inline. Such a task may take longer inline, because its code is cold on this
 // thread, and because this thread also copies the arguments.
 const untried = 2;
-// Maximum number of times in a row that a class of calls may join the grant of another class. After that, a call of the class is decided
-// and measured by itself.
+// Maximum number of times in a row that a class of arguments may join the grant of another class (`inline-grant.ts`). After that, a call of
+// the class is decided and measured by itself.
 const joinsMax = 4;
 
 /**
  * Remembers whether calls of one class, in bursts of one size, run inline. Changes this choice late, so that calls do not alternate between
- * two places with nearly equal prices. Uses no clock and no thread.
+ * two places with nearly equal prices. Reads no clock and starts no thread.
  */
 export class Choice {
   inline = false;
@@ -127,7 +127,7 @@ export class Ratio {
 /** Number of calls in a trial. */
 export const trialCalls = warmUpCalls + countedCalls;
 
-/** A series of inline runs that measures the current cost of an inline run. Uses no clock and no thread. */
+/** A series of inline runs that measures the current cost of an inline run. Reads no clock and starts no thread. */
 export class Trial {
   #us: number[] = [];
 
@@ -165,7 +165,10 @@ export interface Together {
 
 /**
  * The measured costs of a task for one class of arguments, and the choice where such calls run. A call runs inline only if that is cheaper
- * than the hop to a worker and certainly short. Uses no clock and no thread. All times are in microseconds.
+ * than the hop to a worker and certainly short.
+ *
+ * Reads no clock and starts no thread. All times are in microseconds. `traffic.ts` defines bursts, periods and hops. `model.ts` defines the
+ * class of arguments.
  */
 export class CallProfile {
   /** The cost of runs in workers. */
@@ -310,8 +313,8 @@ export class CallProfile {
       return this.#workerTriedIn === burstId ? "worker" : "inline";
     }
     if (this.#trial.underWay) return "tried";
-    // Limits the price of the trial, because the expected inline time may be wrong and too high. A trial that seems too expensive would
-    // then never correct it.
+    // Limits the price of the trial, because the expected inline time may be far too high. Without the limit, the trial that could correct
+    // it might seem too expensive.
     const trialUs = Math.min(this.inlineUs, 2 * this.runUs) * trialCalls;
     return choice.save(workerUs / burst, trialUs, first) ? "tried" : "worker";
   }

@@ -37,8 +37,8 @@ const meanWindow = 32;
 // A sample counts for at most this many times the mean, or this many microseconds if the mean is below 1 us. Without this limit, one pause
 // of the garbage collector in a thousand runs of 1 us would double the mean.
 const clip = 8;
-// Number of runs within the limit after which a run over the limit is forgotten. A pause of the machine is then forgotten. A task that is
-// long once in twenty calls is never trusted: the chance of 256 short runs in a row is 2 in a million.
+// Number of runs within the limit after which a run over the limit is forgotten. A single pause of the machine is thus forgotten. A task
+// that is long once in twenty calls is practically never trusted: the chance of 256 short runs in a row is 2 in a million.
 const pardonAfter = 256;
 // The same number for a worker's first run. That run may read a table or compile code. The first run on another thread would do so too.
 const pardonFirstAfter = 1000;
@@ -48,7 +48,7 @@ interface Price {
   periods: number;
 }
 
-/** The price of a hop, in microseconds per call to a worker and back, by the size of the burst. Uses no clock and no thread. */
+/** The price of a hop, in microseconds per call to a worker and back, by the size of the burst. Reads no clock and starts no thread. */
 export class Hop {
   readonly #prices: (Price | undefined)[] = new Array(classes).fill(undefined);
 
@@ -88,7 +88,7 @@ export function burstClass(burst: number): number {
 
 /**
  * Detects the end of a thread's JIT warm-up, so that the first runs do not count as the task's cost. Code that is not compiled yet runs
- * many times slower. The expected length of the warm-up comes from the worker's own first runs. Uses no clock and no thread.
+ * many times slower. The expected length of the warm-up comes from the worker's own first runs. Reads no clock and starts no thread.
  */
 export class JitWarmup {
   /** Mean time in microseconds of the worker's runs 1, 2 to 3, 4 to 7 … */
@@ -132,7 +132,7 @@ export class JitWarmup {
 
 /**
  * The cost of runs, in microseconds: a mean that one slow run hardly changes, an upper bound, and whether a recent run exceeded the limit.
- * Allocates 960 bytes once. Uses no clock and no thread.
+ * Allocates 960 bytes once. Reads no clock and starts no thread.
  */
 export class Cost {
   readonly #limitUs: number;

@@ -10,7 +10,7 @@ import type { PlacedOptions, PlacedTask } from "./owner.js";
 // not the bound: a run that is measured by itself is usually the first of its burst and has cold caches.
 const meanMaxUs = 8;
 // Maximum number of calls between two readings of the clock. Even if the calls take four times their expected time, they use at most half
-// of the time that is left of the turn. `caution` is the product of both factors.
+// of the time that is left of the turn. `caution` is the product of the factors 2 and 4.
 const callsMax = 128;
 const caution = 2 * 4;
 // The first call of a burst has cold caches and takes up to this many times as long as the others. If the caches are not the reason, all
@@ -18,8 +18,9 @@ const caution = 2 * 4;
 const coldFactor = 4;
 // Lowest expected time of a call, in microseconds. A page's clock has steps of 5 us or more, so a measured mean may be 0.
 const leastUs = 0.25;
-// Maximum number of readings of the clock per burst, and maximum number of bursts per grant. After that, a call is decided and measured by
-// itself. Such a call reads all profiles of a task. For eight classes with cold caches that takes 50 us, while a burst takes 9 us.
+// Maximum number of readings of the clock per burst, and maximum number of bursts per grant. At either limit, the next call is decided and
+// measured by itself. Such a call reads all profiles of a task. This takes 50 us for eight classes with cold caches, while a whole burst
+// under a grant takes 9 us.
 const looksMax = 8;
 const burstsMax = 64;
 // A grant ends if its runs take more than `surprise` times their expected time, plus `coldUs` microseconds for cold caches. Something has
@@ -32,12 +33,12 @@ const coldUs = 8;
  * together, per burst and per 128 calls.
  *
  * A grant begins with the class of the call that was just measured. Other classes join one by one (numbers from 0 to 99 are in eight
- * classes). A grant rests between bursts, so it measures the caller's loop and no other code. Uses no clock and no thread. The caller
- * passes all times, in microseconds.
+ * classes). A grant rests between bursts, so it measures the caller's loop and no other code. Reads no clock and starts no thread. The
+ * caller passes all times, in microseconds.
  *
- *   granted ── take, take, … ──┬── look ── take …       the next 128 calls
+ *   granted ── take, take, … ──┬── look ── take …             the next 128 calls
  *      │                       └── rest ── resume ── take …   the next burst
- *      └──────────────────────────────────────── end    another task; 64 bursts; a surprise
+ *      └───────────────────────────────────────── end         another task; 64 bursts; a surprise
  */
 export class InlineGrant {
   /** Number of calls that may still run before the clock is read again. */
@@ -107,8 +108,8 @@ export class InlineGrant {
   }
 
   /**
-   * Lets another class join if it was measured recently, is also short, and runs inline by choice. Returns false if the call must be
-   * decided and measured by itself.
+   * Lets another class join if its inline runs were measured and are short, and if inline is chosen for it. Returns false if the call must
+   * be decided and measured by itself.
    */
   widen(kind: number, burst: number, burstId: number): boolean {
     const profile = this.model?.profiles.get(kind);

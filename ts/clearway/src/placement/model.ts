@@ -3,8 +3,8 @@ import { isBuffer } from "../host/tag.js";
 import { isMap, isSet } from "../transfer/find-memory.js";
 import { CallProfile, type Place, type Together } from "./call-profile.js";
 
-// Number of calls in the first back-off. 64 runs in workers replace half of a task's statistics. A task that is called often makes them
-// quickly.
+// Number of calls in the first back-off. 64 runs in workers replace half of a task's statistics. A task that is called often completes this
+// back-off quickly.
 const firstCalls = 64;
 // Highest back-off level, which lasts 2^16 calls. A task that exceeds the budget after every back-off then causes one stall in 65,536
 // calls.
@@ -20,7 +20,7 @@ const sitesMax = 64;
 
 /**
  * Sends a task that exceeded the budget to workers for a number of calls. Doubles this number after each further overrun. Counts calls and
- * not time. Otherwise a task that is called rarely would run inline at every call. Uses no clock and no thread.
+ * not time. Otherwise a task that is called rarely would run inline at every call. Reads no clock and starts no thread.
  */
 export class InlineBackoff {
   #level = -1;
@@ -105,8 +105,8 @@ function octave(value: number): number {
 }
 
 /**
- * The measurements of one task, and the decision where its next call runs. Uses no clock and no thread. The caller passes all times, in
- * microseconds.
+ * The measurements of one task, and the decision where its next call runs. Reads no clock and starts no thread. The caller passes all
+ * times, in microseconds.
  */
 export class Model {
   readonly backoff = new InlineBackoff();

@@ -206,8 +206,8 @@ export class Placer {
     return this.#traffic.roomUs(this.#turn.leftUs(nowUs), this.#budgetUs, burst, inlineUs);
   }
 
-  // Returns whether a call that needs more than `covers` may run under the grant. Such a call is the first of a burst or of a class, or the
-  // clock must be read before it.
+  // Returns whether the call may run under the grant, although the grant does not allow it yet. This is the first call of a burst, the
+  // first call of a class, or a call before which the clock must be read.
   #extend(kind: number): boolean {
     const grant = this.#grant;
     if (grant.resting) {
@@ -327,8 +327,8 @@ export class Placer {
   };
 }
 
-// Returns whether a call may run on any thread. A call that can be cancelled needs a thread that can be ended. A call with a key waits for
-// other calls with that key. A progress listener must be called before the task ends.
+// Returns whether a call may run on the caller's thread. A call that can be cancelled needs a thread that can be ended. A call with a key
+// waits for other calls with that key. A progress listener must be called before the task ends.
 function mayRunAnywhere({ limited, place, onProgress }: PlacedOptions): boolean {
   return !limited && place < 0 && onProgress === undefined;
 }

@@ -10,8 +10,9 @@ const sendShare = 1 / 8;
 const sendMaxUs = 50;
 
 /**
- * Measures the price of a hop from the calls that go to workers and from their answers, under the current load and with any transport. Uses
- * no clock and no thread. The caller passes all times, in microseconds.
+ * Measures the price of a hop to a worker and back, under the current load and with any transport. The measurements come from the calls
+ * that go to workers and from their answers. Reads no clock of its own: the caller passes all times, in microseconds, or a function that
+ * returns the time.
  *
  * A *burst* is a series of calls in one turn of the caller's code. Its calls share messages and wake-ups. A *period* begins when a call
  * goes to a worker while no other call is in flight. It ends with the answer after which no call is in flight. The duration of a period,
@@ -63,10 +64,11 @@ export class Traffic {
   }
 
   /**
-   * Returns how much of the turn's remaining time inline runs may use, in microseconds. A call takes `inlineUs`.
+   * Returns how many microseconds of `leftUs`, the time that is left of the turn, inline runs may use. One run takes `inlineUs`.
    *
-   * If the rest of the burst does not fit into `leftUs`, the remaining calls go to workers. If sending a call is cheaper than running it,
-   * the result leaves time for sending these calls: at most half of `budgetUs`, because sending all of them may take longer than `leftUs`.
+   * If the rest of the burst does not fit, some calls go to workers, and sending them takes time on this thread too. If sending a call
+   * takes less time than running it, the method reserves the time for sending. It reserves at most half of `budgetUs`, because sending all
+   * calls may take longer than `leftUs`.
    */
   roomUs(leftUs: number, budgetUs: number, burst: number, inlineUs: number): number {
     const rest = burst - this.#burst;

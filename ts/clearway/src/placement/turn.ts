@@ -46,7 +46,7 @@ export const threadClock: Clock = {
 };
 
 /**
- * The budget that is left in this turn of the event loop and, on a page, in this frame. Uses no clock. The caller passes all times, in
+ * The budget that is left in this turn of the event loop and, on a page, in this frame. Reads no clock. The caller passes all times, in
  * microseconds.
  *
  * A watched turn counts elapsed time. This includes the app's own code between its calls, which is part of the same stall. A frame counts

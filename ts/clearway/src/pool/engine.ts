@@ -39,7 +39,7 @@ export class Engine implements Hosts {
   readonly tracker: CallTracker;
   /** Receives the times of calls if `metrics` is on. Set before the first worker is ready. */
   metrics: Metrics | undefined;
-  /** The code that the pool needs from the first ready worker on. Set before the first worker is ready. */
+  /** The code for everything that happens once a worker is ready. It is loaded before the first worker becomes ready. */
   lifecycle: Lifecycle | undefined;
   /** Decides where calls run. Undefined until a call, a task or the pool asks for placement. */
   placer: Placer | undefined;
@@ -60,8 +60,8 @@ export class Engine implements Hosts {
     this.tracker = new CallTracker(this, this.backlog, this.scheduler);
     this.workers.fill();
     for (const worker of this.workers) worker.setRef(false);
-    // Loads the lifecycle after starting the workers, so that the workers start in the meantime. If the load fails, the first worker that
-    // is ready tries again and reports the error.
+    // Loads the lifecycle after starting the workers, so that the workers start in the meantime. If the load fails, the pool tries again
+    // when the first worker is ready, and reports the error if that load fails too.
     expectPart(async () => (await this.loadLifecycle()).sendEarly());
   }
 
@@ -89,7 +89,7 @@ export class Engine implements Hosts {
       if (kind === "stream" && lifecycle) call.stream?.open(lifecycle);
       if (this.settings.metrics) call.submittedMs = now();
       prepareArguments(call);
-      // The call of a stream is sent when its reader asks for a value. Its owner loses moved memory already now.
+      // A stream's call is sent when its reader asks for a value. The caller nevertheless loses moved memory now.
       if (kind === "stream") detach(call);
       else tracker.enqueue(call);
     } catch (reason) {
@@ -218,7 +218,8 @@ export class Engine implements Hosts {
   }
 
   // Fails the calls that would wait for a worker that does not come. If another worker is ready or starting, only the calls for this index
-  // fail. Otherwise all waiting calls fail now. The pool does not load a broken module again for the same calls. The next call tries again.
+  // fail. Otherwise all waiting calls fail now. The pool does not try to load a broken module again for the same calls. The next call tries
+  // again.
   #failStart(index: number, why: ClearwayError): void {
     const none = this.noneComes;
     if (none) this.tellReady(why);

@@ -25,8 +25,8 @@ export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; id
 export interface PoolOptions {
   /**
    * The number of workers: a fixed number, `"cpu"` for one per core, or bounds. Between the bounds, the pool starts workers under load and
-   * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. A `min` above the number of
-   * cores raises a `max` of `"cpu"`.
+   * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
+   * above the number of cores also raises `max`.
    */
   size?: PoolSize;
   /** Number of tasks that one worker runs at once. Default 1. Use a larger number for tasks that mostly wait. */
@@ -60,8 +60,8 @@ export interface PoolOptions {
    */
   resourceLimits?: ResourceLimits;
   /**
-   * The pool replaces a worker, between calls, after this number of tasks, at this age, or above this heap size. The heap size has an
-   * effect in Node and Chromium only.
+   * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
+   * in Node and Chromium only.
    */
   recycle?: { tasks?: number; ageMs?: number; heapMb?: number };
   /**

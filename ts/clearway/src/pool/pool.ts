@@ -66,7 +66,7 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  * the factory sets them.
  *
  * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
- * invalid option, before it starts anything. For such an option, `with()` throws the same error, and `close()` rejects with it.
+ * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
  */
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
   const settings = settingsOf(options);

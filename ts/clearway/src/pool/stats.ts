@@ -25,7 +25,7 @@ export interface PoolStats {
     ready: number;
     /** Number of workers that have a call to answer. */
     busy: number;
-    /** Number of workers that died or that the pool killed. */
+    /** Number of workers that died or that the pool killed. Workers that the pool recycled or no longer needed do not count. */
     restarts: number;
     /**
      * Set while workers exit one after another before they begin a call. Undefined otherwise. A call that is answered resets it to
@@ -89,7 +89,7 @@ export function statsOf(source: StatsSource): PoolStats {
   };
 }
 
-// Maximum number of calls whose times are kept until the histograms are loaded. The part with the histograms has a few KB and loads in some
+// Maximum number of calls whose times are kept until the histograms are loaded. The file with the histograms has a few KB and loads in some
 // milliseconds.
 const earlyLimit = 10_000;
 

@@ -58,7 +58,7 @@ export class Lease {
     return "keep";
   }
 
-  /** Ends the idle time, after its limit or when the worker shuts down. Returns whether the caller must close the resource. */
+  /** Called when the idle time is over, or when the worker shuts down. Returns whether the caller must close the resource. */
   expire(): "close" | "nothing" {
     return this.#state === "idle" ? this.#leave() : "nothing";
   }

@@ -62,7 +62,7 @@ export class Leases {
     });
     let cancelling: Promise<unknown> | undefined;
     const release = async (outcome: UseOutcome): Promise<void> => {
-      // A resource must not be closed while its `cancel` runs, so this waits for it, up to the time limit.
+      // A resource must not be closed while its `cancel` runs. `release` therefore waits for `cancel`, up to the time limit.
       if (cancelling !== undefined) await limited(cancelling);
       await Promise.all(taken.splice(0).map(([, opened]) => this.#release(opened, outcome)));
     };
@@ -82,8 +82,8 @@ export class Leases {
   }
 
   /**
-   * Closes all idle resources now, and each used resource when its task gives it back. The promise settles when the resources that are
-   * being closed are closed.
+   * Closes all idle resources now, and each used resource when its task gives it back. The promise settles when every resource whose
+   * closing has begun is closed.
    */
   async shutDown(): Promise<void> {
     this.#shut = true;

@@ -31,7 +31,10 @@ export class Histogram {
   #min = Number.POSITIVE_INFINITY;
   #max = 0;
 
-  /** Adds one duration in microseconds. A negative one counts as 0. It can occur because the clocks of two threads may disagree. */
+  /**
+   * Adds one duration in microseconds. A negative duration counts as 0. Durations can be negative because the clocks of two threads may
+   * disagree.
+   */
   record(us: number): void {
     const value = Math.max(us, 0);
     this.#count++;

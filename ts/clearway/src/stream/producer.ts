@@ -3,7 +3,7 @@ import { SendCredit } from "./credit.js";
 
 /** The messages that a producer sends to its consumer. */
 export interface ProducerWire {
-  /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot cross. */
+  /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot cross threads. */
   chunk(value: unknown): number;
   end(value: unknown): void;
   fail(reason: unknown): void;

@@ -28,7 +28,10 @@ export class Answers {
   /** Ledger entries of sent values that contain memory. They are corrected if the transport then refuses a value. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
-  /** `ready` is the function `makeReady`. The entry passes it, so that the file with this class does not contain it again. */
+  /**
+   * `ready` is the function `makeReady`. The entry file passes it. Otherwise the bundler would put a second copy of it into the file with
+   * this class.
+   */
   constructor(transport: PortTransport, ready: typeof makeReady) {
     this.#transport = transport;
     this.#makeReady = ready;
@@ -46,7 +49,7 @@ export class Answers {
     }
   }
 
-  /** Answers with an error, now or once the part that encodes errors is loaded. */
+  /** Answers with an error, now or once the code that encodes errors is loaded. */
   failure(id: number, reason: unknown, runUs: number): void {
     this.#failing.add(id);
     encoded(reason, (wire) => {
@@ -127,7 +130,8 @@ export class Answers {
     const found = this.#found(call, value, strict);
     const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
     this.#enter(found);
-    // Sends the value in a message of its own. If the transport refuses it, `#strict` then belongs to this value.
+    // Sends the value in a message of its own. If the transport refuses the value, `refused` knows from `#strict` that the value was
+    // strict.
     if (strict) this.#transport.flush();
     this.#tell();
     this.#transport.send(op, call.id, found.value, runUs ?? bytes, found.transfer);

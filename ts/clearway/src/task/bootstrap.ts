@@ -18,7 +18,7 @@ import type { TaskDefinition } from "./task.js";
 // once.
 const foreignWaitMs = 10_000;
 
-// Time without a call, in milliseconds, before a worker loads parts.
+// Time without a call, in milliseconds, before a worker loads parts. `parts.ts` defines the parts.
 const idleMs = 10;
 
 let endpoint: ParentEndpoint;
@@ -73,14 +73,14 @@ function greet(greeting: unknown): void {
     if (resources) leasing = true;
   }
   endpoint.post([Op.Ready, 0, tasks, 0], []);
-  // Loads the parts later. Loading a part takes a fraction of a millisecond, and the lifeline takes 1.5 ms. With both here, a browser's
-  // first result took 1.3 times as long. Usually a first call arrives before the timer fires, and the parts are loaded after its answer. A
-  // timer costs 0.3 ms in Node, so only workers that gain from it start one.
+  // Loads the parts later. Loading a part takes a fraction of a millisecond, and requesting the lifeline (a lock) takes 1.5 ms. With both
+  // here, a browser's first result took 1.3 times as long. Usually a first call arrives before the timer fires, and the parts are loaded
+  // after its answer. A timer costs 0.3 ms in Node, so only workers that gain from it start one.
   if (partsTravel || leasing) setTimeout(rest, idleMs);
 }
 
-// Loads the parts that the first call may need, because there was no call yet. A first call that does not need the server runs before the
-// server is made.
+// Loads the parts that the first call may need, because there was no call yet. Does not make the server, because the first call may not
+// need it.
 function rest(): void {
   if (server !== undefined || loading) return;
   endpoint.holdLifeline((settings as HelloSettings).lifeline);

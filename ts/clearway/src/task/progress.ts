@@ -9,7 +9,7 @@ import { roughBytes } from "../transfer/rough-bytes.js";
 export const progressWindow = 8192;
 // Bytes per unit. A value costs one unit, plus one more for each full unit of bytes in it.
 const unitBytes = 512;
-// Time in milliseconds. A task that blocks its thread for this long cannot receive acknowledgements. It may then send one more value.
+// Time in milliseconds after which one more value may be sent. A task that blocks its thread for this long cannot receive acknowledgements.
 const heldMs = 100;
 
 /** The thread's clock and message loop. Tests replace them. */

@@ -55,7 +55,7 @@ export class Server {
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
   }
 
-  /** Sends all outcomes and the ids of the calls that have begun, because the worker is about to end. */
+  /** Sends the waiting results and the ids of the calls that have begun, because the worker is about to end. */
   ending(): void {
     // A flush shows which results cannot cross, so that their errors are sent too.
     this.#transport.flush();

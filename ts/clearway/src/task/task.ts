@@ -94,8 +94,8 @@ export interface Leased<Resources> {
 }
 
 /**
- * Returns a `task` function. The context of its tasks has the values of these resources. A worker opens a resource when such a task first
- * runs in it.
+ * Returns a `task` function. It makes tasks whose context has the values of these resources. A worker opens a resource when such a task
+ * first runs in it.
  */
 export function withResources<Resources extends Record<string, Resource<unknown>>>(
   resources: Resources,

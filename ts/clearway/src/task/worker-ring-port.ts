@@ -124,8 +124,8 @@ export class WorkerRingPort extends RingPort {
     super(memory, "worker", endpoint, owner);
     this.#spinner = new SpinThenPark(this, owner);
     // Sends an empty first message with a mark. Messages from before the ring have no number and may still be in flight through the port.
-    // The caller could read the ring's frames before them. The mark keeps the ring's frames behind this message, and this message is behind
-    // the earlier ones.
+    // Without the mark, the caller could read the ring's frames before these messages. The caller reads frames from the ring only after the
+    // marked message, and it receives that message after the earlier ones.
     this.post([], none);
   }
 

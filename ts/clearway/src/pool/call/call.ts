@@ -16,7 +16,7 @@ export type CallState = "idle" | "queued" | "posted" | "started" | "cancelling" 
 
 /**
  * The state machine of one call. Its methods return the action that the tracker must take. In any order of events, a call reaches `settled`
- * once, and its caller receives one outcome. Uses no clock and no thread.
+ * once, and its caller receives one outcome. Reads no clock and starts no thread.
  */
 export class CallLife {
   #state: CallState = "idle";
@@ -91,14 +91,14 @@ export class CallLife {
   }
 }
 
-/** The code that reads streams. It is in the lifecycle part. */
+/** The code that reads streams. It belongs to the lifecycle code, which is loaded later. */
 export interface StreamParts {
   readonly Consumer: typeof Consumer;
 }
 
 /** The stream of a call, as the call and its tracker use it. `CallStream` implements it. */
 export interface StreamSide {
-  /** Undefined until the lifecycle part is loaded. */
+  /** Undefined until the lifecycle code is loaded. */
   readonly consumer: Consumer | undefined;
   /** The object that the caller holds. Undefined once it was garbage-collected. */
   readonly handle: object | undefined;
@@ -144,7 +144,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   unlisten: (() => void) | undefined;
   /** The error that the pool made for this call. The caller's stack is added to it. */
   own: unknown;
-  /** Adds the caller's stack to `own` and throws it. The function is in the lifecycle part. */
+  /** Adds the caller's stack to `own` and throws it. The function belongs to the lifecycle code, which is loaded later. */
   stitch: ((error: unknown) => never) | undefined;
   /** Progress listener of the call. Runs in the async context of the call if the host has such contexts. */
   readonly onProgress: ((value: unknown) => void) | undefined;

@@ -8,11 +8,11 @@ export interface InputWire {
   readonly transport: Transport;
   readonly ledger: LedgerSide;
   readonly strict: boolean;
-  /** Called when the part that reads the source cannot be loaded. */
+  /** Called when the code that reads the source (`feed.ts`) cannot be loaded. */
   failed(reason: unknown): void;
 }
 
-/** Reads the source of an input stream. `Feed` implements it, in a part that is loaded when a task first reads. */
+/** Reads the source of an input stream. `Feed` implements it. The code of `Feed` is loaded when a task first reads. */
 export interface InputFeed {
   readonly producer: { grant(items: number, bytes: number): void; stop(): void };
   /** Ends the stream because a value could not cross. */

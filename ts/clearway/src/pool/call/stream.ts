@@ -54,7 +54,7 @@ class CallStream implements StreamSide, ConsumerWire {
   }
 
   /**
-   * Ends the call if it is a stream, because nobody reads it any more. A call that is not a stream continues. For such a call, `why` is not
+   * Ends the call if it is a stream, because no reader is left for it. A call that is not a stream continues. For such a call, `why` is not
    * called and no error is made.
    */
   end(why: () => ClearwayError): void {
@@ -72,7 +72,7 @@ class CallStream implements StreamSide, ConsumerWire {
   }
 
   cancel(): void {
-    // Does not settle the reader's `return()`. It settles after the task's `finally` has run.
+    // The reader's `return()` does not settle here. It settles after the task's `finally` has run.
     this.tracker.cancel(this.#call, undefined, tellEnded);
   }
 }
@@ -102,7 +102,7 @@ export class StreamHandle extends Reader implements Stream<unknown> {
       consumer.keeper = this;
       return consumer[what](value);
     }
-    // The lifecycle part is not loaded yet, so there is no consumer. The request is kept until there is one. `close()` waits for the
+    // The lifecycle code is not loaded yet, so there is no consumer. The request is kept until there is one. `close()` waits for the
     // request.
     return new Promise((resolve, reject) => {
       stream.later(() => resolve(this.#ask(what, value)));

@@ -56,10 +56,10 @@ export const tellEnded: Settle = (call) => {
   else call.fail(new ClearwayError("cancelled", `${call.record.name}() was ended by its reader`));
 };
 
-/** Ends the stream of a cancelled call that is over. Only the stream's reader may still wait for that. */
+/** Ends the stream of a call. After a cancel, only the stream's reader may still wait for this end. */
 export const endReader: Settle = (call, value) => call.stream?.tell((consumer) => consumer.ended(value));
 
-/** The same as {@link endReader}, for a task that failed after its call was cancelled. */
+/** Ends the stream of a call with an error. */
 export const failReader: Settle = (call, reason) => call.stream?.tell((consumer) => consumer.failed(reason));
 
 /** Performs the actions that each call's state machine returns, from `enqueue` to the outcome. */

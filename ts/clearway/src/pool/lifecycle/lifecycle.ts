@@ -17,7 +17,7 @@ import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
  * Everything that a pool needs only after its first worker is ready: the start and end of workers, all frames except results, and the code
  * that reads streams.
  *
- * The engine loads this part while the first worker starts. No worker can become ready without it. If the part cannot be loaded, the pool
+ * The engine loads this code while the first worker starts. No worker can become ready without it. If the code cannot be loaded, the pool
  * fails as if no worker could be started.
  */
 export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {

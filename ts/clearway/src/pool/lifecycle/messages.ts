@@ -174,7 +174,7 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
 
 const loadFeed = /* @__PURE__ */ part(async () => import("../call/feed.js"));
 
-// Grants credit to an input stream, because the task reads it. The task's first read loads the part that reads the source.
+// Grants credit to an input stream, because the task reads it. The task's first read loads the code that reads the source (`feed.ts`).
 async function grantInput(input: Input, items: number, bytes: number): Promise<void> {
   const { wire } = input;
   try {

@@ -5,12 +5,12 @@ import { after } from "../../lazy/timer.js";
 import type { RestartPause } from "../stats.js";
 import type { LifecycleHost } from "./host.js";
 
-// Maximum number of fruitless exits in a row. The pool normally replaces a worker that crashes at once. If workers exit as soon as they are
-// ready, the pool must stop at some point. It pauses before each restart from the second exit on, and doubles the pause each time (1.3 s in
-// total). So many exits in a row are no accident.
+// Maximum number of workers in a row that exit before they begin a call. The pool normally replaces a worker that crashes at once. If
+// workers exit as soon as they are ready, the pool must stop at some point. From the second exit on, it pauses before the next start, and
+// doubles the pause each time (1.3 s in total). So many exits in a row are no accident.
 const inVainMax = 8;
 const firstRestMs = 10;
-// Maximum pause in milliseconds. It applies while another worker lives, which may take the calls in the end.
+// Maximum pause in milliseconds. The pause grows to it only while another worker lives, which may take the calls in the end.
 const restMsMax = 2_000;
 
 interface Restarts {

@@ -8,8 +8,9 @@ import type { LifecycleHost, Worker } from "./host.js";
 import { lost } from "./stop.js";
 
 /**
- * Sends a first call to each worker that is starting, with the task's name instead of its index. The worker finds the call when it is
- * ready, so the result comes one round trip earlier. Sends only plain calls, and only while no worker has listed its tasks.
+ * Sends an early call to each worker that is starting. The frame has the task's name instead of its index, which is not known yet. The
+ * worker finds the call when it is ready, so the result comes one round trip earlier. Sends only plain calls, and only while no worker has
+ * listed its tasks.
  */
 export function sendEarly({ backlog, records, workers }: LifecycleHost): void {
   if (records.known) return;
@@ -39,8 +40,8 @@ export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
   host.loadDropped(worker);
 }
 
-// Takes back the early calls that a worker does not run. A worker does not run an early call if its task is not a function. When the first
-// list of tasks arrives, the pool sends such a call again, or refuses it.
+// Takes back early calls from workers that do not run them. A worker does not run an early call of a task that is not a function. When the
+// first list of tasks arrives, the pool sends such a call again, or refuses it.
 function sortEarly(host: LifecycleHost, tasks: Tasks): void {
   if (host.records.known) return;
   const functions = new Set(tasks.flatMap(([name, kind]) => (kind === "function" ? name : [])));

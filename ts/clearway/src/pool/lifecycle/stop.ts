@@ -14,8 +14,7 @@ import { expectRing, pingWorker, stitch } from "./messages.js";
 import { endedInVain } from "./restarts.js";
 
 // Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
-// stop and others are open. The bound applies if the grace period is shorter: another task of a few milliseconds on that thread must not
-// fail.
+// stop and others are open. With a shorter limit, a task that holds the thread for a few milliseconds would make its worker seem blocked.
 const aliveMs = 1_000;
 
 // Maximum time in milliseconds for a worker to close its resources. After that, the pool ends the worker.
@@ -68,8 +67,8 @@ function overdue(host: LifecycleHost, worker: Worker): void {
   void look();
 }
 
-// Stops new calls to a worker. Kills the worker once all its remaining calls are cancelled calls that do not stop. Returns whether this was
-// the case already now.
+// Stops new calls to a worker. Kills the worker once all its remaining calls are cancelled calls that do not stop. Returns true if it
+// killed the worker now.
 function condemn(worker: Worker, why: ClearwayError): boolean {
   worker.life.drain(1);
   worker.removed = () => condemn(worker, why);
@@ -166,8 +165,8 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   const crashed = worker.life.exit(killed) === "crashed";
   // Finds out for each call whether it may have run. A worker that ended itself has sent the ids of the calls that had begun.
   //
-  // If the pool killed the worker because a call did not stop, the worker had sent all earlier results. It sends `Started` for a guarded
-  // call, and for every call if it runs several at once. Any other call may have run only if the worker also had a stream.
+  // If the pool killed the worker because a call did not stop, the worker had sent all earlier results. The worker sends `Started` for a
+  // guarded call, and for every call if it runs several at once. Any other call may have run only if the worker also had a stream.
   //
   // In all other cases it is unknown which calls had begun.
   const known = killed && why.code !== "message-error";
@@ -226,8 +225,8 @@ function stitched(why: ClearwayError, call: PoolCall): ClearwayError {
   return error;
 }
 
-// Returns the error for the calls of a worker that the pool did not end. Uses the last uncaught error if such an error ends a worker. It
-// does not in browsers, which have no exit codes: a worker there survives its errors and may end much later for another reason.
+// Returns the error for the calls of a worker that the pool did not end. Uses the last uncaught error if such an error ends a worker. In
+// browsers, which have no exit codes, a worker survives its errors and may end much later for another reason.
 function exitFailure(uncaught: { error: unknown } | undefined, code: number | undefined): ClearwayError {
   if (uncaught === undefined || code === undefined) {
     return caused(

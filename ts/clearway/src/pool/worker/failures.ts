@@ -7,7 +7,7 @@ export function startFailure(why: string, cause?: unknown): ClearwayError {
   return caused("worker-start-failed", `the worker could not be started: ${why}. ${hint}`, cause);
 }
 
-/** Returns the error for a pool whose lifecycle part cannot be loaded. Without this part, no worker can become ready. */
+/** Returns the error for a pool whose lifecycle code cannot be loaded. Without this code, no worker can become ready. */
 export function partMissing(cause: unknown): ClearwayError {
   return caused("worker-start-failed", "a part of the library could not be loaded", cause);
 }

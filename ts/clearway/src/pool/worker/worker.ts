@@ -59,7 +59,7 @@ export interface WorkerSink<Call extends WorkerCall<Call>> {
   readonly toWorkers: LedgerSide;
   readonly fromWorkers: LedgerSide;
   readonly tracker: { result(worker: PoolWorker<Call>, call: Call, value: unknown, runUs: number): void };
-  /** Handles everything else. Undefined until its part is loaded, which happens before the first worker is ready. */
+  /** Handles everything else. Undefined until its code is loaded, which happens before the first worker becomes ready. */
   readonly lifecycle: WorkerLifecycle<Call> | undefined;
   loadLifecycle(): Promise<WorkerLifecycle<Call>>;
   /** Called when a worker's load drops. */
@@ -92,7 +92,10 @@ export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
 /** The states of a worker. */
 export type WorkerState = "starting" | "ready" | "draining" | "closing" | "gone";
 
-/** The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Uses no clock and no thread. */
+/**
+ * The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Reads no clock and starts no
+ * thread.
+ */
 export class WorkerLife {
   #state: WorkerState = "starting";
 
@@ -213,8 +216,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /**
-   * Sends a call. Its arguments are sent at the end of the tick, or at once through the ring. The ring may deliver the result within this
-   * method. The call is therefore in the table and in the load before its frame is sent.
+   * Sends a call. Its arguments are sent at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
+   * within this method. The call is therefore in the table and in the load before its frame is sent.
    */
   post(call: Call): void {
     const { transport } = this;
@@ -313,8 +316,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.#sink.loadDropped(this);
   }
 
-  // Handles the `Ready` frame. The worker is ready once the lifecycle part is loaded too. If the part is already loaded, this must happen
-  // at once: the next message may be the end of a worker that its first call has ended.
+  // Handles the `Ready` frame. The worker becomes ready once the lifecycle code is loaded too. If the code is already loaded, this must
+  // happen at once: the next message may report the end of a worker that its first call has ended.
   #ready(tasks: Tasks): void {
     const sink = this.#sink;
     if (sink.lifecycle) sink.lifecycle.ready(this, tasks);
@@ -326,7 +329,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     }
   }
 
-  // Ends a worker that cannot become ready. Does not use `kill`, because the promises of `ready()` must reject.
+  // Ends a worker that cannot become ready. Its exit then rejects the promises of `ready()`, unless another worker is ready or starting.
   #fail(why: ClearwayError): void {
     this.why ??= why;
     void this.handle.terminate();
@@ -343,7 +346,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   #exited(code: number | undefined): void {
     clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
-    // The ring still reads the frames that the worker had published, but the worker gets no new calls.
+    // The ring may still deliver frames that the worker had published. They must not make the pool send new calls to this worker.
     this.#gone = true;
     this.ring?.close();
     this.transport.close();
