@@ -10,6 +10,6 @@ export function define(target: object, key: string, value: unknown, enumerable =
   try {
     Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
   } catch {
-    // Some objects reject a property. A DOMException, for example, rejects `code`. Its own `code` has the same value.
+    // Some objects reject a property. A DOMException, for example, rejects `code`. The DOMException's own `code` has the same value.
   }
 }

@@ -4,7 +4,8 @@ import { isDeep } from "./depth.js";
 import { define, underSeam } from "./stack.js";
 
 // An error crosses threads as a plain object, because structured clone is not enough. Structured clone loses the class name of a subclass,
-// the error's own properties, and the errors of an AggregateError. It also throws on the first property that cannot be cloned.
+// the error's own properties, and the errors of an AggregateError. Structured clone also throws on the first property that cannot be
+// cloned.
 
 /** A thrown value in a form that can be posted: an encoded error, or a clone of any other value. */
 export type WireError = WireValue | WireObject;
@@ -24,7 +25,7 @@ interface WireObject {
   errors?: WireError[];
 }
 
-// Limits of an encoded error: levels of causes, errors in total, and properties of each error. They end a cyclic chain of causes. They also
+// Limits of an encoded error: levels of causes, errors in total, and properties of each error. The limits end a cyclic chain of causes, and
 // prevent a very long chain from flooding the port.
 const maxDepth = 16;
 const maxErrors = 256;
@@ -153,8 +154,8 @@ function cloneable(value: unknown, instead: (value: unknown) => unknown = descri
   }
 }
 
-// Returns the properties of a thrown object that can be cloned. They usually describe the problem, even if the object as a whole cannot
-// cross.
+// Returns the properties of a thrown object that can be cloned. These properties usually describe the problem, even if the object as a
+// whole cannot cross threads.
 function detailsOf(value: unknown): unknown {
   if (value === null || typeof value !== "object") return describe(value);
   const keys = new Set(["name", "message", "code", ...Object.keys(value)]);

@@ -84,9 +84,9 @@ let ownLifeline: Promise<string> | undefined;
 /**
  * Returns a promise of the name of a lock that this worker holds as long as it lives.
  *
- * Other threads use the lock to detect the worker's end. The promise settles once the worker holds the lock. It never settles if the
- * browser denies locks. Returns undefined in insecure contexts, which have no locks. Also returns undefined on pages: the browser does not
- * put a page that holds a lock into its back/forward cache.
+ * Other threads use the lock to detect the worker's end. The promise settles once the worker holds the lock. The promise never settles if
+ * the browser denies locks. Returns undefined in insecure contexts, which have no locks. Also returns undefined on pages: the browser does
+ * not put a page that holds a lock into its back/forward cache.
  */
 export function lifeline(): Promise<string> | undefined {
   if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
@@ -135,7 +135,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (typeof data?.clearwayLifeline === "string") {
       watchLifeline(data.clearwayLifeline, lifeline.signal, end).catch(() => {});
     } else if (data?.clearwayEnding === true) {
-      // This message arrives after all other messages of the worker, so no message is lost.
+      // The worker posts this message last, so no earlier message is lost.
       end();
     } else if (data === null) {
       // Chromium delivers `null` for a message that it cannot read.
@@ -245,10 +245,10 @@ export function isDoubtful(object: object): boolean {
   return isBuffer(object) && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
 }
 
-// Puts buffers that may be WebAssembly memory first in the transfer list. Such memory comes in whole pages, and Chromium's `postMessage`
-// throws on it. By then, Chromium has detached the objects before it in the list, and those would be lost. In addition, `port.ts` posts the
-// frames that contain such buffers in separate messages. One loss remains, and it is reported with a typed error: other buffers of whole
-// pages in the same result as WebAssembly memory. An app avoids this loss if it copies those buffers first.
+// Puts buffers that may be WebAssembly memory first in the transfer list. WebAssembly memory comes in whole pages, and Chromium's
+// `postMessage` throws on it. By then, Chromium has detached the objects before it in the list, and those would be lost. In addition,
+// `port.ts` posts the frames that contain such buffers in separate messages. One loss remains, and it is reported with a typed error: other
+// buffers of whole pages in the same result as WebAssembly memory. An app avoids this loss if it copies those buffers first.
 function doubtfulFirst(transfer: readonly object[]): Transferable[] {
   if (transfer.length < 2 || !transfer.some(isDoubtful)) return transfer as Transferable[];
   return [...transfer].sort((a, b) => Number(isDoubtful(b)) - Number(isDoubtful(a))) as Transferable[];

@@ -156,7 +156,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       worker.removeAllListeners();
       if (uncaught) events.error(uncaught.reason);
       events.exit(code);
-      // This process has received the worker's last output, but may not have written it yet.
+      // The worker's last output has arrived in this process, but may not be written yet.
       const unread = [worker.stdout, worker.stderr].filter((each) => each.readableFlowing && each.readableLength > 0);
       resolve(Promise.all(unread.map((each) => once(each, "close"))));
     };
@@ -270,7 +270,7 @@ export function parent(): ParentEndpoint | undefined {
   };
 }
 
-// Returns a promise that settles when all printed output was sent. Node sends a worker's lines to the parent one message at a time. It
+// Returns a promise that settles when all printed output was sent. Node sends a worker's lines to the parent one message at a time. Node
 // sends the next message when the parent has taken the previous one.
 function printed(): Promise<void> | undefined {
   const waiting = [process.stdout, process.stderr].filter((stream) => stream.writableLength > 0);
@@ -324,7 +324,7 @@ const wasmPageBytes = 65_536;
  */
 export function isUntransferable(buffer: ArrayBuffer): boolean {
   if (marked) return marked(buffer);
-  // Node 20 has no `isMarkedAsUntransferable`. It silently copies such a buffer instead of moving it. The code below recognises Node's
+  // Node 20 has no `isMarkedAsUntransferable`. Node 20 silently copies such a buffer instead of moving it. The code below recognises Node's
   // current buffer pool and WebAssembly memory. WebAssembly memory comes in whole pages, so the test, which takes 2.5 us, runs only for
   // buffers of whole pages.
   if (buffer === Buffer.allocUnsafe(1).buffer) return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { burstClass, Cost, Hop, JitWarmup } from "./cost.js";
 
-// Calls move to the caller's thread if the inline price is below 0.88 of the worker's price. They move back to workers if it is above 1.1
-// of the worker's price. Between these limits, the worse place costs at most 14 % more.
+// Calls move to the caller's thread if the inline price is below 0.88 of the worker's price. Calls move back to workers if the inline price
+// is above 1.1 of the worker's price. Between these limits, the worse place costs at most 14 % more.
 const enterBelow = 0.88;
 const leaveAbove = 1.1;
 // Number of consecutive bursts for which the other place must be cheaper before the choice changes.
@@ -15,12 +15,12 @@ const burstsBetween = 16;
 const callsBetween = 256;
 // Lowest run time that is used in a ratio. Workers report whole microseconds, so a reported 0 stands for up to this time.
 const resolutionUs = 0.5;
-// Weight of one run in the ratio, unless the caller passes another weight. A sample is clipped to between a quarter of the current ratio
-// and four times the current ratio, because a pause during one run says nothing about the task.
+// Weight of one run in the ratio, unless the caller passes another weight. A sample counts as at least a quarter of the current ratio, and
+// as at most four times the current ratio. A pause during one run says nothing about the task.
 const oneRun = 1 / 8;
 const clip = 4;
 // A trial is a series of inline calls. A single inline call among many in workers runs with cold caches and takes 30 us instead of 6. The
-// first calls of a trial warm the caches. Its result is the median time of the other calls.
+// first calls of a trial warm the caches. The result of a trial is the median time of the other calls.
 const warmUpCalls = 8;
 const countedCalls = 16;
 // Number of runs in workers that a task needs before its first inline run.
@@ -68,7 +68,8 @@ export class Choice {
   }
 
   /**
-   * Adds to the savings for a trial of a worker, for `bursts` bursts that ran under a grant. Their calls took `ownUs` microseconds inline.
+   * Adds to the savings for a trial of a worker, for `bursts` bursts that ran under a grant. The calls of these bursts took `ownUs`
+   * microseconds inline.
    */
   credit(ownUs: number, bursts: number): void {
     this.#purseUs += ownUs * exploreShare;
@@ -229,7 +230,7 @@ export class CallProfile {
   }
 
   /**
-   * Adds runs on the caller's thread that were measured together. They belong to `kinds` classes, and this class is one of them. Such a
+   * Adds runs on the caller's thread that were measured together. The runs belong to `kinds` classes, and this class is one of them. Such a
    * measurement gives the cost of a whole burst. A run that is measured by itself is usually the first of its burst and has cold caches (2
    * us instead of 0.1).
    */
@@ -282,8 +283,8 @@ export class CallProfile {
   }
 
   /**
-   * Whether calls may run inline. They may if enough runs in workers were measured, no recent run exceeded the budget, and the upper bound
-   * of an inline run is within the budget.
+   * Whether calls may run inline. There are three conditions: enough runs in workers were measured, no recent run exceeded the budget, and
+   * the upper bound of an inline run is within the budget.
    */
   get safe(): boolean {
     return this.run.count >= runsNeeded && this.run.withinLimit && this.upperUs <= this.#limitUs;
@@ -326,8 +327,8 @@ export class CallProfile {
   }
 
   /**
-   * Returns whether a call may run under the grant of another class, measured together with that class's calls. It may if inline is chosen
-   * for this class, and if the class has not joined too often since one of its calls was measured by itself. Compares no prices.
+   * Returns whether a call may run under the grant of another class, measured together with that class's calls. The call may if inline is
+   * chosen for its class, and if the class has not joined too often since one of its calls was measured by itself. Compares no prices.
    */
   joins(burst: number, burstId: number): boolean {
     if (!this.#choices[burstClass(burst)]?.inline || this.#workerTriedIn === burstId) return false;

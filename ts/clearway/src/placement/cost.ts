@@ -12,8 +12,8 @@ const classes = 15;
 const blockRuns = 16;
 // Code counts as compiled on both threads if an inline run takes at most this many times as long as a run in a worker.
 const warmBelow = 1.25;
-// Code counts as cold, and not as slow, if a run takes at most this many times as long as the worker's runs took after the same number of
-// runs.
+// A run counts as cold code, and not as a slow task, if it takes at most this many times the worker's time. The worker's time is the one
+// that it had after the same number of runs.
 const coldBelow = 1.5;
 // Limits of the warm-up, in runs and in microseconds. JIT compilers need many runs: `map`, `filter` and `reduce` over 1,000 elements took
 // 20 us at first, and 6 us after some 2,500 runs, both in the worker and on the caller's thread. Code that is still slow at one of these
@@ -40,7 +40,8 @@ const clip = 8;
 // Number of runs within the limit after which a run over the limit is forgotten. A single pause of the machine is thus forgotten. A task
 // that is long once in twenty calls is practically never trusted: the chance of 256 short runs in a row is 2 in a million.
 const pardonAfter = 256;
-// The same number for a worker's first run. That run may read a table or compile code. The first run on another thread would do so too.
+// The same number for a worker's first run. A first run may read a table or compile code, and the first run on another thread would do so
+// too.
 const pardonFirstAfter = 1000;
 
 interface Price {
@@ -184,7 +185,7 @@ export class Cost {
     return this.#meanUs;
   }
 
-  /** Upper bound for 99 of 100 recent runs, in microseconds. It is at most a quarter too high. 0 without runs. */
+  /** Upper bound for 99 of 100 recent runs, in microseconds. The bound is at most a quarter too high, and 0 without runs. */
   get upperUs(): number {
     return this.#upperUs;
   }

@@ -14,13 +14,13 @@ const meanMaxUs = 8;
 const callsMax = 128;
 const caution = 2 * 4;
 // The first call of a burst has cold caches and takes up to this many times as long as the others. If the caches are not the reason, all
-// calls may take as long as the first one. They then still end within half of the time that is left of the turn.
+// calls may take as long as the first one. The calls then still end within half of the time that is left of the turn.
 const coldFactor = 4;
 // Lowest expected time of a call, in microseconds. A page's clock has steps of 5 us or more, so a measured mean may be 0.
 const leastUs = 0.25;
 // Maximum number of readings of the clock per burst, and maximum number of bursts per grant. At either limit, the next call is decided and
-// measured by itself. Such a call reads all profiles of a task. This takes 50 us for eight classes with cold caches, while a whole burst
-// under a grant takes 9 us.
+// measured by itself. Such a call reads all profiles of a task. Reading the profiles of eight classes with cold caches takes 50 us, while a
+// whole burst under a grant takes 9 us.
 const looksMax = 8;
 const burstsMax = 64;
 // A grant ends if its runs take more than `surprise` times their expected time, plus `coldUs` microseconds for cold caches. Something has

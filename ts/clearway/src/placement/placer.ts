@@ -14,9 +14,10 @@ import { Inline } from "./run-inline.js";
 import { Traffic } from "./traffic.js";
 import { type Clock, Turn, threadClock } from "./turn.js";
 
-// Time in microseconds for which the placer watches for pauses of the machine after a run over the budget. It then reads the CPU time at
-// the beginning of each burst, until inline runs within the budget have taken this long in total. This is four times the interval between
-// two pauses of a busy machine (25 ms). A reading costs 0.6 to 1.6 us per burst, so the placer does not read the CPU time without a reason.
+// Time in microseconds for which the placer watches for pauses of the machine after a run over the budget. The placer reads the CPU time at
+// the beginning of each burst, until inline runs within the budget have taken this time in total. The time is four times the interval
+// between two pauses of a busy machine (25 ms). A reading costs 0.6 to 1.6 us per burst, so the placer does not read the CPU time without a
+// reason.
 const suspiciousUs = 100_000;
 
 /** The tasks of the module that was loaded on the caller's thread, or the reason why it was not loaded. */
@@ -133,8 +134,8 @@ export class Placer {
     try {
       return this.#place(task, args, options);
     } catch {
-      // For example, a getter of an argument threw. It throws again on the way to a worker. The error then fails the call instead of
-      // reaching the caller synchronously.
+      // For example, a getter of an argument threw. The getter throws again on the way to a worker. The error then fails the call instead
+      // of reaching the caller synchronously.
       return undefined;
     }
   }
@@ -206,8 +207,8 @@ export class Placer {
     return this.#traffic.roomUs(this.#turn.leftUs(nowUs), this.#budgetUs, burst, inlineUs);
   }
 
-  // Returns whether the call may run under the grant, although the grant does not allow it yet. This is the first call of a burst, the
-  // first call of a class, or a call before which the clock must be read.
+  // Returns whether the call may run under the grant, although the grant does not allow it yet. Such a call is the first of a burst, the
+  // first of a class, or a call before which the clock must be read.
   #extend(kind: number): boolean {
     const grant = this.#grant;
     if (grant.resting) {

@@ -14,9 +14,9 @@ const sendMaxUs = 50;
  * that go to workers and from their answers. Reads no clock of its own: the caller passes all times, in microseconds, or a function that
  * returns the time.
  *
- * A *burst* is a series of calls in one turn of the caller's code. Its calls share messages and wake-ups. A *period* begins when a call
- * goes to a worker while no other call is in flight. It ends with the answer after which no call is in flight. The duration of a period,
- * minus the workers' run times, is the cost of its hops: serializing, posting, waking, waiting and reading.
+ * A *burst* is a series of calls in one turn of the caller's code. The calls of a burst share messages and wake-ups. A *period* begins when
+ * a call goes to a worker while no other call is in flight. The period ends with the answer after which no call is in flight. The duration
+ * of a period, minus the workers' run times, is the cost of its hops: serializing, posting, waking, waiting and reading.
  */
 export class Traffic {
   #burst = 0;
@@ -67,8 +67,8 @@ export class Traffic {
    * Returns how many microseconds of `leftUs`, the time that is left of the turn, inline runs may use. One run takes `inlineUs`.
    *
    * If the rest of the burst does not fit, some calls go to workers, and sending them takes time on this thread too. If sending a call
-   * takes less time than running it, the method reserves the time for sending. It reserves at most half of `budgetUs`, because sending all
-   * calls may take longer than `leftUs`.
+   * takes less time than running it, the method reserves the time for sending. The reserve is at most half of `budgetUs`, because sending
+   * all calls may take longer than `leftUs`.
    */
   roomUs(leftUs: number, budgetUs: number, burst: number, inlineUs: number): number {
     const rest = burst - this.#burst;

@@ -49,8 +49,8 @@ export const threadClock: Clock = {
  * The budget that is left in this turn of the event loop and, on a page, in this frame. Reads no clock. The caller passes all times, in
  * microseconds.
  *
- * A watched turn counts elapsed time. This includes the app's own code between its calls, which is part of the same stall. A frame counts
- * inline runs only, because a page that is idle between them is not late.
+ * A watched turn counts elapsed time. Elapsed time includes the app's own code between its calls, which is part of the same stall. A frame
+ * counts inline runs only, because a page that is idle between them is not late.
  */
 export class Turn {
   readonly #budgetUs: number;

@@ -39,7 +39,7 @@ export class Engine implements Hosts {
   readonly tracker: CallTracker;
   /** Receives the times of calls if `metrics` is on. Set before the first worker is ready. */
   metrics: Metrics | undefined;
-  /** The code for everything that happens once a worker is ready. It is loaded before the first worker becomes ready. */
+  /** The code for everything that happens once a worker is ready. The engine loads this code before the first worker becomes ready. */
   lifecycle: Lifecycle | undefined;
   /** Decides where calls run. Undefined until a call, a task or the pool asks for placement. */
   placer: Placer | undefined;
@@ -205,8 +205,8 @@ export class Engine implements Hosts {
     this.#failStart(worker.index, why);
   }
 
-  // Starts a worker if a caller waits for `ready()` and no worker is ready or starting. This is also needed when the last worker is about
-  // to end and no call waits.
+  // Starts a worker if a caller waits for `ready()` and no worker is ready or starting. The start is also needed when the last worker is
+  // about to end and no call waits.
   startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
     if (this.noneComes) this.workers.start();

@@ -93,7 +93,7 @@ export interface PoolOptions {
   onError?(error: unknown): void;
 }
 
-/** Options of calls: `pool.with(options).call.name()`. They apply to one call or to many. */
+/** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
 export interface CallOptions {
   /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
   signal?: AbortSignal;
@@ -167,7 +167,7 @@ const placement = ["auto", "worker", "inline"];
 const window = { items: whole(1), bytes: 1 };
 const workers: Test = (value) => value === "cpu" || whole(1)(value) === true || '"cpu" or a whole number, 1 or more';
 
-// Rules for the options of a worker. They apply to `pool()` and `run()`.
+// Rules for the options of a worker. The rules apply to `pool()` and `run()`.
 const workerRules = {
   graceMs: 0,
   startTimeoutMs: 1,

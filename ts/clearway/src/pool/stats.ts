@@ -17,7 +17,7 @@ export interface TaskStats extends TaskTimings {
   inline: number;
 }
 
-/** A snapshot of a pool's counters. They count from the creation of the pool. */
+/** A snapshot of a pool's counters. The counters start at the creation of the pool. */
 export interface PoolStats {
   workers: {
     /** Number of threads, in any state. */

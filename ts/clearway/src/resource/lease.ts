@@ -10,7 +10,7 @@ export interface LeaseTimes {
 export type UseOutcome = "ok" | "failed" | "cancelled";
 
 /**
- * The state of one open resource: idle, used or gone. Runs no code of the resource. Its methods return the action that the caller must
+ * The state of one open resource: idle, used or gone. Runs no code of the resource. The methods return the action that the caller must
  * take.
  */
 export class Lease {

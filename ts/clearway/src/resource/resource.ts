@@ -3,7 +3,8 @@ import { checked, type Rules } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 
 /**
- * Describes how to open, check and close an expensive object that a worker keeps between tasks, such as a connection, a model or a file.
+ * Describes how to open, check and close an expensive object, such as a connection, a model or a file. A worker keeps the object between
+ * tasks.
  */
 export interface ResourceDefinition<T> {
   /** Opens the resource inside the worker, when a task first needs it. If `open` throws, the task fails with `resource-failed`. */

@@ -8,7 +8,7 @@ export interface Window {
   bytes: number;
 }
 
-/** The default window: 16 values and 1 MiB. It hides a wake-up of 50 us at 100,000 values/s, and holds little memory. */
+/** The default window: 16 values and 1 MiB. This window hides a wake-up of 50 us at 100,000 values/s, and holds little memory. */
 export const defaultWindow: Window = { items: 16, bytes: 1 << 20 };
 
 /**

@@ -23,7 +23,7 @@ export class Producer {
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
   #drawing = false;
-  /** True while the iterator's `next()` is pending. It may never settle. */
+  /** True while the iterator's `next()` is pending. A `next()` may never settle. */
   #awaiting = false;
   #refused: { reason: unknown } | undefined;
   #stopping = false;

@@ -6,7 +6,8 @@ export abstract class Reader implements AsyncIterableIterator<unknown, unknown, 
   abstract return(value?: unknown): Promise<IteratorResult<unknown>>;
 
   /**
-   * Ends the stream, then rejects with the reason. The producer is in another thread. It learns that the stream ended, but not the reason.
+   * Ends the stream, then rejects with the reason. The producer is in another thread. The producer learns that the stream ended, but not
+   * the reason.
    */
   async throw(reason: unknown): Promise<IteratorResult<unknown>> {
     await this.return();

@@ -25,7 +25,7 @@ export class Answers {
   #strict = false;
   /** Ids of calls whose failure is not sent yet. */
   readonly #failing = new Set<number>();
-  /** Ledger entries of sent values that contain memory. They are corrected if the transport then refuses a value. */
+  /** Ledger entries of sent values that contain memory. If the transport then refuses a value, its entries are corrected. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
   /**

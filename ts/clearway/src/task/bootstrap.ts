@@ -10,8 +10,8 @@ import { errors, expectParts, ring } from "./parts.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
 
-// These functions run once, when a worker starts, before V8 has compiled anything. They are at module level, with state at module level,
-// because V8 parses a nested function twice. One state is enough, because a worker exposes its tasks only once.
+// The functions of this file run once, when a worker starts, before V8 has compiled anything. The functions and their state are at module
+// level, because V8 parses a nested function twice. One state is enough, because a worker exposes its tasks only once.
 
 // Time in milliseconds after which the listener stops in a worker that is not Clearway's. A test runner's worker, for example, may import a
 // task module. There, the listener must not keep the worker alive for ever. The time is long enough, because a pool sends its hello at
@@ -181,7 +181,7 @@ function serve(): void {
   if (serving.now) return begin(serving.now);
   serving.load().then(begin, lost);
   if (early?.thrown) errors.expect();
-  // Later calls need these parts too. They load in parallel with the server.
+  // Later calls need these parts too. The parts load in parallel with the server.
   if (answered) expectLater();
 }
 

@@ -3,13 +3,13 @@ import type { CrossesAs } from "../transfer/crossing.js";
 import type { Moved } from "../transfer/move.js";
 import type { Task } from "./task.js";
 
-// The types of a task module's tasks as the caller sees them. They contain no code.
+// The types of a task module's tasks as the caller sees them.
 
 /** A stream of values from a task. Credit limits the task: it is never ahead of its reader by more than the window. */
 export interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
   /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
   return(value?: unknown): Promise<IteratorResult<T, Return>>;
-  /** Returns the stream itself. It can be iterated once. */
+  /** Returns the stream itself. A stream can be iterated once. */
   [Symbol.asyncIterator](): Stream<T, Return>;
 }
 

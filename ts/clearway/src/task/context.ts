@@ -54,7 +54,7 @@ export class CallContext implements TaskContext {
 
 /**
  * Returns the index of the cell that records a call's cancel. Two calls of one worker may share a cell. The later cancel then overwrites
- * the earlier one, and the call with the earlier one learns of its cancel by message, as without shared memory.
+ * the earlier one. The call with the earlier cancel learns of it by message, as without shared memory.
  */
 export function cellOf(id: number, cells: Int32Array): number {
   return id & (cells.length - 1);

@@ -22,7 +22,8 @@ export function plain(reason: unknown): WireError {
   }
 }
 
-// `error/wire.ts` encodes and decodes errors. It is loaded after the first call. If it cannot be loaded, errors cross with less detail.
+// `error/wire.ts` encodes and decodes errors. The file is loaded after the first call. If it cannot be loaded, errors arrive with less
+// detail.
 
 /** Encodes a thrown value, now or once `error/wire.ts` is loaded. Calls `use` once. `use` must not throw. */
 export function encoded(reason: unknown, use: (wire: WireError) => void): void {

@@ -27,9 +27,9 @@ export function unitsOf(value: unknown): number {
 }
 
 /**
- * Sends the progress of one call in order, at most a window ahead of its listener. Beyond the window, only the newest value waits. It is
- * sent when the listener has caught up, or by `last()`. A task that never yields its thread cannot receive acknowledgements. Beyond the
- * window, such a task sends ten values per second.
+ * Sends the progress of one call in order, at most a window ahead of its listener. Beyond the window, only the newest value waits. That
+ * value is sent when the listener has caught up, or by `last()`. A task that never yields its thread cannot receive acknowledgements.
+ * Beyond the window, such a task sends ten values per second.
  */
 export class Progress {
   readonly #send: (value: unknown) => number;

@@ -13,8 +13,8 @@ import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
 import { isGenerator } from "./task.js";
 
-// Maximum time in milliseconds for which results are held back to share a message. It is also the maximum time for which the loop runs
-// before it reads messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
+// Maximum time in milliseconds for which results are held back to share a message. The loop also runs for at most this time before it reads
+// messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
 const holdMs = 1;
 
 /** The settings of the pool that the runner uses. */

@@ -63,7 +63,8 @@ export class ServedCall {
     this.producer?.stop(!this.#listens);
   }
 
-  // Whether the task can notice a cancel. It can if it has read its context's signal, holds a resource, or has a stream from the caller.
+  // Whether the task can notice a cancel. A task can if it has read its context's signal, holds a resource, or has a stream from the
+  // caller.
   get #listens(): boolean {
     const looks = this.context !== undefined && CallContext.listens(this.context);
     return looks || this.held !== undefined || this.inputs !== undefined;

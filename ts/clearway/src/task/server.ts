@@ -110,7 +110,7 @@ export class Server {
   // Runs the calls that have arrived.
   #work(): void {
     this.#runner.pump();
-    // Sends results that are ready now. They need not wait for the end of the tick.
+    // Sends results that are ready now. Ready results need not wait for the end of the tick.
     this.#transport.flush();
     if (this.#stage !== "called") return;
     this.#stage = "answering";

@@ -4,7 +4,7 @@ import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { definitionOf, type Resource } from "../resource/resource.js";
 import type { TaskKind } from "../transport/protocol.js";
 
-/** A task's view of its call. It is the task's first parameter. */
+/** A task's view of its call, and the task's first parameter. */
 export interface TaskContext {
   /** Aborts when the call is cancelled or its time is over. The reason of the signal tells which. */
   readonly signal: AbortSignal;
@@ -94,8 +94,8 @@ export interface Leased<Resources> {
 }
 
 /**
- * Returns a `task` function. It makes tasks whose context has the values of these resources. A worker opens a resource when such a task
- * first runs in it.
+ * Returns a `task` function. That function makes tasks whose context has the values of these resources. A worker opens a resource when such
+ * a task first runs in it.
  */
 export function withResources<Resources extends Record<string, Resource<unknown>>>(
   resources: Resources,

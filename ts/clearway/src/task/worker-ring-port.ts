@@ -20,8 +20,8 @@ export interface Watched {
   busy(): boolean;
 }
 
-// Maximum spin in microseconds. It equals the cost of a wake-up (42 us per round trip, nearly all of it to wake a core), so spinning costs
-// at most twice the time that it can save.
+// Maximum spin in microseconds. The limit equals the cost of a wake-up: 42 us per round trip, nearly all of it to wake a core. Spinning
+// therefore costs at most twice the time that it can save.
 const awakeUs = 50;
 // Maximum time without a turn of the event loop, in milliseconds. The runner has the same limit.
 const turnMs = 1;

@@ -15,7 +15,7 @@ import type { Input } from "./input.js";
 export type CallState = "idle" | "queued" | "posted" | "started" | "cancelling" | "settled";
 
 /**
- * The state machine of one call. Its methods return the action that the tracker must take. In any order of events, a call reaches `settled`
+ * The state machine of one call. The methods return the action that the tracker must take. In any order of events, a call reaches `settled`
  * once, and its caller receives one outcome. Reads no clock and starts no thread.
  */
 export class CallLife {
@@ -91,7 +91,7 @@ export class CallLife {
   }
 }
 
-/** The code that reads streams. It belongs to the lifecycle code, which is loaded later. */
+/** The code that reads streams. This code belongs to `lifecycle/`, which is loaded later. */
 export interface StreamParts {
   readonly Consumer: typeof Consumer;
 }
@@ -144,7 +144,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   unlisten: (() => void) | undefined;
   /** The error that the pool made for this call. The caller's stack is added to it. */
   own: unknown;
-  /** Adds the caller's stack to `own` and throws it. The function belongs to the lifecycle code, which is loaded later. */
+  /** Adds the caller's stack to `own` and throws it. The function belongs to `lifecycle/`, which is loaded later. */
   stitch: ((error: unknown) => never) | undefined;
   /** Progress listener of the call. Runs in the async context of the call if the host has such contexts. */
   readonly onProgress: ((value: unknown) => void) | undefined;
@@ -241,7 +241,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
 // every call would cost 2 us each (4 us with cold caches), although few calls fail.
 //
 // V8 can show later which functions await a promise. If a handler runs because a promise was rejected, its stack has `at async …` frames of
-// those functions. This also works through a promise that was resolved with the rejected one. The cost is then paid only when a call fails.
+// those functions. V8 can also follow a promise that was resolved with the rejected one. The cost is then paid only when a call fails.
 //
 // The handler does not see a caller that neither awaits the promise nor is awaited itself. For streams, and for calls before the first
 // worker is ready, the pool captures the stack at the call.

@@ -12,7 +12,7 @@ import type { InputFeed, InputWire } from "./input.js";
 export class Feed implements InputFeed {
   readonly producer: Producer;
   readonly #ledger: LedgerSide;
-  /** Ledger entries of sent values that contain memory. They are reversed if the transport then refuses a value. */
+  /** Ledger entries of sent values that contain memory. If the transport then refuses a value, its entries are reversed. */
   readonly #entered = new WeakMap<object, LedgerSide>();
   #refusal: unknown;
 

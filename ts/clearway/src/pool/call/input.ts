@@ -36,7 +36,7 @@ export class Input {
   ) {}
 
   /**
-   * Closes the source, because the call is over or will never be sent. This unlocks a ReadableStream, and calls `return` of an iterator.
+   * Closes the source, because the call is over or will never be sent. Closing unlocks a ReadableStream, and calls `return` of an iterator.
    */
   stop(): void {
     if (this.over) return;

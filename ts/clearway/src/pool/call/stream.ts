@@ -18,7 +18,7 @@ class CallStream implements StreamSide, ConsumerWire {
   consumer: Consumer | undefined;
   readonly tracker: CallTracker;
   readonly #call: PoolCall;
-  /** Weak reference to the caller's handle. It is empty once the caller has dropped the handle. */
+  /** Weak reference to the caller's handle. The reference is empty once the caller has dropped the handle and it was garbage-collected. */
   readonly #handle: WeakRef<StreamHandle>;
   /** The end of the call, if it came before there was a consumer. */
   #untold: ((consumer: Consumer) => void) | undefined;
@@ -72,7 +72,7 @@ class CallStream implements StreamSide, ConsumerWire {
   }
 
   cancel(): void {
-    // The reader's `return()` does not settle here. It settles after the task's `finally` has run.
+    // The reader's `return()` does not settle here. That promise settles after the task's `finally` has run.
     this.tracker.cancel(this.#call, undefined, tellEnded);
   }
 }

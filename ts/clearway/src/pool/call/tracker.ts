@@ -184,7 +184,7 @@ export class CallTracker {
     this.#sayLast(call, settle, outcome);
   }
 
-  // Ends the worker of a pool for one call before the caller receives the outcome. This code is separate from `#say`, because a closure in
+  // Ends the worker of a pool for one call before the caller receives the outcome. The code is not part of `#say`, because a closure in
   // `#say` would make every call allocate a context.
   #sayLast(call: PoolCall, settle: Settle, outcome: unknown): void {
     void this.host.close().then(() => settle(call, outcome));

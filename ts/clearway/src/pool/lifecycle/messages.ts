@@ -74,7 +74,7 @@ function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, 
       try {
         call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
       } catch (reason) {
-        // The listener is the caller's code. Its error ends its call, but must not lose the other frames of this message.
+        // The listener is the caller's code. An error of the listener ends its call, but must not lose the other frames of this message.
         tracker.cancel(call, reason);
       }
       return;
@@ -250,8 +250,8 @@ async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
     calls: worker.calls,
     expectsSoon: (id) => !worker.calls.get(id)?.record.estimate.long,
   });
-  // Sends the ring's memory in a message of its own. If it shared a message with other frames and that message was lost, the worker would
-  // have no ring and would never read the caller's frames.
+  // Sends the ring's memory in a message of its own. A message that also has other frames could be lost because of them. The worker would
+  // then have no ring and would never read the caller's frames.
   worker.transport.flush();
   worker.tell(Op.Ring, 0, ring.memory);
   worker.ring = worker.transport.ring = ring;

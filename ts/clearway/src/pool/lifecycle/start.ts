@@ -9,8 +9,8 @@ import { lost } from "./stop.js";
 
 /**
  * Sends an early call to each worker that is starting. The frame has the task's name instead of its index, which is not known yet. The
- * worker finds the call when it is ready, so the result comes one round trip earlier. Sends only plain calls, and only while no worker has
- * listed its tasks.
+ * worker finds the call when it is ready, so the result comes one round trip earlier. Sends only calls without flags, moved memory or
+ * deeply nested arguments, and only while no worker has listed its tasks.
  */
 export function sendEarly({ backlog, records, workers }: LifecycleHost): void {
   if (records.known) return;

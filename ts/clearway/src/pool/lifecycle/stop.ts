@@ -20,8 +20,8 @@ const aliveMs = 1_000;
 // Maximum time in milliseconds for a worker to close its resources. After that, the pool ends the worker.
 const closeLimitMs = 5_000;
 
-// If a worker crashes within this time of its start, in milliseconds, and has finished no task, the pool replaces it only when a call needs
-// a worker.
+// Time after a worker's start, in milliseconds. If a worker exits within this time and has finished no task, the pool replaces it only when
+// a call needs a worker.
 const provenMs = 1_000;
 
 /** Notifies a worker that a call was cancelled. The call then has the grace period to stop. */
@@ -49,7 +49,7 @@ function overdue(host: LifecycleHost, worker: Worker): void {
     "the worker was replaced: another task of it did not stop when it was cancelled",
   );
   if (condemn(worker, why)) return;
-  // The worker has other calls. They may finish as long as the thread answers. The worker gets no new calls.
+  // The worker has other calls. The other calls may finish as long as the thread answers. The worker gets no new calls.
   const limitMs = Math.max(host.settings.graceMs, aliveMs);
   const look = async (): Promise<void> => {
     const alive = await within(pingWorker(worker), limitMs);

@@ -9,8 +9,8 @@ export interface Queued {
   readonly id: number;
 }
 
-// Number of taken items that the array may hold before it is compacted. It is small enough to hold little memory, and large enough to make
-// compacting cheap.
+// Number of taken items that the array may hold before it is compacted. The number is small enough to hold little memory, and large enough
+// to make compacting cheap.
 const takenMax = 64;
 
 /**

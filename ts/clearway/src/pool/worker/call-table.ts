@@ -6,12 +6,12 @@ const places = 1024;
 
 /**
  * The open calls of one worker, by id, with the methods of a map. Most calls are in an array, at the index that the low bits of their id
- * give. If another call has that place, the call is in a map instead. This happens if a call takes long, or if there are more calls than
- * places.
+ * give. If another call has that place, the call is in a map instead. A place is taken if a call takes long, or if there are more calls
+ * than places.
  *
  * A map alone is slower. With thousands of calls, V8 replaces the map's table again and again. An old table keeps all its entries and the
- * next table alive. With 1,000 calls in flight, every garbage collection then kept 1.5 MB of answered calls, and the caller spent a quarter
- * of its time on garbage collection (`spec/decisions/a-workers-calls-stand-in-an-array.md`).
+ * next table alive. With 1,000 calls in flight, every garbage collection then kept 1.5 MB of answered calls. The caller spent a quarter of
+ * its time on garbage collection. See `spec/decisions/a-workers-calls-stand-in-an-array.md`.
  */
 export class CallTable<Call extends { readonly id: number }> {
   size = 0;

@@ -216,7 +216,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /**
-   * Sends a call. Its arguments are sent at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
+   * Sends a call. The arguments leave at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
    * within this method. The call is therefore in the table and in the load before its frame is sent.
    */
   post(call: Call): void {
@@ -346,7 +346,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   #exited(code: number | undefined): void {
     clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
-    // The ring may still deliver frames that the worker had published. They must not make the pool send new calls to this worker.
+    // The ring may still deliver frames that the worker had published. Such frames must not make the pool send new calls to this worker.
     this.#gone = true;
     this.ring?.close();
     this.transport.close();
