@@ -176,8 +176,8 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   }
 
   /**
-   * Whether the pool may have to stop the call while it runs. The worker reports the start of such a call. The pool sends no call ahead
-   * behind it, and never sends it ahead behind other calls.
+   * Whether the pool may have to stop the call while it runs. The worker reports the start of such a call. A guarded call is never sent
+   * ahead to a busy worker, and no call is sent ahead behind it.
    */
   get guarded(): boolean {
     return this.options.limited || this.isStream || this.inputs !== undefined;

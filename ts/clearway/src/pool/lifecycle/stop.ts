@@ -166,7 +166,8 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   // Finds out for each call whether it may have run. A worker that ended itself has sent the ids of the calls that had begun.
   //
   // If the pool killed the worker because a call did not stop, the worker had sent all earlier results. The worker sends `Started` for a
-  // guarded call, and for every call if it runs several at once. Any other call may have run only if the worker also had a stream.
+  // guarded call. If it runs several calls at once, it sends `Started` for all of them while a guarded call is open. Any other call may
+  // have run only if the worker also had a stream.
   //
   // In all other cases it is unknown which calls had begun.
   const known = killed && why.code !== "message-error";
