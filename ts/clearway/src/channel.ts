@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Named messages, methods and events between two ends, over any transport.
+ * Sends named messages, method calls and events between two endpoints, over any transport.
  *
- * It also encodes their values as bytes: in Flutter's wire format, as JSON, as text or as raw bytes.
+ * The codecs encode the values as bytes: in Flutter's wire format, as JSON, as text or as raw bytes.
  *
  * @module clearway/channel
  */

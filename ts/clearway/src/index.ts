@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * The caller's side: pools, tasks, streams, resources. Task modules import `clearway/worker`; the meter is `clearway/meter`.
+ * The API for the calling thread: pools, calls, streams and placement advice. Task modules import `clearway/worker`. The meter is in
+ * `clearway/meter`.
  *
  * @module clearway
  */

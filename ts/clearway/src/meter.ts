@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * How long the thread was blocked, and by what.
+ * Measures how long a thread was blocked, and by what.
  *
- * Independent of the rest of Clearway and usable without it.
+ * The meter does not depend on the rest of Clearway. An app can use it alone.
  *
  * @module clearway/meter
  */

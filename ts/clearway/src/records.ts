@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Tables of typed rows that cross threads without decoding.
+ * Defines tables of typed rows. Another thread reads a table without decoding it.
  *
  * @module clearway/records
  */

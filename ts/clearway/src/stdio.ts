@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Channels to other processes, over their standard streams or any pair of streams. Node only.
+ * Connects channels to other processes, over their standard streams or any pair of streams. Node only.
  *
  * @module clearway/channel/stdio
  */

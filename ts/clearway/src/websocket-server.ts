@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Channels over WebSockets, the server's end. Node only; needs the package `ws`.
+ * Connects channels over WebSockets, as the server. Node only. Needs the package `ws`.
  *
  * @module clearway/channel/websocket-server
  */

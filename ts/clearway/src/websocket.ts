@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Channels over a WebSocket, the client's end, in browsers and in Node.
+ * Connects channels over a WebSocket, as the client. Works in browsers and in Node.
  *
  * @module clearway/channel/websocket
  */

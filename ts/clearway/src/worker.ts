@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * The imports of a task module. A task module is an ordinary module: a unit test can import it and call its functions.
+ * The API for task modules. A task module is an ordinary ES module: a unit test can import it and call its functions.
  *
  * @module clearway/worker
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The error codes that only channels use. They are in a separate file so that an app without channels does not load them;
- * spec/errors.md lists all codes. A test compares each code's comment with that page.
+ * The error codes that only channels use. These codes have a file of their own, so that an app without channels does not load it. The page
+ * spec/errors.md lists all codes. A test compares the comment of each code with that page.
  */
 export const channelErrorCodes = [
   /** the other end's handler for the channel has no such method; for a foreign end, there may be no handler */

@@ -2,15 +2,20 @@
 import { invalid } from "./clearway-error.js";
 
 /**
- * The requirement for an option. It is a minimum number, the name of a type (or of several), a list of allowed values, a group with its
- * own rules, or a test.
+ * The requirement for the value of an option, in one of five forms:
+ *
+ * - A number is the minimum.
+ * - A string contains the allowed types, as `typeof` names them.
+ * - An array lists the allowed values.
+ * - An object has the rules for the options of a nested object.
+ * - A function tests the value.
  */
 export type Rule = number | string | readonly unknown[] | Rules | Test;
-/** Returns true for a valid value, otherwise the requirement as a text. */
+/** Checks a value. Returns true for a valid value. For an invalid one, returns the requirement as text. */
 export type Test = (value: unknown) => true | string;
 export type Rules = { readonly [option: string]: Rule };
 
-/** Makes a test for a finite number without a fraction that is at least `least`. */
+/** Returns a test for an integer that is at least `least`. */
 export const whole =
   (least: number): Test =>
   (value) =>

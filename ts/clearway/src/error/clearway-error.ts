@@ -4,13 +4,13 @@ import type { ErrorCode } from "./codes.js";
 const brand = Symbol.for("clearway.error");
 
 /**
- * The error that Clearway itself throws. Errors of your tasks keep their own class name, message and properties.
+ * An error that Clearway itself throws. An error that your task throws keeps its own class name, message and properties.
  *
- * Distinguish cases by {@link ClearwayError.code}, never by the message.
+ * Distinguish errors by {@link ClearwayError.code}, never by the message.
  */
 export class ClearwayError extends Error {
   override readonly name = "ClearwayError";
-  /** The kind of error, from a closed list. */
+  /** The kind of error. The list of codes is closed. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
@@ -19,8 +19,8 @@ export class ClearwayError extends Error {
   }
 
   /**
-   * Recognizes the errors of every copy of this class by their brand. Each entry of the package is bundled with its own copy of the
-   * class.
+   * Makes `instanceof` recognize the errors of every copy of this class, by their brand. Each entry point of the package is bundled with
+   * its own copy of the class.
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
     try {
@@ -32,20 +32,21 @@ export class ClearwayError extends Error {
   }
 }
 
-// Not in a static block: bundlers rename a class that uses its own name in its body. Its errors would then print as "_ClearwayError".
+// Sets the brand outside the class body. Bundlers rename a class that uses its own name in its body, and its errors would then print as
+// "_ClearwayError".
 Object.defineProperty(ClearwayError.prototype, brand, { value: true });
 
-/** Returns an error with a cause, unless the cause is undefined. */
+/** Returns an error with the given cause. If the cause is undefined, the error has no `cause` property. */
 export function caused(code: ErrorCode, message: string, cause: unknown): ClearwayError {
   return new ClearwayError(code, message, cause === undefined ? cause : { cause });
 }
 
-/** Returns the `invalid-argument` error for a bad value, as `name must be …: name=value`. Does not read the value's properties. */
+/** Returns an `invalid-argument` error with the message `name must be …: name=value`. Does not read the properties of the value. */
 export function invalid(name: string, must: string, value: unknown): ClearwayError {
   return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown(value)}`);
 }
 
-/** Formats a value for a message. Does not read an object's properties, because that could run the app's code. */
+/** Formats a value for an error message. Does not read the properties of an object, because a getter would run the app's code. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   return Object(value) === value ? `[${typeof value}]` : String(value);

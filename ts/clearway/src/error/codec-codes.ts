@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The error codes that a codec throws. All these errors have an `offset`.
+ * The error codes that a codec throws. Each of these errors has an `offset`.
  *
- * The codes are in a separate file so that an app without channels does not load them. spec/errors.md lists all codes, and spec/wire.md
- * defines the offset of each. A test compares each code's comment with spec/errors.md.
+ * These codes have a file of their own, so that an app without channels does not load it. The page spec/errors.md lists all codes. The page
+ * spec/wire.md defines the offset for each code. A test compares the comment of each code with spec/errors.md.
  */
 export const codecErrorCodes = [
   /** the bytes end before the value does, or a count is larger than the remaining bytes */

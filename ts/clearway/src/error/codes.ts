@@ -3,10 +3,10 @@ import type { ChannelErrorCode } from "./channel-codes.js";
 import type { CodecErrorCode } from "./codec-codes.js";
 
 /**
- * Every code of a {@link ClearwayError}, except for those of codecs and channels.
+ * The codes of a {@link ClearwayError}, without those of codecs and channels.
  *
- * Those are `codecErrorCodes` and `channelErrorCodes` of `clearway/channel`. The list is a contract: other languages use the same
- * codes, and a test compares it, with each code's comment, with `spec/errors.md`.
+ * `clearway/channel` exports the other codes, as `codecErrorCodes` and `channelErrorCodes`. The list is a contract: other languages use the
+ * same codes. A test compares the list, with the comment of each code, with `spec/errors.md`.
  */
 export const errorCodes = [
   /** an argument or an option is out of its range; the message names it and its value */
@@ -55,5 +55,7 @@ export const errorCodes = [
   "protocol",
 ] as const;
 
-/** Every code of a `ClearwayError`: of pools and tasks, of codecs, of channels. `spec/errors.md` explains each. */
+/**
+ * Every code of a `ClearwayError`: the codes of pools and tasks, of codecs, and of channels. The page `spec/errors.md` explains each code.
+ */
 export type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The deepest nesting of a value that may cross a thread.
+ * Maximum nesting depth of a value that crosses threads.
  *
- * Structured clone recurses. Chromium's workers cannot read objects nested 1,294 deep, and Node's main thread cannot read 2,011 levels
- * (measured). Posting such objects succeeds, but then the whole message is lost. The limit is less than half of these depths, because
- * stacks differ between platforms and with `stackSizeMb`.
+ * Structured clone is recursive. Chromium's workers cannot read objects nested 1,294 deep, and Node's main thread cannot read 2,011 levels
+ * (measured). The sender can still post such an object, but the receiver loses the whole message. The limit is less than half of these
+ * depths, because stack sizes differ between platforms and with `stackSizeMb`.
  */
 export const depthMax = 500;

@@ -2,7 +2,7 @@
 import { ClearwayError } from "./clearway-error.js";
 import { depthMax } from "./depth-max.js";
 
-/** Throws `not-cloneable` for a value that is nested deeper than hosts can read. Visits every object in the value once. */
+/** Throws `not-cloneable` for a value that is nested deeper than `depthMax`. Visits every object in the value once. */
 export function checkDepth(root: unknown): void {
   if (isDeep(root)) {
     throw new ClearwayError(
@@ -12,7 +12,9 @@ export function checkDepth(root: unknown): void {
   }
 }
 
-/** Returns whether structured clone would recurse deeper than `depthMax` into this value. Follows the same paths, but without recursion. */
+/**
+ * Returns whether structured clone would recurse deeper than `depthMax` into this value. Visits the same objects, but without recursion.
+ */
 export function isDeep(root: unknown): boolean {
   const seen = new Set<unknown>();
   const path = [[root].values()];
@@ -28,7 +30,7 @@ export function isDeep(root: unknown): boolean {
   return false;
 }
 
-// Returns the values that structured clone visits in an object. Calls no custom iterator, because that might never end.
+// Returns the values that structured clone visits in an object. Does not call custom iterators, because a custom iterator might never end.
 export function inside(node: object): unknown[] {
   if (ArrayBuffer.isView(node)) return [];
   if (node instanceof Error) return [node.cause];

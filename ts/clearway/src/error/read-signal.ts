@@ -4,7 +4,7 @@ import { invalid } from "./clearway-error.js";
 
 // A caller's signal may be any object. Its getters and methods may throw, call back into the library, or return wrong values.
 
-/** Returns an aborted signal's reason. Never throws: if the getter throws, returns the thrown value. */
+/** Returns the reason of an aborted signal. Never throws. If reading the reason throws, returns the thrown value. */
 export function reasonOf(signal: AbortSignal): unknown {
   try {
     return signal.reason;
@@ -13,7 +13,7 @@ export function reasonOf(signal: AbortSignal): unknown {
   }
 }
 
-/** Returns the reason of an aborted signal, otherwise undefined. An unreadable signal counts as aborted. Never throws. */
+/** Returns the reason if the signal has aborted, otherwise undefined. A signal whose properties throw counts as aborted. Never throws. */
 export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | undefined {
   try {
     return signal?.aborted ? { reason: reasonOf(signal) } : undefined;
@@ -22,7 +22,7 @@ export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | 
   }
 }
 
-/** Throws `invalid-argument` for any value other than undefined and an AbortSignal of any realm. */
+/** Throws `invalid-argument` unless the value is undefined or an AbortSignal. Accepts the AbortSignal of any realm. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function")
     throw invalid("signal", "an AbortSignal", signal);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Formats the caller's stack, for appending to the worker's stack. */
+/** Returns the caller's stack in the form that is appended to a worker's stack. Returns an empty string for an empty stack. */
 export function underSeam(callerStack: string): string {
   return callerStack && `\n    --- called from ---\n${callerStack}`;
 }
 
-/** Sets a property that the caller may change later. A property named `__proto__` stays an ordinary property. */
+/** Defines a property that can be changed later. Even a property named `__proto__` becomes an ordinary property. */
 export function define(target: object, key: string, value: unknown, enumerable = false): void {
   try {
     Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
   } catch {
-    // A DOMException's own accessors (`code`) may reject the change. They compute the same value.
+    // Some objects reject a property. A DOMException, for example, rejects `code`. The DOMException's own `code` has the same value.
   }
 }

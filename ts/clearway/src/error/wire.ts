@@ -3,10 +3,11 @@ import { ClearwayError } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
 import { define, underSeam } from "./stack.js";
 
-// An error crosses as a plain object. Structured clone loses a subclass's class name, the error's own properties, and the errors of an
-// AggregateError. It throws on the first property that cannot be cloned.
+// An error crosses threads as a plain object, because structured clone is not enough. Structured clone loses the class name of a subclass,
+// the error's own properties, and the errors of an AggregateError. Structured clone also throws on the first property that cannot be
+// cloned.
 
-/** A thrown value in a form that can be posted: an encoded error, or any other value, unchanged if it can be cloned. */
+/** A thrown value in a form that can be posted: an encoded error, or a clone of any other value. */
 export type WireError = WireValue | WireObject;
 
 interface WireValue {
@@ -14,7 +15,7 @@ interface WireValue {
 }
 
 interface WireObject {
-  /** The class for rebuilding the error: the nearest class that every host has, or ClearwayError. */
+  /** Name of the class that rebuilds the error: ClearwayError, or the nearest base class that every host has. */
   base: string;
   name: string;
   message: string;
@@ -24,7 +25,8 @@ interface WireObject {
   errors?: WireError[];
 }
 
-// Limits for a cause chain. A cyclic chain then ends, and a chain that was built in a loop does not flood the port.
+// Limits of an encoded error: levels of causes, errors in total, and properties of each error. The limits end a cyclic chain of causes, and
+// prevent a very long chain from flooding the port.
 const maxDepth = 16;
 const maxErrors = 256;
 const maxProps = 64;
@@ -36,17 +38,18 @@ const bases = new Map<unknown, AnyError>(
   [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError].map((type) => [type.name, type]),
 );
 
-/** Encodes any thrown value for posting. Never throws. Copies all values. */
+/** Encodes any thrown value for posting. Copies all parts of the value. Never throws. */
 export function encodeError(thrown: unknown): WireError {
   try {
     return encode(thrown, 0, { errors: maxErrors });
   } catch {
-    // A proxy threw, or an error's properties did.
+    // Reading the value threw. The value may be a proxy, or have a getter that throws.
     return { value: describe(thrown) };
   }
 }
 
-// The whole tree shares `left`. Otherwise, an AggregateError that contains itself twice would double at every depth.
+// `left` counts the errors that the whole tree may still contain. With a limit for each level only, an AggregateError that contains itself
+// twice would double the number of errors at every level.
 function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
   if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
   left.errors--;
@@ -69,9 +72,10 @@ function encode(thrown: unknown, depth: number, left: { errors: number }): WireE
 }
 
 /**
- * Rebuilds the thrown value.
+ * Rebuilds the thrown value from its encoded form.
  *
- * `callerStack` is the caller's stack without its first line. It is appended to the worker's stack, so the result shows both threads.
+ * `callerStack` is the caller's stack without its first line. `decodeError` appends it to the worker's stack, so that the error shows both
+ * threads.
  */
 export function decodeError(wire: WireError, callerStack = ""): unknown {
   if (!("base" in wire)) return wire.value;
@@ -93,14 +97,14 @@ function create({ base, name, message, errors = [] }: WireObject): Error {
     case "DOMException":
       return new DOMException(message, name);
     case "ClearwayError":
-      // The error's code is among its properties.
+      // `decodeError` replaces this code later: the real code is one of the encoded properties.
       return new ClearwayError("protocol", message);
     default:
       return new (bases.get(base) ?? Error)(message);
   }
 }
 
-/** Returns whether the value is an error of any realm. An error of a `vm` context is not an instance of this realm's class. */
+/** Returns whether the value is an error of any realm. An error of a `vm` context is not an instance of this realm's `Error`. */
 function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]";
 }
@@ -121,7 +125,8 @@ function baseOf(error: Error): string {
   return "Error";
 }
 
-// A subclass that does not set `name` inherits "Error". Its class name is more specific.
+// Returns the class name of an error that inherits a built-in name such as "Error". A subclass that does not set `name` has such a name,
+// and its class name is more specific.
 function nameOf(error: Error): string {
   const name = text(error, "name");
   const className = (read(error, "constructor") as { name?: unknown } | null | undefined)?.name;
@@ -149,7 +154,8 @@ function cloneable(value: unknown, instead: (value: unknown) => unknown = descri
   }
 }
 
-// A thrown object usually describes the problem, even if a part of it cannot cross. Keeps the parts that can cross.
+// Returns the properties of a thrown object that can be cloned. These properties usually describe the problem, even if the object as a
+// whole cannot cross threads.
 function detailsOf(value: unknown): unknown {
   if (value === null || typeof value !== "object") return describe(value);
   const keys = new Set(["name", "message", "code", ...Object.keys(value)]);

@@ -7,7 +7,7 @@ import { isBuffer, tagOf } from "./tag.js";
 
 const mark = "clearway:";
 
-/** Returns the browser's count of threads that the machine runs at once. */
+/** Returns how many threads the machine can run at once, as the browser reports it. */
 export function cores(): number {
   return globalThis.navigator?.hardwareConcurrency || 2;
 }
@@ -16,7 +16,7 @@ export function cores(): number {
 export const limitRules = "object";
 
 /**
- * Calls `act` with the reason when the signal aborts, or at once if it has aborted. Returns a function that unsubscribes.
+ * Calls `act` with the reason when the signal aborts, or at once if the signal has aborted already. Returns a function that unsubscribes.
  *
  * Never throws. A signal that throws counts as aborted. A foreign signal may call `act` more than once.
  */
@@ -31,7 +31,7 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
     try {
       signal.removeEventListener("abort", abort);
     } catch {
-      // What hears later finds that there is nothing to cancel.
+      // An event that still arrives finds nothing to cancel.
     }
   };
 }
@@ -39,36 +39,37 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
 /** Returns the function unchanged: browsers have no async contexts. */
 export const inContext = <Act>(act: Act): Act => act;
 
-/** Returns milliseconds since the epoch, as precise as the page's isolation allows; comparable between threads. */
+/**
+ * Returns the time since the epoch in milliseconds, as precise as the page's isolation allows. Times of different threads are comparable.
+ */
 export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Whether loading a part needs a network request. If so, parts are requested before they are needed. */
+/** Whether loading a part of the library needs a network request. If it does, the library requests parts before it needs them. */
 export const partsTravel = true;
 
 /** Whether a worker may survive an uncaught error. */
 export const outlivesErrors = true;
 
-/** Returns milliseconds of a monotonic clock, for differences within this thread. */
+/** Returns the time of a monotonic clock in milliseconds. Compare only times of the same thread. */
 export function clock(): number {
   return performance.now();
 }
 
-/** Prepares `clock` to be fast. In browsers it already is. */
+/** Prepares `clock` to be fast. Does nothing in browsers, where `clock` is always fast. */
 export function warmClock(): void {}
 
-/** Starts a module worker from its URL and returns at once. If the module fails to load, `error` is called. */
+/** Starts a module worker from its URL and returns at once. If the module fails to load, calls `events.error`. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
   return adopt(new Worker(url, { type: "module", name: mark + options.name }), events);
 }
 
-// Locks belong to an origin. A thread of another origin sees no holder for a held name.
+// Suffix of every lock name. The browser keeps separate locks for each origin, so a thread cannot see the locks of another origin.
 const originEnd = `@${globalThis.origin}`;
 
-// Holds a lock as long as this thread lives, and calls `held` with its name once the lock is granted, never before. The browser
-// processes the request only when the thread is free, which may be much later. `held` is never called where locks are denied (opaque
-// origins).
+// Holds a lock as long as this thread lives. Calls `held` with the lock's name once the browser has granted the lock. The browser processes
+// the request only when the thread is free, which may be much later. If the browser denies locks (opaque origins), `held` is never called.
 function holdLock(stem: string, held: (name: string) => void): void {
   const name = stem + originEnd;
   const hold = (): Promise<never> => {
@@ -81,11 +82,11 @@ function holdLock(stem: string, held: (name: string) => void): void {
 let ownLifeline: Promise<string> | undefined;
 
 /**
- * Returns the name of a lock that this worker holds as long as it lives.
+ * Returns a promise of the name of a lock that this worker holds as long as it lives.
  *
- * Other threads use the lock to detect the worker's end. The promise settles once the lock is held, and never where locks are denied.
- * Returns undefined on pages, because a lock would exclude them from the browser's back/forward cache, and in insecure contexts, which
- * have no locks.
+ * Other threads use the lock to detect the worker's end. The promise settles once the worker holds the lock. The promise never settles if
+ * the browser denies locks. Returns undefined in insecure contexts, which have no locks. Also returns undefined on pages: the browser does
+ * not put a page that holds a lock into its back/forward cache.
  */
 export function lifeline(): Promise<string> | undefined {
   if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
@@ -96,8 +97,8 @@ export function lifeline(): Promise<string> | undefined {
 /**
  * Calls `end` when the worker that holds the lock of this name is gone.
  *
- * A worker reports the name once it holds the lock, so if no thread holds it, the worker is already gone. Does nothing for a worker of
- * another origin. Rejects where there are no locks.
+ * A worker reports the lock's name only after it holds the lock. If no thread holds the lock, the worker is therefore already gone. Does
+ * nothing for a worker of another origin. Rejects if the host has no locks.
  */
 export async function watchLifeline(name: string, signal: AbortSignal, end: () => void): Promise<void> {
   if (!name.endsWith(originEnd)) return;
@@ -107,10 +108,10 @@ export async function watchLifeline(name: string, signal: AbortSignal, end: () =
   navigator.locks.request(name, { signal }, end).catch(() => {});
 }
 
-// Two pools, or two places of one, would each read the other's results from one worker.
+// Workers that a pool has taken over. If two pools, or two places of one pool, shared a worker, each would read the other's results.
 const adopted = /* @__PURE__ */ new WeakSet<object>();
 
-/** Takes over a worker that a factory made. Throws `invalid-argument` for anything else, and for a worker that was taken over before. */
+/** Takes over a worker that a factory made. Throws `invalid-argument` for any other value, and for a worker that was taken over before. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   if (typeof Worker !== "function" || !(worker instanceof Worker) || adopted.has(worker)) {
     throw new ClearwayError("invalid-argument", "the factory must return a new Worker");
@@ -121,7 +122,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (lifeline.signal.aborted) return;
     lifeline.abort();
     worker.onmessage = worker.onerror = null;
-    // A worker that counts as dead must stop, because its calls may run again elsewhere. A factory's own `terminate()` may throw.
+    // The pool treats this worker as dead and may run its calls again elsewhere, so the worker must stop. A factory's own `terminate()` may
+    // throw.
     try {
       worker.terminate();
     } catch {
@@ -133,18 +135,18 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (typeof data?.clearwayLifeline === "string") {
       watchLifeline(data.clearwayLifeline, lifeline.signal, end).catch(() => {});
     } else if (data?.clearwayEnding === true) {
-      // Arrives after the worker's last message, so no message is lost.
+      // The worker posts this message last, so no earlier message is lost.
       end();
     } else if (data === null) {
       // Chromium delivers `null` for a message that it cannot read.
       events.messageError(false);
     } else events.message(data);
   };
-  // Chromium's Worker has the event but no `onmessageerror` property; a handler set there would never be called.
+  // Chromium's Worker dispatches the event, but has no `onmessageerror` property. A handler set there would never be called.
   worker.addEventListener("messageerror", () => events.messageError(true), { signal: lifeline.signal });
   worker.onerror = (event) => {
     event.preventDefault();
-    // For a module that cannot be fetched, the event is a plain Event without a message.
+    // If the module cannot be fetched, the event is a plain Event without a message.
     events.error(event.error ?? new Error(event.message || "the worker's module could not be loaded"));
   };
   return {
@@ -160,7 +162,7 @@ interface WorkerScope extends EventTarget {
   postMessage(message: unknown, transfer: Transferable[]): void;
 }
 
-/** Returns the connection to the thread that started this dedicated worker. Returns undefined on a page and in other scopes. */
+/** Returns the connection to the thread that started this dedicated worker. Returns undefined on a page and in all other scopes. */
 export function parent(): ParentEndpoint | undefined {
   const Scope = (globalThis as Record<string, unknown>)["DedicatedWorkerGlobalScope"];
   if (typeof Scope !== "function" || !(globalThis instanceof Scope)) return undefined;
@@ -175,8 +177,7 @@ export function parent(): ParentEndpoint | undefined {
     listen: (onMessage, onMessageError) => {
       const heard = (event: Event): void => {
         const { data } = event as MessageEvent;
-        // Chromium delivers `null` for a message that it cannot read. If other code can post to the worker, `null` may be that code's
-        // message.
+        // Chromium delivers `null` for a message that it cannot read. In a worker without the mark, other code may also post `null`.
         if (data === null && marked) onMessageError();
         else onMessage(data);
       };
@@ -198,7 +199,7 @@ export function parent(): ParentEndpoint | undefined {
     ignore: () => ignore(),
     printed: () => undefined,
     holdLifeline: (name) => {
-      // Locks exist in secure contexts only. Elsewhere only `close` above reports the worker's end.
+      // Locks exist in secure contexts only. In other contexts, only the replaced `close` above reports the worker's end.
       if (held || !navigator.locks) return;
       held = true;
       holdLock(name, (told) => scope.postMessage({ clearwayLifeline: told }, []));
@@ -214,9 +215,9 @@ export function heapBytes(): number | undefined {
 let turns: MessageChannel | undefined;
 const waiting: (() => void)[] = [];
 
-/** Calls `next` after the waiting messages were handled. */
+/** Calls `next` after this thread has handled the messages that are waiting now. */
 export function afterMessages(next: () => void): void {
-  // A message to the own thread queues behind the waiting ones and is not clamped to 4 ms like a nested timer.
+  // A message that a thread posts to itself queues behind the waiting messages. Unlike a nested timer, it is not delayed by at least 4 ms.
   if (turns === undefined) {
     turns = new MessageChannel();
     turns.port1.onmessage = () => waiting.shift()?.();
@@ -228,7 +229,7 @@ export function afterMessages(next: () => void): void {
 const transferable =
   /^(MessagePort|(Readable|Writable|Transform|WebTransport(Receive|Send))Stream|ImageBitmap|OffscreenCanvas|VideoFrame|AudioData|RTCDataChannel|MediaSourceHandle)$/;
 
-/** Returns whether structured clone moves this object, of any realm. Buffers are handled separately. */
+/** Returns whether structured clone can move this object, of any realm. Other functions handle buffers. */
 export function isTransferable(value: object): boolean {
   return transferable.test(tagOf(value));
 }
@@ -236,27 +237,27 @@ export function isTransferable(value: object): boolean {
 const wasmPageBytes = 65_536;
 
 /**
- * Returns whether a failed post of this object may lose others. Those before it in the list were already moved.
+ * Returns whether a failed post of this object may lose other objects. The objects before it in the transfer list were already moved.
  *
- * The port transport posts the frames that have such objects in separate messages.
+ * The port transport posts frames with such objects in separate messages.
  */
 export function isDoubtful(object: object): boolean {
   return isBuffer(object) && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
 }
 
-// Chromium's postMessage throws on WebAssembly memory, which comes in whole pages. By then it has already detached the objects before
-// it in the list, which would be lost. Possible WebAssembly memory therefore comes first, and `port.ts` posts the frames that have any
-// in separate messages. One loss remains, with a typed error: buffers of whole pages in the same result as such memory. Copy those
-// buffers before.
+// Puts buffers that may be WebAssembly memory first in the transfer list. WebAssembly memory comes in whole pages, and Chromium's
+// `postMessage` throws on it. By then, Chromium has detached the objects before it in the list, and those would be lost. In addition,
+// `port.ts` posts the frames that contain such buffers in separate messages. One loss remains, and it is reported with a typed error: other
+// buffers of whole pages in the same result as WebAssembly memory. An app avoids this loss if it copies those buffers first.
 function doubtfulFirst(transfer: readonly object[]): Transferable[] {
   if (transfer.length < 2 || !transfer.some(isDoubtful)) return transfer as Transferable[];
   return [...transfer].sort((a, b) => Number(isDoubtful(b)) - Number(isDoubtful(a))) as Transferable[];
 }
 
-/** Returns whether the memory's owner keeps it. Browsers do not report this; the transport handles the failed post. */
+/** Returns whether this buffer is known to be unmovable. Always false: browsers do not report it. The transport handles a failed post. */
 export function isUntransferable(_buffer: ArrayBuffer): boolean {
   return false;
 }
 
-/** Throws for a buffer that was moved before. Browsers do this themselves when it is posted. */
+/** Does nothing in browsers: they throw themselves when a buffer that was moved before is posted. */
 export function refuseDetached(_object: object): void {}

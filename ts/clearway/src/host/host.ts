@@ -1,65 +1,73 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The differences between Node and browsers, as one small contract. `#host` is `node.ts` or `browser.ts`, chosen when the package is
-// built. All other code of the library is the same in both.
+// The contract for everything that differs between Node and browsers. `#host` resolves to `node.ts` or `browser.ts` when the package is
+// built. All other code of the library is the same for both.
 
-/** Receives a message's data. */
+/** Receives the data of a message. */
 export type OnMessage = (message: unknown) => void;
 
-/** One end of a connection. It posts structured clones, in order. */
+/** One end of a connection between two threads. Posts messages as structured clones, in order. */
 export interface Endpoint {
   /**
-   * Copies `message` and moves `transfer`. Throws DataCloneError if a value cannot cross, having moved nothing (exception: see
-   * `port.ts`).
+   * Posts a copy of `message` and moves the objects in `transfer`. Throws `DataCloneError` if a value cannot be cloned or moved. In that
+   * case nothing was moved, with the one exception that `port.ts` describes.
    */
   post(message: unknown, transfer: readonly object[]): void;
 }
 
-/** A worker's events, for the thread that started it. `exit` always comes last, exactly once. */
+/** The events of a worker, for the thread that started it. `exit` is called exactly once, as the last event. */
 export interface WorkerEvents {
   message: OnMessage;
-  /** A message could not be read on arrival. If not `sure`, it may be the module's own message `null`. */
+  /**
+   * Called when a message arrived that this thread could not read. If `sure` is false, the message may instead be a `null` that the task
+   * module posted.
+   */
   messageError(sure: boolean): void;
   /**
-   * An uncaught error. Node reports it right before `exit`, after all of the worker's messages; in a browser the worker may survive it.
+   * Called for an uncaught error in the worker. Node reports it right before `exit`, after all messages of the worker. In a browser, the
+   * worker may survive the error.
    */
   error(reason: unknown): void;
-  /** The worker is gone, and no more messages arrive. `code` is undefined where the host has no exit codes. */
+  /** Called when the worker is gone. No more messages arrive. `code` is undefined if the host has no exit codes. */
   exit(code: number | undefined): void;
 }
 
 /** A worker, seen from the thread that started it. */
 export interface WorkerHandle extends Endpoint {
-  /** Whether the worker received the greeting at its start. */
+  /** True if the worker received the pool's greeting when it started. */
   readonly greeted?: true;
-  /** Ends the thread at once, whatever it is doing. Settles when the thread is gone, after `exit`. */
+  /** Ends the thread at once, even if a task is running. The promise settles when the thread is gone, after `exit`. */
   terminate(): Promise<void>;
-  /** Sets whether this worker keeps the process alive (Node; no effect in browsers). */
+  /** Sets whether this worker keeps the process alive. Has no effect in browsers. */
   setRef(on: boolean): void;
 }
 
 /** The thread that started this worker, seen from inside the worker. */
 export interface ParentEndpoint extends Endpoint {
-  /** Whether Clearway's mark shows that a pool started this worker from a URL. */
+  /** Whether a pool started this worker from a URL. The pool marks such a worker when it starts it. */
   readonly marked: boolean;
-  /** The pool's greeting at the start of this worker. Only some hosts (Node) can pass it along; it saves waiting for a message. */
+  /**
+   * The pool's greeting, if the worker received it when it started. Only Node can pass it along. The worker then need not wait for a
+   * message.
+   */
   readonly greeting: unknown;
   listen(onMessage: OnMessage, onMessageError: () => void): void;
-  /** Calls `last` when this worker is about to end by itself (process.exit, self.close). It is the last chance to post. */
+  /** Calls `last` right before this worker ends itself (`process.exit`, `self.close`). `last` can still post messages. */
   onEnding(last: () => void): void;
-  /** Stops listening, so that a worker that does not belong to Clearway can end. */
+  /** Stops listening. A worker that does not belong to Clearway can then end. */
   ignore(): void;
-  /** Settles when all of this worker's printed output has left; undefined if none is waiting. */
+  /** Returns a promise that settles when all printed output of this worker was sent. Returns undefined if no output is waiting. */
   printed(): Promise<void> | undefined;
   /**
-   * Requests a lock of that name and holds it as long as this worker lives (browsers only).
+   * Requests a lock of that name and holds it as long as this worker lives. Does nothing in Node.
    *
-   * Notifies the other side once the lock is held. Takes effect once. Sends no notification where there are no locks.
+   * Notifies the parent once the worker holds the lock. Only the first call has an effect. If the host has no locks, the parent gets no
+   * notification.
    */
   holdLifeline(name: string): void;
 }
 
-/** Node's limits on a worker's memory, in MiB, as `worker_threads` takes them. */
+/** Limits on the memory of a worker in Node, in MiB. `worker_threads` takes them in this form. */
 export interface ResourceLimits {
   maxOldGenerationSizeMb?: number;
   maxYoungGenerationSizeMb?: number;
@@ -67,14 +75,16 @@ export interface ResourceLimits {
   stackSizeMb?: number;
 }
 
-/** How to start a worker from a URL. */
+/** Options for starting a worker from a URL. */
 export interface SpawnOptions {
   name: string;
   greeting: unknown;
   resourceLimits?: ResourceLimits | undefined;
 }
 
-/** A factory's result: the methods that Node's `Worker` and a browser's share, so that one type fits both. */
+/**
+ * A worker that a factory returned. The type has only the methods that the `Worker` of Node and that of browsers share, so it accepts both.
+ */
 export interface WorkerLike {
   /** Posts a message and moves the memory in `transfer`. */
   postMessage(message: unknown, transfer: never[]): void;

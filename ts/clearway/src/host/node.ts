@@ -10,12 +10,13 @@ import { isBuffer } from "./tag.js";
 
 const mark = "clearway:worker";
 
-// Requests all of a worker's printed output, and is also the answer. It travels between Clearway's frames, which are arrays.
+// Message that asks a worker to send all of its printed output. The worker answers with the same message. Clearway's own frames are arrays,
+// so this text cannot be mistaken for a frame.
 const flush = "clearway:flush";
 
-// Unreferencing a worker and referencing it again are four calls into Node's core, half a microsecond for each call that is made when
-// the previous one is answered. A worker is therefore unreferenced only after it has been idle for this long, in milliseconds. A script
-// with no other work ends that much later.
+// Idle time in milliseconds after which a worker no longer keeps the process alive. To unreference a worker and reference it again takes
+// four calls into Node's core. Without the delay, each call that is made when the previous one is answered would cost half a microsecond
+// more. The price of the delay: a script with no other work ends this much later.
 const releaseMs = 10;
 
 /** Returns the number of threads that the machine can run at once. */
@@ -31,7 +32,7 @@ export const limitRules = {
   stackSizeMb: 0,
 };
 
-/** One listener of a signal, for all that follow the signal. */
+/** The single listener of a signal, shared by all subscribers. */
 interface Hearing {
   readonly acts: Set<(reason: unknown) => void>;
   readonly abort: () => void;
@@ -40,10 +41,10 @@ interface Hearing {
 const hearing = new WeakMap<AbortSignal, Hearing>();
 
 /**
- * Calls `act` with the reason when the signal aborts, or at once if it has aborted. Returns a function that unsubscribes.
+ * Calls `act` with the reason when the signal aborts, or at once if the signal has aborted already. Returns a function that unsubscribes.
  *
- * Never throws. A signal that throws counts as aborted. Each signal has one listener: Node warns of more than ten, and hundreds of
- * calls may share one signal.
+ * Never throws. A signal that throws counts as aborted. Adds only one listener to each signal. Hundreds of calls may share a signal, and
+ * Node warns when a signal has more than ten listeners.
  */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
   const aborted = abortOf(signal);
@@ -90,14 +91,16 @@ export function inContext<Args extends unknown[], Result>(act: (...args: Args) =
   return AsyncResource.bind(act);
 }
 
-/** Returns milliseconds since the epoch, with the resolution of the monotonic clock; comparable between threads. */
+/**
+ * Returns the time since the epoch in milliseconds, with the resolution of the monotonic clock. Times of different threads are comparable.
+ */
 export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
 /**
- * Whether loading a part needs a network request. In Node it is a file, read in 0.3 ms. Loading parts when they are needed, or after
- * the first call was answered, does not delay another task's first call.
+ * Whether loading a part of the library needs a network request. In Node a part is a file, which loads in 0.3 ms. Node therefore loads a
+ * part when it is needed, or after the first call was answered. Neither delays the first call of another task.
  */
 export const partsTravel = false;
 
@@ -106,7 +109,7 @@ export const outlivesErrors = false;
 
 let shiftMs: number | undefined;
 
-/** Returns milliseconds of a monotonic clock, for differences within this thread. */
+/** Returns the time of a monotonic clock in milliseconds. Compare only times of the same thread. */
 export function clock(): number {
   if (shiftMs !== undefined) return performance.now() + shiftMs;
   const [seconds, nanoseconds] = process.hrtime();
@@ -116,14 +119,14 @@ export function clock(): number {
 /**
  * Prepares `clock` to be fast.
  *
- * A worker's first access to `performance` takes 0.5 ms, a fortieth of its start. Until then `clock` uses `process.hrtime`, which costs
- * slightly more per call and is the same clock.
+ * A worker's first access to `performance` takes 0.5 ms, a fortieth of the worker's start. Before this function is called, `clock` uses
+ * `process.hrtime`. `process.hrtime` reads the same clock, but costs slightly more per call.
  */
 export function warmClock(): void {
   shiftMs ??= clock() - performance.now();
 }
 
-/** Starts a worker from the URL of its module and returns at once. If the module fails to load, `error` is called. */
+/** Starts a worker from the URL of its module and returns at once. If the module fails to load, calls `events.error`. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
   // A single letter is a Windows drive, not a URL scheme.
   const worker = new threads.Worker(typeof url === "string" && /^[a-z][a-z0-9+.-]+:/i.test(url) ? new URL(url) : url, {
@@ -134,18 +137,18 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
   return { ...adopt(worker, events), greeted: true };
 }
 
-// Two pools, or two places of one, would each read the other's results from one worker.
+// Workers that a pool has taken over. If two pools, or two places of one pool, shared a worker, each would read the other's results.
 const adopted = /* @__PURE__ */ new WeakSet<object>();
 
-/** Takes over a worker that a factory made. Throws `invalid-argument` for anything else, and for a worker that was taken over before. */
+/** Takes over a worker that a factory made. Throws `invalid-argument` for any other value, and for a worker that was taken over before. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   if (!(worker instanceof threads.Worker) || adopted.has(worker)) {
     throw new ClearwayError("invalid-argument", "the factory must return a new worker_threads Worker");
   }
   adopted.add(worker);
   let gone = false;
-  // The error has its own connection and may arrive before the worker's last messages. All of these have arrived before its exit is
-  // reported.
+  // The worker's uncaught error. Node delivers errors over a separate connection, so an error may arrive before the worker's last messages.
+  // When Node reports the exit, all messages have arrived.
   let uncaught: { reason: unknown } | undefined;
   const exited = new Promise<unknown>((resolve) => {
     const exit = (code?: number): void => {
@@ -153,7 +156,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       worker.removeAllListeners();
       if (uncaught) events.error(uncaught.reason);
       events.exit(code);
-      // The worker's last output has arrived but may not be written yet.
+      // The worker's last output has arrived in this process, but may not be written yet.
       const unread = [worker.stdout, worker.stderr].filter((each) => each.readableFlowing && each.readableLength > 0);
       resolve(Promise.all(unread.map((each) => once(each, "close"))));
     };
@@ -172,7 +175,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   // True if the worker has printed since it last confirmed that all of its output had arrived.
   let printing = false;
   for (const stream of [worker.stdout, worker.stderr]) {
-    // If the factory's owner reads the stream, the owner is responsible for its output.
+    // If the app reads this stream itself, the app is responsible for the output.
     if (!stream.readableFlowing) continue;
     stream.on("data", () => {
       printing = true;
@@ -193,7 +196,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     worker.unref();
   };
   worker.on("message", (message) => {
-    // The worker's last lines were in flight when its last call was answered. It is unreferenced when they have arrived.
+    // The worker's last lines of output were still in flight when it answered its last call. Now they have arrived, so the worker can be
+    // unreferenced.
     if (message === flush) letGo();
     else events.message(message);
   });
@@ -203,7 +207,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer as threads.TransferListItem[]),
-    // Once: each call of Node's adds a listener until the thread has ended.
+    // Calls Node's `terminate` only once: each call adds a listener that stays until the thread has ended.
     terminate: () => {
       ending ??= end();
       return ending;
@@ -214,7 +218,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
         held = true;
         worker.ref();
       } else if (!on && held && release === undefined) {
-        // Then after one turn of the event loop, so that messages that arrived while this thread was busy are read first.
+        // After the delay, waits for one more turn of the event loop. This thread then first reads the messages that arrived while it was
+        // busy.
         release = setTimeout(() => setImmediate(letGo), releaseMs);
         release.unref();
       }
@@ -222,13 +227,14 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   };
 }
 
-// A factory's worker may have a `terminate()` of its own, which may throw, reject, or not end the thread.
+// Ends a worker's thread. A factory's worker may have its own `terminate()`, which may throw, reject, or not end the thread. Node's
+// `terminate` is therefore called in any case.
 function endThread(worker: threads.Worker): void {
   const { terminate } = threads.Worker.prototype;
   try {
     if (worker.terminate !== terminate) Promise.resolve(worker.terminate()).catch(() => {});
   } catch {
-    // Node's own follows.
+    // Node's `terminate` follows.
   }
   void terminate.call(worker);
 }
@@ -264,7 +270,8 @@ export function parent(): ParentEndpoint | undefined {
   };
 }
 
-// A worker's lines go to its parent one message at a time: the next leaves when the parent has taken the previous one.
+// Returns a promise that settles when all printed output was sent. Node sends a worker's lines to the parent one message at a time. Node
+// sends the next message when the parent has taken the previous one.
 function printed(): Promise<void> | undefined {
   const waiting = [process.stdout, process.stderr].filter((stream) => stream.writableLength > 0);
   if (waiting.length === 0) return undefined;
@@ -273,7 +280,7 @@ function printed(): Promise<void> | undefined {
   );
 }
 
-/** Not needed in Node: its ports report when the other side is gone. */
+/** Returns undefined. Node needs no lifeline: its ports report when the other side is gone. */
 export function lifeline(): Promise<string> | undefined {
   return undefined;
 }
@@ -285,46 +292,51 @@ export function heapBytes(): number | undefined {
   return process.memoryUsage().heapUsed;
 }
 
-/** Calls `next` after the waiting messages were handled. */
+/** Calls `next` after this thread has handled the messages that are waiting now. */
 export function afterMessages(next: () => void): void {
   setImmediate(next);
 }
 
 const transferables = new Set(["MessagePort", "ReadableStream", "WritableStream", "TransformStream"]);
 
-/** Returns whether structured clone moves this object. Buffers are handled separately. */
+/** Returns whether structured clone can move this object. Other functions handle buffers. */
 export function isTransferable(value: object): boolean {
-  // Compares names first: access to these globals would load Node's web streams, 2 ms of every worker's start.
+  // Compares names first. Access to these globals would load Node's web streams, which takes 2 ms of every worker's start.
   const type = value.constructor as { name?: string } | null | undefined;
   if (type?.name === undefined) return false;
   if (transferables.has(type.name)) return type === (globalThis as Record<string, unknown>)[type.name];
-  // FileHandle is not a global; its class name and descriptor identify it.
+  // FileHandle is not a global. Its class name and its file descriptor identify it.
   return type.name === "FileHandle" && "fd" in value;
 }
 
 const marked = (threads as { isMarkedAsUntransferable?: (value: object) => boolean }).isMarkedAsUntransferable;
 
-/** Returns whether a failed post of this object may lose others. Never in Node. */
+/** Returns whether a failed post of this object may lose other objects. Always false in Node. */
 export function isDoubtful(_object: object): boolean {
   return false;
 }
 
 const wasmPageBytes = 65_536;
 
-/** Returns whether the memory's owner keeps it: Node's buffer pool, marked buffers, and in Node 20 WebAssembly memory. */
+/**
+ * Returns whether this buffer cannot be moved. True for Node's buffer pool, for buffers marked as untransferable, and in Node 20 for
+ * WebAssembly memory.
+ */
 export function isUntransferable(buffer: ArrayBuffer): boolean {
   if (marked) return marked(buffer);
-  // Node 20 cannot report this and silently copies such a buffer in a transfer list. The pool in use can be recognised. WebAssembly
-  // memory comes in whole pages, so only buffers of whole pages justify the 2.5 us of the test.
+  // Node 20 has no `isMarkedAsUntransferable`. Node 20 silently copies such a buffer instead of moving it. The code below recognises Node's
+  // current buffer pool and WebAssembly memory. WebAssembly memory comes in whole pages, so the test, which takes 2.5 us, runs only for
+  // buffers of whole pages.
   if (buffer === Buffer.allocUnsafe(1).buffer) return true;
   return buffer.byteLength > 0 && buffer.byteLength % wasmPageBytes === 0 && staysInNode20(buffer);
 }
 
-// Node 20 skips objects that it does not move before it looks for duplicates in the list. It throws on duplicates before anything
-// moves. Newer versions reject WebAssembly memory themselves; remove this function with Node 20.
+// Returns whether Node 20 would copy this buffer instead of moving it. The test lists the buffer twice. Node 20 throws on a duplicate in
+// the list before it moves anything. But first it drops the objects that it does not move, so for such a buffer it finds no duplicate.
+// Newer versions reject WebAssembly memory themselves. Remove this function with Node 20.
 function staysInNode20(buffer: ArrayBuffer): boolean {
   const { stackTraceLimit } = Error;
-  // The stack would double the time.
+  // Capturing the stack would double the time of the test.
   Error.stackTraceLimit = 0;
   try {
     structuredClone(null, { transfer: [buffer, buffer] });
@@ -339,8 +351,8 @@ function staysInNode20(buffer: ArrayBuffer): boolean {
 /**
  * Throws `DataCloneError` for a buffer that was moved before.
  *
- * Node 20 posts such a buffer without an error, and the whole message arrives as a `messageerror`. Newer versions throw; remove this
- * with Node 20.
+ * Node 20 posts such a buffer without an error, but the receiver gets a `messageerror` for the whole message. Newer versions throw when the
+ * buffer is posted. Remove this function with Node 20.
  */
 export function refuseDetached(object: object): void {
   if (!isBuffer(object) || object.byteLength > 0) return;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Longest time for loading a part. Browsers wait minutes for a server that does not answer, and no call may wait that long. A part of
-// some KB that has not arrived by then will not arrive. The limit equals that of a worker's start.
+// Time limit for loading a part, in milliseconds; the same as the default limit of a worker's start. Browsers wait minutes for a server
+// that does not answer, and no call may wait that long. A part has a few KB. If it has not arrived within the limit, it will not arrive.
 const limitMs = 30_000;
 
 const asItIs = (cause: unknown): unknown => cause;
 
 /**
- * Returns a loader for a part of the library. The part is loaded once, at its first use.
+ * Returns a function that loads a part of the library at its first call. A part is a module that only some apps or calls need.
  *
- * If a load fails or takes too long, the next caller tries again. `explain` returns the error for the failed load.
+ * Loads the part once. If a load fails or takes too long, the next call tries again. `explain` converts the error of a failed load.
  */
 export function part<Content>(load: () => Promise<Content>, explain = asItIs): () => Promise<Content> {
   let loading: Promise<Content> | undefined;
@@ -28,7 +28,7 @@ export function part<Content>(load: () => Promise<Content>, explain = asItIs): (
   };
 }
 
-/** Preloads a part that will be needed soon. If this fails, the caller that needs the part loads it again and receives the error. */
+/** Preloads a part that will be needed soon. Ignores errors: the caller that needs the part loads it again and receives the error. */
 export function expectPart(load: () => Promise<unknown>): void {
   load().catch(() => {});
 }

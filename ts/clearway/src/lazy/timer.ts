@@ -3,12 +3,15 @@
 /** The handle that `setTimeout` returns, in any host. */
 export type Timer = ReturnType<typeof setTimeout>;
 
-/** Starts a timer of any length. Hosts count at most 24.8 days and fire at once for longer times, so longer times are cut to that. */
+/**
+ * Starts a timer of any length, in milliseconds. Hosts support at most 24.8 days and fire at once for a longer time. A longer time is
+ * therefore shortened to that maximum.
+ */
 export function after(ms: number, act: () => void): Timer {
   return setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 }
 
-/** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects, and leaves no timer behind. */
+/** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects. Leaves no timer behind. */
 export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (inTime: boolean): void => {

@@ -5,20 +5,21 @@ import type { Model } from "./model.js";
 import type { PlacedTask, PlacerOwner } from "./owner.js";
 import type { Clock } from "./turn.js";
 
-// Number of round trips after the first one, which may wake a worker. On a page, the clock has steps of 100 us: nine trips of 5 us each may
-// begin and end in one step. The trips therefore continue until they have taken `readableUs`.
+// Minimum and maximum number of timed round trips. An untimed trip comes first, because it may wake a worker. A page's clock has steps of
+// 100 us, so nine trips of 5 us each may begin and end within one step. Further trips therefore follow until the trips have taken
+// `readableUs` microseconds in total.
 const pingsMin = 9;
 const pingsMax = 128;
 const readableUs = 1000;
-// Runs before there is advice.
+// Number of measured runs that advice needs.
 const samplesNeeded = 16;
-// Smallest factor that is worth a change of code.
+// Minimum speed-up that justifies a change of the code.
 const worthFactor = 1.2;
 
-/** The part of a pool that the advisor reads. */
+/** The part of a pool that the advisor uses. */
 export type AdviserOwner = Pick<PlacerOwner, "records" | "workers" | "ping">;
 
-/** Returns the advice for every task of a pool. Runs no task. */
+/** Returns the advice for every task of a pool. Runs no task. May send pings to a worker, to measure the hop. */
 export async function advise(
   owner: AdviserOwner,
   clock: Clock,
@@ -37,7 +38,7 @@ export async function advise(
       stream: record.kind === "stream",
       calls,
       inline,
-      // Every result carries its run time, so these are known for tasks without placement too.
+      // Every result from a worker includes its run time, so these figures exist for tasks without placement too.
       samples: estimate.samples,
       runUs: estimate.meanUs,
       upperUs: estimate.meanUs === undefined ? undefined : estimate.peakUs,
@@ -58,7 +59,7 @@ async function pingUs(owner: AdviserOwner, clock: Clock): Promise<number | undef
     let sumUs = 0;
     let longestUs = 0;
     let trips = 0;
-    // Without the longest trip, which may include a pause. The mean, because the median is a step of the clock.
+    // Leaves out the longest trip, which may include a pause. Uses the mean, because the median would be a multiple of the clock's step.
     for (; trips < pingsMin || (sumUs - longestUs < readableUs && trips < pingsMax); trips++) {
       const fromUs = clock.nowUs();
       await owner.ping();
@@ -68,50 +69,50 @@ async function pingUs(owner: AdviserOwner, clock: Clock): Promise<number | undef
     }
     return (sumUs - longestUs) / (trips - 1);
   } catch {
-    // The pool has ended: the advice has no price of a hop.
+    // The pool has ended. The advice then does not include the price of a hop.
     return undefined;
   }
 }
 
-/** What the advisor says about one task. Plain data. Times in microseconds. */
+/** The advice for one task, as plain data. All times are in microseconds. */
 export interface TaskAdvice {
   task: string;
-  /** Where its calls go now. `auto`: placement decides call by call. */
+  /** Where the task's calls run now. With `auto`, placement decides for each call. */
   placement: "auto" | "worker" | "inline";
   calls: number;
-  /** Share of the calls that ran on the caller's thread, 0 to 1. */
+  /** Share of the calls that ran on the caller's thread, from 0 to 1. */
   inlineShare: number;
   /** Number of measured runs in workers. */
   samples: number;
   /** Mean time of a run in a worker. Undefined without a measurement. */
   runUs: number | undefined;
-  /** Upper bound for a run. */
+  /** Upper bound for the time of a run. Undefined without a measurement. */
   upperUs: number | undefined;
-  /** Time that the hop to a worker and back adds to a single call. */
+  /** Time that the hop to a worker and back adds to a single call. Undefined without a measurement. */
   hopUs: number | undefined;
-  /** Mean time of a run on the caller's thread, with its copies. Undefined without a measurement. */
+  /** Mean time of a run on the caller's thread, including copies. Undefined without a measurement. */
   inlineUs: number | undefined;
-  /** The better place. Undefined without enough measurements. */
+  /** The better place for the task's calls. Undefined without enough measurements. */
   better: "inline" | "worker" | undefined;
-  /** How many times faster a single call is there than in the other place. */
+  /** How many times faster a single call is in the better place than in the other one. About 1 if both places are about equally fast. */
   factor: number | undefined;
-  /** The same in a sentence. */
+  /** The advice as a sentence. */
   advice: string;
 }
 
-/** What the advisor says about a pool. Plain data for `JSON.stringify`; `text` is for reading. */
+/** The advice for all tasks of a pool, as plain data for `JSON.stringify`. */
 export interface Advice {
   tasks: TaskAdvice[];
-  /** Notes about the whole pool, such as why nothing can run inline. */
+  /** Notes about the whole pool, such as the reason why nothing can run inline. */
   notes: string[];
   text: string;
 }
 
-/** The measurements of a task, from the pool or from placement. */
+/** The measurements of a task, from the pool or from placement. All times are in microseconds. */
 export interface Facts {
   task: string;
   placement: TaskAdvice["placement"];
-  /** Whether the task may run inline: a plain function without resources that is not declared `worker`. */
+  /** Whether the task may run inline: it is a plain function without resources, and is not declared `worker`. */
   movable: boolean;
   stream: boolean;
   calls: number;
@@ -123,7 +124,7 @@ export interface Facts {
   inlineUs: number | undefined;
 }
 
-/** Returns the advice for one task. Pure. */
+/** Returns the advice for one task. A pure function. */
 export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
   const { task, placement, calls, inline, samples, runUs, upperUs, hopUs, inlineUs } = facts;
   const said = { task, placement, calls, inlineShare: calls === 0 ? 0 : inline / calls, samples };
@@ -161,7 +162,10 @@ export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
   return say(`${compared}: ${gain}; ${how}`, "inline", factor);
 }
 
-/** Returns the measurements of a task's most common class of arguments, which stand for the task. */
+/**
+ * Returns the measurements of a task. The mean times are those of the most common class of arguments. `samples` counts the runs of all
+ * classes, and `upperUs` is the highest bound of all classes.
+ */
 export function factsOf(model: Model): Pick<Facts, "samples" | "runUs" | "upperUs" | "hopUs" | "inlineUs"> | undefined {
   let main: CallProfile | undefined;
   let samples = 0;

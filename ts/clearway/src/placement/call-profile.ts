@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { burstClass, Cost, Hop, JitWarmup } from "./cost.js";
 
-// Calls change to inline below 0.88 of the worker's price, and back above 1.1 of it. In between, the worse place costs at most 14 % more.
+// Calls move to the caller's thread if the inline price is below 0.88 of the worker's price. Calls move back to workers if the inline price
+// is above 1.1 of the worker's price. Between these limits, the worse place costs at most 14 % more.
 const enterBelow = 0.88;
 const leaveAbove = 1.1;
-// Bursts in a row for which the other place is cheaper, before a change.
+// Number of consecutive bursts for which the other place must be cheaper before the choice changes.
 const streakNeeded = 3;
-// Share of the time that trials of the other place may cost.
+// Share of the run time that trials of the other place may cost.
 const exploreShare = 0.01;
-// While calls run inline, bursts between two trials of a worker. While they run in workers, calls between two inline trials.
+// Minimum distance between two trials: 16 bursts between trials of a worker, which take place while calls run inline. 256 calls between
+// inline trials, which take place while calls run in workers.
 const burstsBetween = 16;
 const callsBetween = 256;
-// Workers measure in whole microseconds.
+// Lowest run time that is used in a ratio. Workers report whole microseconds, so a reported 0 stands for up to this time.
 const resolutionUs = 0.5;
-// Weight of one run, unless the caller passes another one. A sample counts for at most four times the current ratio, because a pause in one
-// run says nothing about the task.
+// Weight of one run in the ratio, unless the caller passes another weight. A sample counts as at least a quarter of the current ratio, and
+// as at most four times the current ratio. A pause during one run says nothing about the task.
 const oneRun = 1 / 8;
 const clip = 4;
-// A single inline call among many in workers runs with cold caches: 30 us instead of 6. A trial is therefore a series of calls. The first
-// ones warm the caches, and the median of the others counts.
+// A trial is a series of inline calls. A single inline call among many in workers runs with cold caches and takes 30 us instead of 6. The
+// first calls of a trial warm the caches. The result of a trial is the median time of the other calls.
 const warmUpCalls = 8;
 const countedCalls = 16;
-// Runs in workers before the first inline run of a task.
+// Number of runs in workers that a task needs before its first inline run.
 const runsNeeded = 16;
-// Inline runs after the JIT warm-up that are compared with the worker's runs.
+// Number of inline runs after the JIT warm-up whose mean is compared with the worker's.
 const warmRuns = 16;
-// A task that never ran inline may take longer there than in a worker: its code is cold on this thread, which also copies the arguments.
+// Factor on the worker's bound for a task that never ran inline. Such a task may take longer inline, because its code is cold on this
+// thread, and because this thread also copies the arguments.
 const untried = 2;
-// A class of calls may join the grant of another class this often. Then one of its calls is decided and measured by itself.
+// Maximum number of times in a row that a class of arguments may join the grant of another class (`inline-grant.ts`). After that, a call of
+// the class is decided and measured by itself.
 const joinsMax = 4;
 
 /**
- * Remembers where calls of one class, in bursts of one size, run. Changes late, so that nearly equal prices do not make calls alternate. A
- * pure value.
+ * Remembers whether calls of one class, in bursts of one size, run inline. Changes this choice late, so that calls do not alternate between
+ * two places with nearly equal prices. Reads no clock and starts no thread.
  */
 export class Choice {
   inline = false;
@@ -40,7 +44,7 @@ export class Choice {
   #purseUs = 0;
   #since = 0;
 
-  /** Compares the prices, once per burst. Returns whether the choice changed. */
+  /** Compares the prices. Called once per burst. Returns whether the choice changed. */
   look(inlineUs: number, workerUs: number): boolean {
     const other = this.inline ? inlineUs > workerUs * leaveAbove : inlineUs < workerUs * enterBelow;
     this.#streak = other ? this.#streak + 1 : 0;
@@ -50,7 +54,10 @@ export class Choice {
     return true;
   }
 
-  /** Saves time for a trial of the other place, once per call. Returns true at a burst's first call if the trial's price is saved. */
+  /**
+   * Adds a share of a call's time to the savings for a trial of the other place. Called once per call. Returns true at the first call of a
+   * burst if a trial is due: the savings cover its price, and enough bursts or calls have passed since the last one.
+   */
   save(ownUs: number, tryUs: number, firstOfBurst: boolean): boolean {
     this.#purseUs += ownUs * exploreShare;
     if (!this.inline || firstOfBurst) this.#since++;
@@ -60,13 +67,16 @@ export class Choice {
     return true;
   }
 
-  /** Saves time for a trial of a worker, for `bursts` bursts whose calls took `ownUs` inline and were not placed one by one. */
+  /**
+   * Adds to the savings for a trial of a worker, for `bursts` bursts that ran under a grant. The calls of these bursts took `ownUs`
+   * microseconds inline.
+   */
   credit(ownUs: number, bursts: number): void {
     this.#purseUs += ownUs * exploreShare;
     this.#since += bursts;
   }
 
-  /** An inline run was over the budget: calls go to workers. */
+  /** Changes the choice to workers, after an inline run exceeded the budget. */
   leave(): void {
     this.inline = false;
     this.#streak = this.#since = this.#purseUs = 0;
@@ -74,8 +84,8 @@ export class Choice {
 }
 
 /**
- * Run time on the caller's thread, with its copies, divided by the run time in a worker. Kept apart from the two costs, because only one of
- * them is fresh at a time, and the ratio drifts least. A pure value.
+ * Ratio of the run time on the caller's thread, including copies, to the run time in a worker. The ratio is kept in addition to the two run
+ * times. Only one of these is recent at any time, and the ratio changes less over time than either of them.
  */
 export class Ratio {
   #value = 1;
@@ -118,7 +128,7 @@ export class Ratio {
 /** Number of calls in a trial. */
 export const trialCalls = warmUpCalls + countedCalls;
 
-/** A series of inline runs that measures what they cost now. A pure value. */
+/** A series of inline runs that measures the current cost of an inline run. Reads no clock and starts no thread. */
 export class Trial {
   #us: number[] = [];
 
@@ -126,7 +136,7 @@ export class Trial {
     return this.#us.length > 0;
   }
 
-  /** Adds a run. Returns the time of one run, in microseconds, once the trial is complete. */
+  /** Adds a run. Returns the median time of a run in microseconds once the trial is complete, and undefined before. */
   add(us: number): number | undefined {
     this.#us.push(us);
     if (this.#us.length < trialCalls) return undefined;
@@ -140,10 +150,13 @@ export class Trial {
   }
 }
 
-/** Where a call runs. `tried`: inline, as part of a trial. */
+/** Where a call runs. `tried` means inline, as part of a trial. */
 export type Place = "worker" | "inline" | "tried";
 
-/** Inline runs that were measured together: `runs` calls in `bursts` bursts of about `burst` calls each. */
+/**
+ * Inline runs that were measured together: `runs` calls in `bursts` bursts of about `burst` calls each. All calls together took `us`
+ * microseconds.
+ */
 export interface Together {
   readonly runs: number;
   readonly us: number;
@@ -152,13 +165,16 @@ export interface Together {
 }
 
 /**
- * The measured costs of a task for arguments of one class, and the choice where to run it: inline only if that is cheaper than the hop and
- * surely short. A pure value, without a clock or a thread. All times in microseconds.
+ * The measured costs of a task for one class of arguments, and the choice where such calls run. A call runs inline only if that is cheaper
+ * than the hop to a worker and certainly short.
+ *
+ * Reads no clock and starts no thread. All times are in microseconds. `traffic.ts` defines bursts, periods and hops. `model.ts` defines the
+ * class of arguments.
  */
 export class CallProfile {
-  /** Runs in workers. */
+  /** The cost of runs in workers. */
   readonly run: Cost;
-  /** Runs on the caller's thread since inline was last chosen, including the copies of arguments and results. */
+  /** The cost of runs on the caller's thread since inline was last chosen, including the copies of arguments and results. */
   inline: Cost;
   readonly hop = new Hop();
   readonly #limitUs: number;
@@ -180,7 +196,7 @@ export class CallProfile {
     this.inline = new Cost(limitUs);
   }
 
-  /** Adds the price of a hop, from a period whose largest burst had `burst` calls. */
+  /** Adds a measured price of a hop, from a period whose largest burst had `burst` calls. */
   learnHop(burst: number, us: number): void {
     this.hop.learn(burst, us);
   }
@@ -189,8 +205,9 @@ export class CallProfile {
   ran(us: number): void {
     this.run.add(us);
     this.#warmup.ran(us);
-    // While calls run inline, a run in a worker is a trial. Before the ratio is known, the inline runs are kept: bursts over the budget end
-    // in workers, and each would discard the few inline runs so far.
+    // While calls run inline, a run in a worker is a trial and updates the ratio. Without a known ratio, this run must not make the inline
+    // runs stale. The last calls of a burst over the budget run in workers, and each of them would otherwise discard the few inline runs so
+    // far.
     if (!this.#inlineIsFresh || !this.#ratio.known) return;
     this.#ratio.learn(this.inline.meanUs, us);
     if (++this.#runsSince >= runsNeeded) this.#stale();
@@ -213,15 +230,16 @@ export class CallProfile {
   }
 
   /**
-   * Adds runs on the caller's thread that were measured together, of `kinds` classes including this one. They give the cost of a whole
-   * burst. A run that is measured by itself is usually a burst's first, with cold caches (2 us instead of 0.1).
+   * Adds runs on the caller's thread that were measured together. The runs belong to `kinds` classes, and this class is one of them. Such a
+   * measurement gives the cost of a whole burst. A run that is measured by itself is usually the first of its burst and has cold caches (2
+   * us instead of 0.1).
    */
   ranTogether({ runs, us, burst, bursts }: Together, kinds: number): void {
     if (this.#warmup.over && this.#inlineIsFresh) this.inline.learnMean(us / runs, runs);
     this.#choices[burstClass(burst)]?.credit(us / kinds, bursts);
   }
 
-  /** An inline run was over the budget: forgets all inline measurements. */
+  /** Forgets all inline measurements, after an inline run exceeded the budget. */
   overran(): void {
     this.inline = new Cost(this.#limitUs);
     this.#ratio.forget();
@@ -235,12 +253,12 @@ export class CallProfile {
     return this.#inlineIsFresh && this.#ratio.known ? this.#ratio.runOf(this.inline.meanUs) : this.run.meanUs;
   }
 
-  /** Expected time of an inline run. Without a measurement, the worker's time. */
+  /** Expected time of an inline run. Without an inline measurement, this is the worker's time. */
   get inlineUs(): number {
     return this.#inlineIsFresh && this.#ratio.known ? this.inline.meanUs : this.#ratio.inlineOf(this.run.meanUs);
   }
 
-  /** Whether inline runs were measured. */
+  /** Whether enough inline runs were measured for a ratio. */
   get measured(): boolean {
     return this.#ratio.known;
   }
@@ -251,25 +269,28 @@ export class CallProfile {
     return this.run.upperUs * (this.#ratio.known ? Math.max(1, this.#ratio.value) : untried);
   }
 
-  /** Expected time of a burst in `workers` workers. Undefined while the hop's price is unknown. */
+  /** Expected time of a burst in `workers` workers. Undefined while the price of a hop is unknown. */
   workerUs(burst: number, workers: number): number | undefined {
     const hopUs = this.hop.us(burst);
     return hopUs === undefined ? undefined : burst * hopUs + rounds(burst, workers) * this.runUs;
   }
 
-  /** Expected time of a burst of which as many calls run inline as the budget allows, and the others in workers. */
+  /** Expected time of a burst that runs inline as far as the budget allows. The calls that do not fit run in workers. */
   #withinUs(burst: number, workers: number): number {
     const { inlineUs } = this;
     const fit = Math.min(burst, 1 + Math.floor((this.#limitUs - this.upperUs) / inlineUs));
     return fit * inlineUs + (fit === burst ? 0 : (this.workerUs(burst - fit, workers) ?? 0));
   }
 
-  /** Whether calls may run inline: measured in workers often enough, and always short. */
+  /**
+   * Whether calls may run inline. There are three conditions: enough runs in workers were measured, no recent run exceeded the budget, and
+   * the upper bound of an inline run is within the budget.
+   */
   get safe(): boolean {
     return this.run.count >= runsNeeded && this.run.withinLimit && this.upperUs <= this.#limitUs;
   }
 
-  /** Chooses where a call in a burst of this size runs. The caller must still check that `upperUs` is left of the turn. */
+  /** Chooses where a call in a burst of this size runs. The caller must still check that the turn has `upperUs` left. */
   choose(burst: number, burstId: number, workers: number): Place {
     if (!this.safe) return "worker";
     this.#workers = workers;
@@ -278,7 +299,7 @@ export class CallProfile {
     const at = burstClass(burst);
     this.#choices[at] ??= new Choice();
     const choice = this.#choices[at];
-    // A burst that becomes larger than expected is decided again, for its new size.
+    // Decides again when a burst becomes larger than expected, because prices depend on the size.
     const first = this.#lookedIn !== burstId || this.#lookedAt !== at;
     let inlineUs = 0;
     if (first) {
@@ -288,32 +309,33 @@ export class CallProfile {
       if (choice.look(inlineUs, workerUs)) this.#changed(choice);
     }
     if (choice.inline) {
-      // A trial of a worker takes a whole burst, because the price of a hop depends on the burst's size.
+      // A trial of a worker takes a whole burst, because the price of a hop depends on the size of the burst.
       if (choice.save(this.inlineUs, Math.max(0, workerUs - inlineUs), first)) this.#workerTriedIn = burstId;
       return this.#workerTriedIn === burstId ? "worker" : "inline";
     }
     if (this.#trial.underWay) return "tried";
-    // The expected inline time may be wrong, and is then too high. The price of the trial is therefore limited.
+    // Limits the price of the trial, because the expected inline time may be far too high. Without the limit, the trial that could correct
+    // it might seem too expensive.
     const trialUs = Math.min(this.inlineUs, 2 * this.runUs) * trialCalls;
     return choice.save(workerUs / burst, trialUs, first) ? "tried" : "worker";
   }
 
-  /** Calls of this burst ran before. A trial of a worker needs a whole burst, so none begins in this one. */
+  /** Records that calls of this burst already ran under a grant. A trial of a worker needs a whole burst, so none begins in this burst. */
   looked(burst: number, burstId: number): void {
     this.#lookedIn = burstId;
     this.#lookedAt = burstClass(burst);
   }
 
   /**
-   * Whether calls may run under the grant of another class, measured together with its calls. They may if inline is chosen for them, and
-   * they did not join too often since one of them was measured by itself. Compares no prices.
+   * Returns whether a call may run under the grant of another class, measured together with that class's calls. The call may if inline is
+   * chosen for its class, and if the class has not joined too often since one of its calls was measured by itself. Compares no prices.
    */
   joins(burst: number, burstId: number): boolean {
     if (!this.#choices[burstClass(burst)]?.inline || this.#workerTriedIn === burstId) return false;
     return ++this.#joined <= joinsMax;
   }
 
-  // The side that was not used starts with the expectation of the other.
+  // Updates the costs after the choice changed. The new place starts with the time that the other place's runs predict for it.
   #changed(choice: Choice): void {
     if (!choice.inline) {
       this.run.expect(this.runUs);
@@ -323,7 +345,7 @@ export class CallProfile {
     }
   }
 
-  // The inline runs are too old for a bound. From now on the bound comes from the worker's runs.
+  // Discards the inline runs, because they are too old for a bound. The bound then comes from the worker's runs.
   #stale(): void {
     const expectedUs = this.inlineUs;
     this.inline = new Cost(this.#limitUs);
@@ -332,7 +354,7 @@ export class CallProfile {
   }
 }
 
-/** Returns how many calls of a burst the busiest worker runs, one after the other. With two workers, three calls take two rounds. */
+/** Returns how many calls of a burst the busiest worker runs one after the other. With two workers, three calls take two rounds. */
 export function rounds(calls: number, workers: number): number {
   return Math.ceil(calls / Math.max(1, workers));
 }

@@ -1,42 +1,47 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Periods before a price counts.
+// Number of measured periods that a price needs. `traffic.ts` defines a period.
 const periodsNeeded = 3;
-// Window of the mean, in periods. One period counts for at most `hopClip` times the mean.
+// Window of the mean price, in periods. One period counts for at most `hopClip` times the mean.
 const hopWindow = 8;
 const hopClip = 4;
-// Classes of bursts: 1, 2, 3 to 4, 5 to 8 … calls. The last one has all bursts above 2^13.
+// Number of burst classes: 1, 2, 3 to 4, 5 to 8 … calls. The last class has all bursts of more than 2^13 calls.
 const classes = 15;
-// Runs are compared in blocks, by their median, because a pause of the garbage collector in one run says nothing about the task.
+// Number of runs in a block. Blocks are compared by their median, because a pause of the garbage collector in one run says nothing about
+// the task.
 const blockRuns = 16;
-// Nearly as fast as in a worker: the code is compiled on both threads.
+// Code counts as compiled on both threads if an inline run takes at most this many times as long as a run in a worker.
 const warmBelow = 1.25;
-// Nearly as slow as the worker was after as many runs: the code is only cold.
+// A run counts as cold code, and not as a slow task, if it takes at most this many times the worker's time. The worker's time is the one
+// that it had after the same number of runs.
 const coldBelow = 1.5;
-// JIT compilers need many runs: `map`, `filter` and `reduce` over 1,000 elements took 20 us at first, and 6 us after some 2,500 runs, in
-// the worker and on the caller's thread. Code that is slow after this many runs, or this much time, stays slow.
+// Limits of the warm-up, in runs and in microseconds. JIT compilers need many runs: `map`, `filter` and `reduce` over 1,000 elements took
+// 20 us at first, and 6 us after some 2,500 runs, both in the worker and on the caller's thread. Code that is still slow at one of these
+// limits stays slow.
 const runsMax = 4096;
 const usMax = 100_000;
-// Most runs that are slower than the worker's own first runs explain.
+// Maximum number of runs that are slower than the worker's own first runs. After that, the warm-up ends: the task is slow on this thread.
 const inexcusableMax = 256;
-// Buckets per octave from 4 us to 2^31 us; below, one bucket per microsecond. A bound is at most a quarter too high. With whole octaves, it
-// was up to twice as high. The first inline run needs room for twice the bound, so tasks above a quarter of the budget never had one.
+// Number of buckets per octave, from 4 us to 2^31 us. Below 4 us, there is one bucket per microsecond. A bound is at most a quarter too
+// high. With one bucket per octave, it was up to twice as high. A task's first inline run needs room for twice the bound, so tasks that
+// took more than a quarter of the budget never ran inline.
 const bucketsAnOctave = 4;
 const buckets = bucketsAnOctave * 30;
-// Every 64 samples, old samples lose a quarter of their weight. The total weight is then about 256, enough for a quantile of 0.99. A task
-// that became short counts as short after 1,024 runs (0.75^16 is 0.01).
+// Every 64 samples, the weight of all samples is reduced by a quarter. The total weight is then about 256, enough for a quantile of 0.99. A
+// task that has become short counts as short after 1,024 runs (0.75^16 is 0.01).
 const ageEvery = 64;
 const keep = 3 / 4;
 const upperShare = 0.99;
-// Window of the mean, in samples; the same as in the pool's `Estimate`.
+// Window of the mean, in samples. The pool's `Estimate` has the same window.
 const meanWindow = 32;
-// A sample counts for at most this many times the mean, or this many microseconds if the mean is below 1 us. Otherwise one pause of the
-// garbage collector in a thousand runs of 1 us would double the mean.
+// A sample counts for at most this many times the mean, or this many microseconds if the mean is below 1 us. Without this limit, one pause
+// of the garbage collector in a thousand runs of 1 us would double the mean.
 const clip = 8;
-// Runs within the limit before one over the limit is forgotten. A task that is long once in twenty calls is then never trusted (the chance
-// of 256 short runs in a row is 2 in a million), but a pause of the machine is forgotten.
+// Number of runs within the limit after which a run over the limit is forgotten. A single pause of the machine is thus forgotten. A task
+// that is long once in twenty calls is practically never trusted: the chance of 256 short runs in a row is 2 in a million.
 const pardonAfter = 256;
-// The same for a worker's first run. It may read a table or compile code, and the first run on another thread does so too.
+// The same number for a worker's first run. A first run may read a table or compile code, and the first run on another thread would do so
+// too.
 const pardonFirstAfter = 1000;
 
 interface Price {
@@ -44,7 +49,7 @@ interface Price {
   periods: number;
 }
 
-/** The price of a hop: microseconds per call to a worker and back, by the size of the burst. A pure value. */
+/** The price of a hop, in microseconds per call to a worker and back, by the size of the burst. Reads no clock and starts no thread. */
 export class Hop {
   readonly #prices: (Price | undefined)[] = new Array(classes).fill(undefined);
 
@@ -57,11 +62,14 @@ export class Hop {
     price.us += (clipped - price.us) / Math.min(price.periods, hopWindow);
   }
 
-  /** Returns the price per call in a burst of this size, or of the nearest known size. Undefined if none is known. */
+  /**
+   * Returns the price per call in a burst of this size. If this size has no price, returns that of the nearest size. Returns undefined if
+   * no price is known.
+   */
   us(burst: number): number | undefined {
     const at = burstClass(burst);
     for (let away = 0; away < classes; away++) {
-      // Larger bursts first, because their calls are cheaper. A price that is too low keeps a call in the worker, which is safe.
+      // Prefers larger bursts, because their price per call is lower. A price that is too low keeps a call in the worker, which is safe.
       const price = this.#known(at + away) ?? this.#known(at - away);
       if (price !== undefined) return price.us;
     }
@@ -74,17 +82,17 @@ export class Hop {
   }
 }
 
-/** Returns the class of a burst. Bursts of one class have one price. */
+/** Returns the class of a burst. All bursts of a class have the same price. */
 export function burstClass(burst: number): number {
   return Math.min(classes - 1, 32 - Math.clz32(Math.max(0, burst - 1)));
 }
 
 /**
- * Keeps a thread's first runs out of the task's cost: code that is not compiled yet runs many times slower. The length of the warm-up is
- * read from the worker's own first runs. A pure value.
+ * Detects the end of a thread's JIT warm-up, so that the first runs do not count as the task's cost. Code that is not compiled yet runs
+ * many times slower. The expected length of the warm-up comes from the worker's own first runs. Reads no clock and starts no thread.
  */
 export class JitWarmup {
-  /** The worker's mean time of runs 1, 2 to 3, 4 to 7 … */
+  /** Mean time in microseconds of the worker's runs 1, 2 to 3, 4 to 7 … */
   readonly #curve: number[] = [];
   #workerRuns = 0;
   #block: number[] = [];
@@ -106,7 +114,7 @@ export class JitWarmup {
     this.#curve[octave] = before + (us - before) / within;
   }
 
-  /** Adds an inline run. `runUs`: its time in one of `workers` workers now, which are warm. */
+  /** Adds an inline run of `us` microseconds. `runUs` is the mean time of a run in the `workers` workers, which are warm. */
   ranInline(us: number, runUs: number, workers: number): void {
     this.#runs++;
     this.#us += us;
@@ -114,7 +122,8 @@ export class JitWarmup {
     if (this.#block.length < blockRuns) return;
     const medianUs = this.#block.sort((a, b) => a - b)[blockRuns / 2]!;
     this.#block = [];
-    // Each worker had as many runs as this thread has now when all workers together had `workers` times as many.
+    // The curve counts the runs of all workers together. When each worker had as many runs as this thread has now, all workers together had
+    // `workers` times as many.
     const octave = 31 - Math.clz32(this.#runs * workers);
     if (medianUs > Math.max(1, this.#curve[octave] ?? 0) * coldBelow) this.#inexcusable += blockRuns;
     const warm = medianUs <= Math.max(1, runUs) * warmBelow;
@@ -123,8 +132,8 @@ export class JitWarmup {
 }
 
 /**
- * The cost of runs, in microseconds: a mean that one slow run hardly moves, an upper bound, and whether a recent run exceeded the limit. A
- * pure value. Allocates 960 bytes once.
+ * The cost of runs, in microseconds: a mean that one slow run hardly changes, an upper bound, and whether a recent run exceeded the limit.
+ * Allocates 960 bytes once. Reads no clock and starts no thread.
  */
 export class Cost {
   readonly #limitUs: number;
@@ -152,22 +161,22 @@ export class Cost {
     this.#weights[bucket]! += 1;
     this.#total++;
     if (this.#count % ageEvery === 0) this.#age();
-    // Between two agings the bound only grows. A bound that is too high costs a hop, one that is too low a stall.
+    // Between two agings, the bound only grows. A bound that is too high costs a hop. A bound that is too low costs a stall.
     else if (topOf(bucket) > this.#upperUs) this.#upperUs = this.#quantile();
   }
 
-  /** Adds `runs` runs of `us` each on average, to the mean only. */
+  /** Adds `runs` runs of `us` microseconds each on average. Changes the mean only. */
   learnMean(us: number, runs: number): void {
     this.#meanUs += (us - this.#meanUs) * (runs / (runs + meanWindow));
   }
 
-  /** Starts the mean at an expected value. */
+  /** Sets the mean to an expected value, in microseconds. */
   expect(us: number): void {
     this.#meanUs = us;
     this.#expecting = true;
   }
 
-  /** Number of runs that were added. */
+  /** Number of runs that were added with `add`. */
   get count(): number {
     return this.#count;
   }
@@ -176,7 +185,7 @@ export class Cost {
     return this.#meanUs;
   }
 
-  /** Bound for 99 of 100 recent runs, at most a quarter too high. 0 without runs. */
+  /** Upper bound for 99 of 100 recent runs, in microseconds. The bound is at most a quarter too high, and 0 without runs. */
   get upperUs(): number {
     return this.#upperUs;
   }
@@ -195,7 +204,7 @@ export class Cost {
   #quantile(): number {
     let above = (1 - upperShare) * this.#total;
     let at = buckets - 1;
-    // With few samples, one of them is more than a hundredth, so the bound is their maximum.
+    // With fewer than 100 samples, each one has more than a hundredth of the weight. The bound is then the highest sample.
     for (; at > 0; at--) {
       above -= this.#weights[at]!;
       if (above < 0) break;
@@ -204,7 +213,7 @@ export class Cost {
   }
 }
 
-/** Returns the bucket of a time: a whole microsecond below 4 us, a quarter of an octave above. */
+/** Returns the bucket of a time in microseconds. A bucket is one microsecond wide below 4 us, and a quarter of an octave above. */
 function bucketOf(us: number): number {
   const whole = Math.min(us, 2 ** 31 - 1) | 0;
   if (whole < bucketsAnOctave) return whole;
@@ -212,7 +221,7 @@ function bucketOf(us: number): number {
   return octave * bucketsAnOctave + (whole >>> octave);
 }
 
-/** Returns the upper end of a bucket. */
+/** Returns the upper end of a bucket, in microseconds. */
 function topOf(bucket: number): number {
   if (bucket < bucketsAnOctave) return bucket + 1;
   const octave = Math.floor(bucket / bucketsAnOctave) - 1;

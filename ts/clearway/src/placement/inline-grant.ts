@@ -5,43 +5,47 @@ import { burstClass } from "./cost.js";
 import type { Model } from "./model.js";
 import type { PlacedOptions, PlacedTask } from "./owner.js";
 
-// Longest mean time of a run under a grant. Two readings of the clock (40 ns each) and the decision are most of the cost of a run of
-// arithmetic, and only tasks that short gain from a grant. The mean counts, because the runs that are measured one by one are then the
-// first of their bursts, with cold caches.
+// Maximum mean time of a run under a grant, in microseconds. Without a grant, each call needs a decision and two readings of the clock (40
+// ns each). For a run of a little arithmetic, that is most of the cost. Longer tasks gain nothing from a grant. The mean is compared and
+// not the bound: a run that is measured by itself is usually the first of its burst and has cold caches.
 const meanMaxUs = 8;
-// Most calls between two readings of the clock. Four times their expected time may take half of the turn's rest.
+// Maximum number of calls between two readings of the clock. Even if the calls take four times their expected time, they use at most half
+// of the time that is left of the turn. `caution` is the product of the factors 2 and 4.
 const callsMax = 128;
 const caution = 2 * 4;
-// The first call of a burst has cold caches and takes up to this many times as long as the others. If it does not, and all take as long as
-// it did, they still end within half of the turn's rest.
+// The first call of a burst has cold caches and takes up to this many times as long as the others. If the caches are not the reason, all
+// calls may take as long as the first one. The calls then still end within half of the time that is left of the turn.
 const coldFactor = 4;
-// Lowest expected time of a call. A page's clock has steps of 5 us or more, so a mean may be 0.
+// Lowest expected time of a call, in microseconds. A page's clock has steps of 5 us or more, so a measured mean may be 0.
 const leastUs = 0.25;
-// Readings of the clock per burst, and bursts per grant. Then a call is decided and measured by itself. That reads all profiles of a task:
-// 50 us for eight classes with cold caches, while a burst takes 9.
+// Maximum number of readings of the clock per burst, and maximum number of bursts per grant. At either limit, the next call is decided and
+// measured by itself. Such a call reads all profiles of a task. Reading the profiles of eight classes with cold caches takes 50 us, while a
+// whole burst under a grant takes 9 us.
 const looksMax = 8;
 const burstsMax = 64;
-// If runs under a grant take this many times their expected time, plus the time for cold caches, something has changed, and each call is
-// decided again.
+// A grant ends if its runs take more than `surprise` times their expected time, plus `coldUs` microseconds for cold caches. Something has
+// changed then, and each call is decided again.
 const surprise = 4;
 const coldUs = 8;
 
 /**
- * Lets the next calls of one task run inline without a decision and a measurement for each. Their time is measured together, per burst and
- * per 128 calls. A grant begins with the class of the call that was just measured. Other classes join one by one (the numbers from 0 to 99
- * are eight classes). It rests between bursts, so that it measures the caller's loop and no other code. A pure value. Times are passed in,
- * in microseconds.
+ * Lets the next calls of one task run inline, without a decision and a measurement for each call. The time of the calls is measured
+ * together, per burst and per 128 calls.
  *
- *   granted ── take, take, … ──┬── look ── take …       128 calls on
+ * A grant begins with the class of the call that was just measured. Other classes join one by one (numbers from 0 to 99 are in eight
+ * classes). A grant rests between bursts, so it measures the caller's loop and no other code. Reads no clock and starts no thread. The
+ * caller passes all times, in microseconds.
+ *
+ *   granted ── take, take, … ──┬── look ── take …             the next 128 calls
  *      │                       └── rest ── resume ── take …   the next burst
- *      └──────────────────────────────────────── end    another task; 64 bursts; a surprise
+ *      └───────────────────────────────────────── end         another task; 64 bursts; a surprise
  */
 export class InlineGrant {
-  /** Calls that may run before the clock is read again. */
+  /** Number of calls that may still run before the clock is read again. */
   left = 0;
-  /** Calls that ran since the clock was read. */
+  /** Number of calls that ran since the clock was read. */
   used = 0;
-  /** When the clock was read. */
+  /** Time of the last reading of the clock. */
   fromUs = 0;
   resting = false;
   /** Whether the runs took much longer than expected. The grant then ends. */
@@ -62,8 +66,9 @@ export class InlineGrant {
   #ranUs = 0;
 
   /**
-   * Grants further calls of a class, after one that took `us` in a burst of `burst` calls, with `leftUs` left of the turn. Extends the
-   * grant for the same task, or begins a new one. Grants nothing if the runs are so long that reading the clock costs little.
+   * Grants further calls of a class, after a call that took `us` in a burst of `burst` calls. `leftUs` is the time that is left of the
+   * turn. Extends the current grant if it is for the same task and options, otherwise begins a new one. Grants nothing if the runs are so
+   * long that reading the clock adds little to their cost.
    */
   grant(
     task: PlacedTask,
@@ -94,7 +99,7 @@ export class InlineGrant {
     this.#join(kind, profile);
   }
 
-  /** Whether calls of this class run under the grant. */
+  /** Returns whether calls of this class run under the grant. */
   covers(kind: number): boolean {
     if (kind === this.#kind) return true;
     if (!this.#profiles.has(kind)) return false;
@@ -103,8 +108,8 @@ export class InlineGrant {
   }
 
   /**
-   * Lets another class join, if it was measured recently, is short too, and inline is chosen for it. Returns false if its call must be
-   * decided and measured by itself.
+   * Lets another class join if its inline runs were measured and are short, and if inline is chosen for it. Returns false if the call must
+   * be decided and measured by itself.
    */
   widen(kind: number, burst: number, burstId: number): boolean {
     const profile = this.model?.profiles.get(kind);
@@ -114,7 +119,7 @@ export class InlineGrant {
     return true;
   }
 
-  /** Expected time of each call under the grant. */
+  /** Expected time of each call under the grant, in microseconds. */
   get costUs(): number {
     return this.#costUs;
   }
@@ -125,7 +130,7 @@ export class InlineGrant {
     this.used++;
   }
 
-  /** The clock was read: adds the time since the last reading. If it is over the budget, all classes of the grant have overrun. */
+  /** Adds the time since the last reading of the clock. If this time is over the budget, all classes of the grant count as overrun. */
   look(nowUs: number, budgetUs: number, pausedUs = 0): void {
     const us = nowUs - this.fromUs;
     this.fromUs = nowUs;
@@ -143,7 +148,7 @@ export class InlineGrant {
 
   /** Continues in the same burst, with `leftUs` left of the turn. Returns false if the next call must be decided and measured by itself. */
   renew(burst: number, nowUs: number, leftUs: number): boolean {
-    // A burst that becomes larger than expected is decided again, for its new size.
+    // Decides again when a burst becomes larger than expected, because prices depend on the size.
     if (this.surprised || burstClass(burst) !== burstClass(this.#burst)) {
       this.end();
       return false;
@@ -152,7 +157,10 @@ export class InlineGrant {
     return ++this.#looks < looksMax && this.left > 0;
   }
 
-  /** The burst of `burst` calls is over. Ends the grant if the size is not the expected one, because other prices apply to it. */
+  /**
+   * Pauses the grant after a burst of `burst` calls. Ends the grant instead if the size of the burst was not the expected one, because
+   * other prices apply to that size.
+   */
   rest(burst: number): void {
     if (this.task === undefined) return;
     if (burstClass(burst) !== burstClass(this.#burst)) return this.end();
@@ -160,7 +168,7 @@ export class InlineGrant {
     this.resting = true;
   }
 
-  /** Continues in the next burst, with one call before the clock is read. Returns false if the grant ends. */
+  /** Continues in the next burst. Allows one call before the next reading of the clock. Returns false if the grant ends. */
   resume(nowUs: number, leftUs: number): boolean {
     this.resting = false;
     this.#looks = 0;
@@ -171,7 +179,7 @@ export class InlineGrant {
     return lasts;
   }
 
-  /** Ends the grant, and gives its measurements to the model. */
+  /** Ends the grant and passes its measurements to the model. */
   end(): void {
     if (this.task === undefined) return;
     if (this.#ran > 0) {
@@ -195,7 +203,7 @@ export class InlineGrant {
   #join(kind: number, profile: CallProfile): void {
     this.#profiles.set(kind, profile);
     this.#kind = kind;
-    // Each call is expected to cost as much as the most expensive class.
+    // Expects each call to cost as much as a call of the most expensive class.
     this.#costUs = Math.max(this.#costUs, profile.inlineUs);
     this.#settle();
   }

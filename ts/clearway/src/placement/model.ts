@@ -3,40 +3,42 @@ import { isBuffer } from "../host/tag.js";
 import { isMap, isSet } from "../transfer/find-memory.js";
 import { CallProfile, type Place, type Together } from "./call-profile.js";
 
-// Calls of the first back-off. 64 runs in workers replace half of a task's statistics, and take a short time if it is called often.
+// Number of calls in the first back-off. 64 runs in workers replace half of a task's statistics. A task that is called often completes this
+// back-off quickly.
 const firstCalls = 64;
-// Highest level: 2^16 calls. A task that still comes back then costs one stall in 65,536 calls.
+// Highest back-off level, which lasts 2^16 calls. A task that exceeds the budget after every back-off then causes one stall in 65,536
+// calls.
 const highest = 10;
-// Time of inline runs within the budget, about a frame, that lowers the level by one. Pauses of the machine depend on time: one every 25
-// ms, measured on two cores that six processes share. A task's own long runs depend on calls: a task of 1 us that is long once in 3,000
-// calls is long every 3 ms.
+// Time of inline runs within the budget that lowers the level by one, in microseconds: about a frame. The level falls with time, because
+// pauses of the machine depend on time: there was one every 25 ms on two cores that six processes shared. A task's own long runs depend on
+// the number of calls: a task of 1 us that is long once in 3,000 calls has a long run every 3 ms.
 const cleanUs = 16_000;
-// Deepest level of a value that counts. The first element of a list stands for all.
+// Maximum depth to which a value is read. The first element of a list stands for all elements.
 const depthMax = 2;
-// Most argument classes per task. With more, no class would have enough measurements.
+// Maximum number of argument classes per task. With more classes, none would have enough measurements.
 const sitesMax = 64;
 
 /**
- * Sends a task that exceeded the budget to workers for a number of calls, twice as many each time. A pure value. Counts calls and not time,
- * so that a task that is called rarely does not run inline at every call.
+ * Sends a task that exceeded the budget to workers for a number of calls. Doubles this number after each further overrun. Counts calls and
+ * not time. Otherwise a task that is called rarely would run inline at every call. Reads no clock and starts no thread.
  */
 export class InlineBackoff {
   #level = -1;
   #callsLeft = 0;
   #cleanUs = 0;
-  /** Number of back-offs. */
+  /** Number of back-offs so far. */
   times = 0;
 
   get active(): boolean {
     return this.#callsLeft > 0;
   }
 
-  /** Calls that the current back-off still lasts. */
+  /** Number of calls that the current back-off still lasts. */
   get callsLeft(): number {
     return this.#callsLeft;
   }
 
-  /** An inline run was over the budget. */
+  /** Starts a back-off, because an inline run exceeded the budget. */
   overrun(): void {
     this.times++;
     this.#level = Math.min(this.#level + 1, highest);
@@ -44,12 +46,12 @@ export class InlineBackoff {
     this.#cleanUs = 0;
   }
 
-  /** A call went to the worker. */
+  /** Counts a call that went to a worker. */
   served(): void {
     if (this.#callsLeft > 0) this.#callsLeft--;
   }
 
-  /** Adds the time of inline runs that were within the budget. */
+  /** Adds the time of inline runs within the budget, in microseconds. */
   clean(us: number): void {
     if (this.#level < 0) return;
     this.#cleanUs += us;
@@ -60,9 +62,11 @@ export class InlineBackoff {
 }
 
 /**
- * Returns the class of a call's arguments. Calls of one class are expected to cost about the same. The class combines two octaves: one of
- * the size (elements, characters, bytes), and one of the largest number among the arguments, because a count (`primes(1e6)`) determines the
- * cost. Reads a few values, copies and allocates nothing.
+ * Returns the class of a call's arguments. Calls of one class are expected to cost about the same.
+ *
+ * The class combines the octaves of two values. One is the total size of the arguments (elements, characters, bytes). The other is the
+ * largest number among the arguments, because a count may determine the cost (`primes(1e6)`). Reads a few values. Copies and allocates
+ * nothing.
  */
 export function argumentClass(args: readonly unknown[]): number {
   let size = 0;
@@ -93,14 +97,17 @@ function sizeOf(value: unknown, depth: number): number {
   return sum;
 }
 
-/** Returns 0 for values below 1, then one class per power of two, up to 63. NaN is 0, infinity is 63. */
+/** Returns the octave of a value: 0 below 1, then one octave per power of two, up to 63. NaN gives 0, and infinity gives 63. */
 function octave(value: number): number {
   if (!(value >= 1)) return 0;
   if (value < 2 ** 31) return 32 - Math.clz32(value);
   return Math.min(63, Math.floor(Math.log2(value)) + 1);
 }
 
-/** The measurements of one task, and the decision where its next call runs. A pure value. Times are passed in, in microseconds. */
+/**
+ * The measurements of one task, and the decision where its next call runs. Reads no clock and starts no thread. The caller passes all
+ * times, in microseconds.
+ */
 export class Model {
   readonly backoff = new InlineBackoff();
   readonly profiles = new Map<number, CallProfile>();
@@ -110,7 +117,7 @@ export class Model {
     this.#budgetUs = budgetUs;
   }
 
-  /** Returns the profile of calls with arguments of this class. Undefined if there are too many classes. */
+  /** Returns the profile of calls with arguments of this class. Returns undefined if the task has too many classes. */
   profile(argumentClass: number): CallProfile | undefined {
     let profile = this.profiles.get(argumentClass);
     if (profile === undefined && this.profiles.size < sitesMax) {
@@ -120,7 +127,7 @@ export class Model {
     return profile;
   }
 
-  /** Decides where a call runs, with `leftUs` left of the turn. */
+  /** Decides where a call runs. `leftUs` is the time that is left of the turn. */
   place(profile: CallProfile | undefined, burst: number, burstId: number, workers: number, leftUs: number): Place {
     if (profile === undefined || this.backoff.active) {
       this.backoff.served();
@@ -130,7 +137,7 @@ export class Model {
     return place === "worker" || profile.upperUs > leftUs ? "worker" : place;
   }
 
-  /** Adds an inline run of `us`, of which the machine did not run this thread for `pausedUs`. */
+  /** Adds an inline run that took `us`. For `pausedUs` of this time, the machine did not run this thread. */
   ranInline(profile: CallProfile, us: number, place: Place, pausedUs = 0): void {
     if (us > this.#budgetUs) {
       // The machine caused this stall, not the call.
@@ -143,13 +150,16 @@ export class Model {
     profile.ranInline(us, place);
   }
 
-  /** Adds inline runs of these classes that were measured together, within the budget. */
+  /** Adds inline runs of these classes that were measured together and were within the budget. */
   ranTogether(profiles: ReadonlyMap<number, CallProfile>, ran: Together): void {
     this.backoff.clean(ran.us);
     for (const profile of profiles.values()) profile.ranTogether(ran, profiles.size);
   }
 
-  /** Inline runs of these classes, measured together, exceeded the budget. Any of them may have been the long one. */
+  /**
+   * Starts a back-off, because inline runs that were measured together exceeded the budget. Any of the given classes may have had the long
+   * run, so all of them lose their inline measurements.
+   */
   overranTogether(profiles: ReadonlyMap<number, CallProfile>, us: number, pausedUs = 0): void {
     if (us - pausedUs <= this.#budgetUs) return;
     this.backoff.overrun();

@@ -4,13 +4,19 @@ import type { TaskPlacement } from "../task/task.js";
 import type { LedgerSide } from "../transfer/ledger.js";
 
 /**
- * Where calls run. `auto`: on the caller's thread where that was learnt to be cheaper than the hop to a worker and well
- * within `inlineBudgetMs`, else in workers. `worker`: always in workers. `inline`: always on the caller's thread, however
- * long that takes, once the task module is loaded there; for comparisons.
+ * Where calls run.
+ *
+ * - `auto`: on the caller's thread if measurements show that this is cheaper than the hop to a worker and well within `inlineBudgetMs`.
+ *   Otherwise in a worker.
+ * - `worker`: always in a worker.
+ * - `inline`: on the caller's thread once the task module is loaded there, however long a call takes. Meant for comparisons.
+ *
+ * Some calls always run in a worker: streams, calls that can be cancelled, calls with a key or a progress listener, and tasks that are
+ * declared `worker`.
  */
 export type Placement = "auto" | "worker" | "inline";
 
-/** A task's record as placement reads and counts it. */
+/** The part of a task's record that placement reads and updates. */
 export interface PlacedTask {
   readonly name: string;
   /** Undefined until the first worker is ready. */
@@ -19,19 +25,19 @@ export interface PlacedTask {
   readonly index: number;
   /** The placement that the module declares. */
   readonly placement: TaskPlacement | undefined;
-  /** Run times in workers. */
+  /** Estimate of the run time in workers. Times are in microseconds. */
   readonly estimate: { readonly samples: number; readonly meanUs: number | undefined; readonly peakUs: number };
   calls: number;
   ok: number;
   failed: number;
-  /** Calls that ran on the caller's thread. */
+  /** Number of calls that ran on the caller's thread. */
   inline: number;
 }
 
-/** The options of a call as placement reads them. */
+/** The options of a call that placement reads. */
 export interface PlacedOptions {
   readonly placement: Placement | undefined;
-  /** Index of the worker that the call's key belongs to; -1 without a key. */
+  /** Index of the worker to which the call's key belongs. -1 without a key. */
   readonly place: number;
   /** Whether the call may be cancelled. */
   readonly limited: boolean;
@@ -39,24 +45,24 @@ export interface PlacedOptions {
   readonly strict: boolean;
 }
 
-/** What placement needs of a pool. The pool implements it. */
+/** The part of a pool that placement uses. The pool implements it. */
 export interface PlacerOwner {
-  /** URL of the task module, or a factory of workers. */
+  /** URL of the task module, or a factory that makes workers. */
   readonly source: URL | string | (() => unknown);
   readonly settings: {
     readonly placement: Placement | undefined;
     readonly inlineBudgetMs: number;
     readonly module: (() => Promise<unknown>) | undefined;
-    /** Time limit of a worker's start, and of loading the module for advice. */
+    /** Time limit in milliseconds for the start of a worker, and for loading the module before advice. */
     readonly startTimeoutMs: number;
   };
-  /** The error of every new call once the pool has ended; undefined before. */
+  /** The error with which every new call fails once the pool has ended. Undefined before. */
   readonly ended: ClearwayError | undefined;
   readonly records: ReadonlyMap<string, PlacedTask>;
   readonly workers: { count(state: "ready"): number };
   readonly toWorkers: LedgerSide;
   readonly fromWorkers: LedgerSide;
-  /** Counts the open calls. `close()` of the pool waits until `openCount` is 0; `shut` takes one off. */
+  /** Counts the open calls. The pool's `close()` waits until `openCount` is 0. `shut` subtracts one. */
   readonly tracker: { openCount: number; shut(): void };
   ping(): Promise<unknown>;
 }

@@ -14,15 +14,19 @@ import { Inline } from "./run-inline.js";
 import { Traffic } from "./traffic.js";
 import { type Clock, Turn, threadClock } from "./turn.js";
 
-// After an unexplained run over the budget, the CPU time is read at the beginning of each burst, until inline runs within the budget have
-// taken this long: four times the interval between two pauses of a busy machine (25 ms). Reading it costs 0.6 to 1.6 us per burst, so it is
-// not read without a reason.
+// Time in microseconds for which the placer watches for pauses of the machine after a run over the budget. The placer reads the CPU time at
+// the beginning of each burst, until inline runs within the budget have taken this time in total. The time is four times the interval
+// between two pauses of a busy machine (25 ms). A reading costs 0.6 to 1.6 us per burst, so the placer does not read the CPU time without a
+// reason.
 const suspiciousUs = 100_000;
 
-/** The task module on the caller's thread, or why it is not there. */
+/** The tasks of the module that was loaded on the caller's thread, or the reason why it was not loaded. */
 export type LoadedModule = { tasks: ReadonlyMap<string, TaskDefinition> } | { why: string };
 
-/** Imports the task module into the caller's thread. Never rejects. Without it, every call goes to a worker, and the advisor says why. */
+/**
+ * Imports the task module into the caller's thread. Never rejects. If the import fails, every call goes to a worker, and the advice
+ * contains the reason.
+ */
 export async function loadModule(
   source: PlacerOwner["source"],
   load: (() => Promise<unknown>) | undefined,
@@ -31,7 +35,7 @@ export async function loadModule(
     if (load === undefined && typeof source === "function") {
       return { why: 'the pool was made with a factory; give it `module: () => import("./x.tasks.js")` as well' };
     }
-    // Bundlers must not change this import: it has the URL that the workers load.
+    // Bundlers must not change this import, because it must load the same URL as the workers.
     const module = await (load ? load() : import(/* @vite-ignore */ /* webpackIgnore: true */ urlOf(source as string)));
     const tasks = (module as { default?: unknown } | null)?.default;
     if (tasks === null || typeof tasks !== "object") return { why: "the module exports no tasks by default" };
@@ -43,7 +47,8 @@ export async function loadModule(
   }
 }
 
-// A worker's URL is relative to the page or the working directory. An import's would be relative to this file.
+// Resolves a worker's URL in the same way as the host: relative to the page or to the working directory. `import()` would resolve it
+// relative to this file.
 function urlOf(source: URL | string): string {
   if (typeof source !== "string" || /^[a-z]+:/.test(source)) return String(source);
   const { document, location, process } = globalThis as {
@@ -54,17 +59,17 @@ function urlOf(source: URL | string): string {
   return new URL(source, document?.baseURI ?? location?.href ?? `file://${process?.cwd()}/`).href;
 }
 
-/** Called when a call that went to a worker is over. `runUs`: its run time in microseconds, or -1 without an answer. */
+/** Called when a call that went to a worker is over. `runUs` is its run time in microseconds, or -1 if there was no answer. */
 export type Answered = (runUs: number) => void;
 
-/** What placement knows about a task. */
+/** The state that placement keeps for a task. */
 interface Known {
   readonly model: Model;
   readonly definition: TaskDefinition | undefined;
   readonly answered: Map<CallProfile, Answered>;
 }
 
-/** Decides for each call whether it runs inline or in a worker, and runs inline calls. */
+/** Decides for each call whether it runs inline or in a worker. Runs the inline calls. */
 export class Placer {
   readonly #owner: PlacerOwner;
   readonly #clock: Clock;
@@ -78,9 +83,9 @@ export class Placer {
   #frameAsked = false;
   #markUs = 0;
   #markCpuUs: number | undefined;
-  /** Time of inline runs within the budget until the machine is no longer suspected of pauses. */
+  /** Inline run time in microseconds for which the placer continues to watch for pauses of the machine. At most 0 if it does not watch. */
   #suspiciousUs = 0;
-  /** Settles when the module is loaded or cannot be loaded. Undefined until a call may run inline. Never rejects. */
+  /** Settles when the module was loaded or its import failed. Undefined until the first call that may run inline. Never rejects. */
   loaded: Promise<void> | undefined;
   readonly #elsewhere: boolean;
   #abandon!: () => void;
@@ -98,7 +103,10 @@ export class Placer {
     this.#inline = new Inline(owner);
   }
 
-  /** Says which tasks would be faster on another thread. Waits for the module at most as long as for a worker's start. */
+  /**
+   * Returns the advice: which tasks would be faster on another thread. If the module is still loading, waits for it, at most as long as for
+   * the start of a worker.
+   */
   async advise(): Promise<Advice> {
     const { startTimeoutMs } = this.#owner.settings;
     if (this.loaded && !this.#module) await within(Promise.race([this.loaded, this.#abandoned]), startTimeoutMs);
@@ -109,21 +117,25 @@ export class Placer {
     return advise(this.#owner, this.#clock, this.#budgetUs, known, notes);
   }
 
-  /** Returns the placement of a task's calls. The call's option comes before the pool's, and that before the task's. */
+  /**
+   * Returns the placement of a task's calls. The call's option takes precedence over the pool's option, and the pool's option over the
+   * task's own.
+   */
   wish(task: PlacedTask, own?: Placement): Placement {
     if (task.kind !== "function" || task.placement === "worker") return "worker";
     return own ?? this.#owner.settings.placement ?? task.placement ?? "worker";
   }
 
   /**
-   * Runs the call inline and returns its promise. For a call that goes to a worker, returns the function to call with its run time, or
-   * undefined if placement does not measure it.
+   * Runs the call inline and returns its promise. If the call must go to a worker, returns a function, which the pool calls with the run
+   * time. Returns undefined if the call must go to a worker and placement does not measure it.
    */
   place(task: PlacedTask, args: unknown[], options: PlacedOptions): Promise<unknown> | Answered | undefined {
     try {
       return this.#place(task, args, options);
     } catch {
-      // For example, a getter of an argument threw. It throws again on the way to a worker, where it fails the call and not the caller.
+      // For example, a getter of an argument threw. The getter throws again on the way to a worker. The error then fails the call instead
+      // of reaching the caller synchronously.
       return undefined;
     }
   }
@@ -190,12 +202,13 @@ export class Placer {
     return answer;
   }
 
-  // The rest of the turn for inline runs.
+  // Returns the time that is left of the turn for inline runs, in microseconds.
   #roomUs(nowUs: number, burst: number, inlineUs: number): number {
     return this.#traffic.roomUs(this.#turn.leftUs(nowUs), this.#budgetUs, burst, inlineUs);
   }
 
-  // Extends the grant to a call that is the first of a burst or of a class, or before which the clock must be read.
+  // Returns whether the call may run under the grant, although the grant does not allow it yet. Such a call is the first of a burst, the
+  // first of a class, or a call before which the clock must be read.
   #extend(kind: number): boolean {
     const grant = this.#grant;
     if (grant.resting) {
@@ -212,7 +225,8 @@ export class Placer {
     return grant.widen(kind, this.#traffic.expected(grant.used), this.#traffic.burstId);
   }
 
-  // Measures the runs under the grant together. Over the budget, they count as one overrun.
+  // Reads the clock and adds the time of the runs under the grant, measured together. If they exceeded the budget, they count as one
+  // overrun.
   #account(): number {
     const grant = this.#grant;
     const { fromUs } = grant;
@@ -224,14 +238,14 @@ export class Placer {
   }
 
   #beginBurst(): void {
-    // With a mark of an earlier burst, the thread's sleep since then would count as a pause.
+    // Discards a reading of the CPU time from an earlier burst. With it, the thread's sleep since then would count as a pause.
     if (!this.#turn.watched) this.#markCpuUs = undefined;
     if (this.#suspiciousUs > 0) this.#mark(this.#clock.nowUs());
     this.#traffic.begin();
     this.#clock.afterBurst(this.#burstEnded);
   }
 
-  /** The pool is terminated: fails open inline runs. */
+  /** Fails open inline runs, because the pool is terminated. */
   abandon(why: ClearwayError): void {
     this.#abandon();
     this.#inline.abandon(why);
@@ -239,7 +253,7 @@ export class Placer {
 
   async #load(): Promise<void> {
     const { source, settings } = this.#owner;
-    // In a worker, the task module's `expose()` would answer that worker's own caller.
+    // Does not load the module in a worker. The module's `expose()` would answer the caller of that worker.
     this.#module = this.#elsewhere
       ? { why: "the pool was made in a worker, and calls run inline on main threads only" }
       : await loadModule(source, settings.module);
@@ -248,7 +262,7 @@ export class Placer {
   #know(task: PlacedTask): Known | undefined {
     const known = this.#known.get(task);
     if (known !== undefined) return known;
-    // In a turn of its own: the module's loader, which is not ours, may call this pool.
+    // Loads in a separate microtask, because the app's function that loads the module may call this pool.
     this.loaded ??= Promise.resolve().then(() => this.#load());
     if (this.#module === undefined) return undefined;
     const definition = "tasks" in this.#module ? this.#module.tasks.get(task.name) : undefined;
@@ -270,8 +284,8 @@ export class Placer {
     return answered;
   }
 
-  // Returns how long the machine did not run this thread during a run over the budget. Known only if the CPU time was read before the run:
-  // in a watched turn, or after another such run.
+  // Returns for how many microseconds the machine did not run this thread during a run over the budget. The result is 0 unless the CPU time
+  // was read before the run. The placer reads it in a watched turn, and after another run over the budget.
   #pausedUs(fromUs: number, toUs: number): number {
     if (toUs - fromUs <= this.#budgetUs) return 0;
     this.#suspiciousUs = suspiciousUs;
@@ -280,7 +294,8 @@ export class Placer {
     return cpuUs === undefined ? 0 : Math.max(0, toUs - this.#markUs - (cpuUs - this.#markCpuUs));
   }
 
-  // Not called when the watch of a turn begins: most turns end there, and reading the CPU time takes 1.6 us of a burst's 9.
+  // Reads the CPU time, unless it was read already. Not called when the watch of a turn begins. Most turns end soon after that, and a
+  // reading takes 1.6 us, compared with 9 us for a burst.
   #mark(nowUs: number): void {
     if (this.#markCpuUs !== undefined) return;
     this.#markUs = nowUs;
@@ -313,8 +328,8 @@ export class Placer {
   };
 }
 
-// A call that can be cancelled needs a thread that can be ended. A call with a key waits for other calls with that key. A listener to
-// progress must be called before the end of the task.
+// Returns whether a call may run on the caller's thread. A call that can be cancelled needs a thread that can be ended. A call with a key
+// waits for other calls with that key. A progress listener must be called before the task ends.
 function mayRunAnywhere({ limited, place, onProgress }: PlacedOptions): boolean {
   return !limited && place < 0 && onProgress === undefined;
 }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type CallProfile, rounds } from "./call-profile.js";
 
-// A period ends after this many answers, even if calls keep arriving faster than they are answered.
+// A period ends after this many answers at the latest, for calls that arrive faster than workers answer them.
 const periodCalls = 512;
 
-// Weight of one sample in the mean time that sending a call takes, and the limit of a sample. The limit excludes pauses of the machine and
-// the app's own code between two calls.
+// Weight of one sample in the mean time of sending a call, and the maximum of a sample in microseconds. The maximum excludes pauses of the
+// machine and the app's own code between two calls.
 const sendShare = 1 / 8;
 const sendMaxUs = 50;
 
 /**
- * Measures the price of a hop from the calls that go to workers and their answers, under the current load and with any carrier. A pure
- * value. Times are passed in, in microseconds.
+ * Measures the price of a hop to a worker and back, under the current load and with any transport. The measurements come from the calls
+ * that go to workers and from their answers. Reads no clock of its own: the caller passes all times, in microseconds, or a function that
+ * returns the time.
  *
- * A *burst* is a series of calls in one turn of the caller's code. Its calls share messages and wake-ups. A *period* begins with a call
- * while none is open, and ends with the answer after which none is open. The time of a period, less the workers' own runs, is the cost of
- * its hops: serializing, posting, waking, waiting, reading.
+ * A *burst* is a series of calls in one turn of the caller's code. The calls of a burst share messages and wake-ups. A *period* begins when
+ * a call goes to a worker while no other call is in flight. The period ends with the answer after which no call is in flight. The duration
+ * of a period, minus the workers' run times, is the cost of its hops: serializing, posting, waking, waiting and reading.
  */
 export class Traffic {
   #burst = 0;
   #lastBurst = 1;
   #sendUs = 0;
-  /** When the previous call of this burst went to a worker; negative if it did not. */
+  /** Time when the previous call of this burst went to a worker. Negative if the previous call did not go to a worker. */
   #sentAtUs = -1;
-  // Calls of the burst that went to workers. They share the hop.
+  // Number of calls of this burst that went to workers. These calls share the hop.
   #sent = 0;
-  /** Number of the burst. */
+  /** Number that identifies the current burst. */
   burstId = 0;
-  /** Whether a burst has begun and `burstEnded` will be called. */
+  /** Whether a burst has begun. If so, `burstEnded` will be called. */
   inBurst = false;
   #underWay = 0;
   #beganUs = 0;
@@ -45,7 +46,7 @@ export class Traffic {
     return Math.max(this.#burst, this.#lastBurst);
   }
 
-  /** Returns the expected size of the burst, with `untold` calls that are not counted yet and the current one. */
+  /** Returns the expected size of the burst, including the current call and `untold` calls that are not counted yet. */
   expected(untold: number): number {
     return Math.max(this.#burst + untold + 1, this.#lastBurst);
   }
@@ -55,7 +56,7 @@ export class Traffic {
     this.#burst += calls;
   }
 
-  /** Called when the next call is decided. If the previous one went to a worker, its sending has ended. */
+  /** Measures the time of sending the previous call, if that call went to a worker. Called when the next call is decided. */
   learnSend(nowUs: number): void {
     if (this.#sentAtUs < 0) return;
     this.#sendUs += (Math.min(nowUs - this.#sentAtUs, sendMaxUs) - this.#sendUs) * sendShare;
@@ -63,9 +64,11 @@ export class Traffic {
   }
 
   /**
-   * Returns the part of the turn's rest that inline runs may use, with `inlineUs` per call. If the rest of the burst does not fit, the time
-   * to send it to workers is kept free, where sending is cheaper. That is at most half of `budgetUs`, because it may be longer than the
-   * rest.
+   * Returns how many microseconds of `leftUs`, the time that is left of the turn, inline runs may use. One run takes `inlineUs`.
+   *
+   * If the rest of the burst does not fit, some calls go to workers, and sending them takes time on this thread too. If sending a call
+   * takes less time than running it, the method reserves the time for sending. The reserve is at most half of `budgetUs`, because sending
+   * all calls may take longer than `leftUs`.
    */
   roomUs(leftUs: number, budgetUs: number, burst: number, inlineUs: number): number {
     const rest = burst - this.#burst;
@@ -73,12 +76,12 @@ export class Traffic {
     return leftUs - Math.min(rest * this.#sendUs, budgetUs / 2);
   }
 
-  /** A burst begins. The caller arranges for `burstEnded` to be called. */
+  /** Begins a burst. The caller must arrange for `burstEnded` to be called. */
   begin(): void {
     this.inBurst = true;
   }
 
-  /** The caller's code has returned. Returns the size of the burst. */
+  /** Ends the burst, because the caller's code has returned. Returns the size of the burst. */
   burstEnded(): number {
     this.inBurst = false;
     this.#lastBurst = this.#burst;
@@ -88,7 +91,7 @@ export class Traffic {
     return this.#lastBurst;
   }
 
-  /** A call whose decision began at `fromUs` goes to a worker. */
+  /** Records that a call goes to a worker. `fromUs` is the time when its decision began. */
   left(fromUs: number, nowUs: () => number): void {
     this.#sentAtUs = fromUs;
     this.#sent++;
@@ -96,7 +99,7 @@ export class Traffic {
     if (this.#sent > this.#widest) this.#widest = this.#sent;
   }
 
-  /** A worker, one of `workers`, answered a call after a run of `runUs`. */
+  /** Records the answer of one of `workers` workers, after a run of `runUs`. */
   answered(profile: CallProfile, runUs: number, workers: number, nowUs: () => number): void {
     this.#calls++;
     this.#runUs += runUs;
@@ -110,13 +113,13 @@ export class Traffic {
     const atUs = nowUs();
     const meanUs = this.#runUs / this.#calls;
     const restUs = (atUs - this.#beganUs - rounds(this.#calls, workers) * meanUs) / this.#calls;
-    // If calls arrive slowly, a period is mostly time between calls. The first call's own hop is then the price.
+    // If calls arrive slowly, a period consists mostly of the time between calls. The price is then the hop of the period's first call.
     const hopUs = Math.max(0, Math.min(restUs, this.#firstHopUs));
     if (!this.#tainted) for (const profile of this.#profiles) profile.learnHop(this.#widest, hopUs);
     if (!over) this.#begin(atUs);
   }
 
-  /** A call ended without an answer, so this period measures nothing. */
+  /** Records that a call ended without an answer. The current period then measures nothing. */
   lost(): void {
     this.#underWay--;
     this.#tainted = true;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterMessages } from "#host";
 
-// A frame at 60 frames per second. A hidden page draws no frames; there, a frame's budget lasts this long.
+// Duration of a frame at 60 frames per second, in microseconds. A hidden page draws no frames. There, the budget of a frame is renewed
+// after this time.
 const frameUs = 1e6 / 60;
-// A callback at the turn of the event loop costs 0.5 us in Node, as much as five runs of arithmetic. Until this share of the budget is
-// spent, all inline runs count as runs of one turn.
+// Share of the budget that inline runs spend before a turn is watched. Until then, all inline runs count as runs of one turn. A watch needs
+// a callback after the turn of the event loop. The callback costs 0.5 us in Node, as much as five runs of a little arithmetic.
 const watchShare = 1 / 8;
 
-/** The clock of a thread. Tests pass their own. */
+/** The clock of a thread. Tests pass a fake clock. */
 export interface Clock {
-  /** Microseconds, monotonic. */
+  /** Returns the time of a monotonic clock in microseconds. */
   nowUs(): number;
-  /** Calls `next` after the code that runs now, before the event loop turns. */
+  /** Calls `next` after the code that runs now, and before the next turn of the event loop. */
   afterBurst(next: () => void): void;
-  /** Calls `next` after the event loop has turned. */
+  /** Calls `next` after the current turn of the event loop. */
   afterTurn(next: () => void): void;
-  /** CPU time of this thread, or of its process, in microseconds. Undefined where the host does not tell. */
+  /** Returns the CPU time of this thread, or of its process, in microseconds. Returns undefined if the host does not report it. */
   cpuUs(): number | undefined;
-  /** Calls `next` when the page begins its next frame. Undefined where there are no frames. */
+  /** Calls `next` when the page begins its next frame. Undefined if the host has no frames. */
   readonly onFrame: ((next: () => void) => void) | undefined;
 }
 
@@ -25,7 +26,8 @@ interface Usage {
   user: number;
   system: number;
 }
-// Node only. `threadCpuUsage` exists from 23.9 on. The CPU time of the process is never less, so it excuses no run wrongly.
+// Exists in Node only. `threadCpuUsage` exists from Node 23.9 on. Older versions report the CPU time of the process, which is at least that
+// of the thread. A pause may then seem shorter, so no long run is wrongly attributed to the machine.
 const { process } = globalThis as { process?: { threadCpuUsage?(): Usage; cpuUsage?(): Usage } };
 
 const settled = Promise.resolve();
@@ -33,7 +35,7 @@ const settled = Promise.resolve();
 /** The clock of this thread. */
 export const threadClock: Clock = {
   nowUs: () => performance.now() * 1000,
-  // A promise reaction: 50 ns. Node makes a resource for each `queueMicrotask`: 300 ns.
+  // A promise reaction costs 50 ns. `queueMicrotask` costs 300 ns, because Node makes a resource for each call.
   afterBurst: (next) => void settled.then(next),
   afterTurn: afterMessages,
   cpuUs: () => {
@@ -44,16 +46,17 @@ export const threadClock: Clock = {
 };
 
 /**
- * The budget that is left in this turn of the event loop and, on a page, in this frame. A pure value. Times are passed in, in microseconds.
+ * The budget that is left in this turn of the event loop and, on a page, in this frame. Reads no clock. The caller passes all times, in
+ * microseconds.
  *
- * A watched turn counts by the clock. It therefore includes the app's own code between its calls, which is part of the same stall. A frame
- * counts inline runs only: a page that is idle between them is not late.
+ * A watched turn counts elapsed time. Elapsed time includes the app's own code between its calls, which is part of the same stall. A frame
+ * counts inline runs only, because a page that is idle between them is not late.
  */
 export class Turn {
   readonly #budgetUs: number;
   readonly #frames: boolean;
   #spentUs = 0;
-  /** Negative while the turn is not watched. */
+  /** Time when the watched turn began. Negative while the turn is not watched. */
   #watchedFromUs = -1;
   #frameBeganUs = Number.NEGATIVE_INFINITY;
   #frameSpentUs = 0;
@@ -63,12 +66,12 @@ export class Turn {
     this.#frames = frames;
   }
 
-  /** Whether `ended` will be called for this turn. */
+  /** Whether the turn is watched. If so, `ended` will be called when the turn ends. */
   get watched(): boolean {
     return this.#watchedFromUs >= 0;
   }
 
-  /** Returns the rest of the budget. Negative if more was spent. */
+  /** Returns the rest of the budget in microseconds. Negative if more was spent. */
   leftUs(nowUs: number): number {
     const elapsedUs = this.#watchedFromUs < 0 ? 0 : nowUs - this.#watchedFromUs;
     const leftUs = this.#budgetUs - Math.max(this.#spentUs, elapsedUs);
@@ -76,7 +79,7 @@ export class Turn {
     return Math.min(leftUs, this.#budgetUs - this.#frameSpentUs);
   }
 
-  /** Adds an inline run. Returns true if the caller must arrange for `ended` to be called. */
+  /** Adds an inline run. Returns true if the turn is now watched, and the caller must arrange for `ended` to be called after it. */
   spent(fromUs: number, toUs: number): boolean {
     this.#spentUs += toUs - fromUs;
     if (this.#frames) {
@@ -88,13 +91,13 @@ export class Turn {
     return true;
   }
 
-  /** The event loop has turned. */
+  /** Ends the turn, after the event loop has turned. */
   ended(): void {
     this.#watchedFromUs = -1;
     this.#spentUs = 0;
   }
 
-  /** The page is about to draw: a new frame begins. */
+  /** Begins a new frame, because the page is about to draw. */
   frame(nowUs: number): void {
     this.#frameBeganUs = nowUs;
     this.#frameSpentUs = 0;

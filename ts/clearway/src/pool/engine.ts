@@ -25,10 +25,10 @@ import { WorkerSet } from "./worker/worker-set.js";
 const loadLifecycle = /* @__PURE__ */ part(async () => import("./lifecycle/lifecycle.js"));
 const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/placer.js"));
 
-/** What each layer of a pool needs of the layers above it. */
+/** The interfaces that the lower layers declare for what they need from their pool. */
 type Hosts = WorkerSink<PoolCall> & Gate<PoolCall> & TrackerHost & LifecycleHost & StatsSource & PlacerOwner;
 
-/** A pool without its typed face. Makes the parts of the pool and implements what each of them needs of the others. */
+/** The implementation behind `Pool`. Makes the parts of a pool and implements the interfaces through which they use each other. */
 export class Engine implements Hosts {
   readonly toWorkers = emptySide();
   readonly fromWorkers = emptySide();
@@ -37,9 +37,9 @@ export class Engine implements Hosts {
   readonly workers: WorkerSet<PoolCall>;
   readonly scheduler: Scheduler<PoolCall>;
   readonly tracker: CallTracker;
-  /** Receives the times of calls under `metrics`. Set before the first worker is ready. */
+  /** Receives the times of calls if `metrics` is on. Set before the first worker is ready. */
   metrics: Metrics | undefined;
-  /** Set before the first worker is ready. */
+  /** The code for everything that happens once a worker is ready. The engine loads this code before the first worker becomes ready. */
   lifecycle: Lifecycle | undefined;
   /** Decides where calls run. Undefined until a call, a task or the pool asks for placement. */
   placer: Placer | undefined;
@@ -60,12 +60,14 @@ export class Engine implements Hosts {
     this.tracker = new CallTracker(this, this.backlog, this.scheduler);
     this.workers.fill();
     for (const worker of this.workers) worker.setRef(false);
-    // After the workers, so that they start meanwhile. If it fails, the first worker that is ready reports the error.
+    // Loads the lifecycle after starting the workers, so that the workers start in the meantime. If the load fails, the pool tries again
+    // when the first worker is ready, and reports the error if that load fails too.
     expectPart(async () => (await this.loadLifecycle()).sendEarly());
   }
 
   /**
-   * Makes a call by its task's name. Returns a promise, a stream, or, before the first worker is ready, a promise that is also a stream.
+   * Makes a call of the task with this name. Returns a stream for a stream task and a promise for any other task. Before the first worker
+   * is ready, the kind of the task is unknown. The result is then a promise that is also a stream.
    */
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
     const record = this.records.of(name);
@@ -82,12 +84,12 @@ export class Engine implements Hosts {
           ? call.promise()
           : iterablePromise(call.promise(), new StreamHandle(call, tracker));
     try {
-      // Once the tasks are known, a worker was ready, so the lifecycle is loaded.
+      // If the tasks are known, a worker was ready, so the lifecycle is loaded.
       if (this.records.known && record.index < 0) throw lifecycle!.unknownTask(name);
       if (kind === "stream" && lifecycle) call.stream?.open(lifecycle);
       if (this.settings.metrics) call.submittedMs = now();
       prepareArguments(call);
-      // A stream leaves when its reader asks for a value. Moved memory leaves its owner now.
+      // A stream's call is sent when its reader asks for a value. The caller nevertheless loses moved memory now.
       if (kind === "stream") detach(call);
       else tracker.enqueue(call);
     } catch (reason) {
@@ -104,14 +106,14 @@ export class Engine implements Hosts {
     this.tracker.refuse(call, reason);
   }
 
-  /** Loads the lifecycle, once. */
+  /** Loads the lifecycle. Only the first call loads it. */
   async loadLifecycle(): Promise<Lifecycle> {
     const { Lifecycle } = await loadLifecycle();
     this.lifecycle ??= new Lifecycle(this);
     return this.lifecycle;
   }
 
-  /** Loads placement in the background. If it cannot be loaded, all calls go to workers, and `onError` receives the error once. */
+  /** Loads placement in the background. If the load fails, all calls go to workers, and `onError` receives the error once. */
   expectPlacing(): void {
     this.placing().catch((why) => {
       if (!this.#unplaced) this.settings.onError(why);
@@ -119,7 +121,7 @@ export class Engine implements Hosts {
     });
   }
 
-  /** Loads placement, once. */
+  /** Loads placement. Only the first call loads it. */
   placing(): Promise<Placer> {
     return loadPlacement().then(({ Placer }) => (this.placer ??= new Placer(this)));
   }
@@ -142,7 +144,10 @@ export class Engine implements Hosts {
     return this.lifecycle!.ping();
   }
 
-  /** Accepts no new calls, waits for the open ones, closes resources, ends the workers. Calls that take longer fail. */
+  /**
+   * Closes the pool: accepts no new calls, waits for the open ones, closes resources and ends the workers. Calls that take longer than
+   * `timeoutMs` fail.
+   */
   close(timeoutMs = 30_000): Promise<void> {
     this.ended ??= poolClosed();
     this.#ending ??= this.#close(timeoutMs);
@@ -160,7 +165,7 @@ export class Engine implements Hosts {
     await workers.terminate(poolClosed());
   }
 
-  /** Fails every call and ends every thread, now. */
+  /** Fails every call and ends every thread at once. */
   async terminate(): Promise<void> {
     const why = new ClearwayError("pool-terminated", "the pool was terminated");
     this.ended = why;
@@ -173,12 +178,13 @@ export class Engine implements Hosts {
     this.#giveUp(why);
     this.placer?.abandon(why);
     await this.workers.terminate(why);
-    // Calls that were with a worker and had not begun wait again, but no worker will take them.
+    // Calls that a worker had received but not begun are in the queue again. No worker will take them, so they fail too.
     this.#giveUp(why);
   }
 
   nextId(): number {
-    // Ids are written to 32-bit shared cells. After 2^31 calls, none of the first is open.
+    // Ids are at most 2^31 - 1, because they are written to shared cells of 32 bits. An id repeats after 2^31 calls. By then, the first
+    // call with that id is no longer open.
     this.#lastId = (this.#lastId % 0x7fffffff) + 1;
     return this.#lastId;
   }
@@ -199,7 +205,8 @@ export class Engine implements Hosts {
     this.#failStart(worker.index, why);
   }
 
-  // Needed also when the last worker is about to end and no call waits.
+  // Starts a worker if a caller waits for `ready()` and no worker is ready or starting. The start is also needed when the last worker is
+  // about to end and no call waits.
   startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
     if (this.noneComes) this.workers.start();
@@ -210,8 +217,9 @@ export class Engine implements Hosts {
     return this.workers.count("ready") + this.workers.count("starting") === 0;
   }
 
-  // Calls must not wait for a worker that does not come. If another worker is starting, only the calls for this index fail. Otherwise all
-  // waiting calls fail now: the pool does not try a module that cannot be loaded again for the same calls. The next call tries again.
+  // Fails the calls that would wait for a worker that does not come. If another worker is ready or starting, only the calls for this index
+  // fail. Otherwise all waiting calls fail now. The pool does not try to load a broken module again for the same calls. The next call tries
+  // again.
   #failStart(index: number, why: ClearwayError): void {
     const none = this.noneComes;
     if (none) this.tellReady(why);

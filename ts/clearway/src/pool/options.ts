@@ -8,99 +8,125 @@ import { defaultWindow, type Window } from "../stream/credit.js";
 
 export type { Placement };
 
-/** What the pool does with a call when the queue is full. Each word names the lost call; `wait` loses none. */
+/**
+ * What the pool does with a new call when the queue is full.
+ *
+ * - `wait`: the call waits above the limits. No call is lost.
+ * - `fail`: the call fails with `queue-full`.
+ * - `dropOldest`: the oldest waiting call of the lowest priority fails with `dropped`.
+ * - `dropNewest`: the new call fails with `dropped`.
+ */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
-/** Number of workers. */
+/** Number of workers: fixed, one per core, or between two bounds. See {@link PoolOptions.size}. */
 export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
 
-/** Settings of a pool. Each has a default. */
+/** Options of a pool. Each has a default. */
 export interface PoolOptions {
   /**
-   * A fixed number of workers, `"cpu"` for one per core, or bounds. Between the bounds, the pool grows under load and shrinks
-   * after `idleMs` (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. A `min` above the number of cores raises a `max`
-   * of `"cpu"`.
+   * The number of workers: a fixed number, `"cpu"` for one per core, or bounds. Between the bounds, the pool starts workers under load and
+   * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
+   * above the number of cores also raises `max`.
    */
   size?: PoolSize;
-  /** Number of tasks that one worker runs at once. Default 1. Use more for tasks that mostly wait. */
+  /** Number of tasks that one worker runs at once. Default 1. Use a larger number for tasks that mostly wait. */
   concurrency?: number;
   /**
-   * Limits of the queue: the number of calls that wait, and the bytes of binary memory in their arguments. Default 16,384 calls and
-   * 256 MiB, `wait`. With `wait`, calls above the limits wait too, and `room()` tells a producer when to go on. A call that
-   * alone exceeds `bytes` is accepted when no other call waits. Infinity is allowed. Before the first worker is ready, every
-   * call waits, except one that each starting worker receives early. Calls that are with a worker count neither here nor in
-   * `stats().queue`.
+   * Limits of the queue: the number of waiting calls, and the bytes of binary memory in their arguments. Default 16,384 calls and 256 MiB,
+   * with `wait`. Infinity is allowed.
+   *
+   * With `wait`, calls above the limits wait too. A producer can await `room()` before its next call. A call that alone exceeds `bytes` is
+   * accepted if no other call waits.
+   *
+   * Before the first worker is ready, every call waits, except one call that each starting worker receives early. Calls that were sent to a
+   * worker count neither for the limits nor in `stats().queue`.
    */
   queue?: { items?: number; bytes?: number; whenFull?: WhenFull };
-  /** The window of streams: how far a task may be ahead of its reader. Default 16 values, 1 MiB. */
+  /** The window of streams: how far a task may run ahead of its reader. Default 16 values and 1 MiB. */
   window?: Partial<Window>;
-  /** Throw `would-copy` instead of copying binary memory, in arguments and results. Default false. */
+  /** If true, the pool throws `would-copy` instead of copying binary memory, in arguments and results. Default false. */
   strict?: boolean;
-  /** Longest time for a cancelled task to stop before the pool replaces its worker, in milliseconds. Default 1,000. */
+  /** Maximum time for a cancelled task to stop, in milliseconds. After that, the pool replaces the worker. Default 1,000. */
   graceMs?: number;
-  /** Longest time for a worker to start, in milliseconds. Default 30,000. */
+  /** Maximum time for a worker to start, in milliseconds. Default 30,000. */
   startTimeoutMs?: number;
-  /** Measure queue wait, transit, run and return of every call. Default false. The pool always counts calls. */
+  /**
+   * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. Default false. The pool always
+   * counts calls.
+   */
   metrics?: boolean;
-  /** Limits of a worker's memory (Node). The pool replaces a worker that reaches them; its call fails with `out-of-memory`. */
+  /**
+   * Limits of a worker's memory (Node only). The pool replaces a worker that reaches a limit. The worker's calls fail with `out-of-memory`.
+   */
   resourceLimits?: ResourceLimits;
-  /** Replace a worker, between calls, after this number of tasks, at this age, or above this heap size (Node, Chromium). */
+  /**
+   * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
+   * in Node and Chromium only.
+   */
   recycle?: { tasks?: number; ageMs?: number; heapMb?: number };
   /**
-   * What carries calls and results. `"auto"`: small ones cross through shared memory where it exists (Node, cross-origin
-   * isolated pages), all others by port. `"port"`: all cross by port. Default `"auto"`.
+   * How calls and results reach the other thread. With `"auto"`, small ones cross through shared memory if the host has it (Node,
+   * cross-origin isolated pages), and all others through a port. With `"port"`, all cross through a port. Default `"auto"`.
    */
   carrier?: "auto" | "port";
   /**
-   * Experimental. Where calls of plain functions run, unless a call says it itself. Streams, tasks that hold resources and calls that
-   * can be cancelled always run in workers. Default: the placement that each task declares, or else `worker`.
+   * Experimental. Where calls of plain functions run, unless a call has its own `placement`. Streams, tasks that hold resources and calls
+   * that can be cancelled always run in workers. Default: the placement that each task declares, otherwise `worker`.
    */
   placement?: Placement;
-  /** Longest time for inline runs on the caller's thread in one turn (on a page: in one frame), in milliseconds. Default 1. */
+  /**
+   * Maximum time of inline runs on the caller's thread in one turn of the event loop, in milliseconds. On a page, the limit also applies to
+   * each frame. Default 1.
+   */
   inlineBudgetMs?: number;
-  /** Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. Called once, when needed. */
+  /**
+   * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
+   * needed.
+   */
   module?(): Promise<unknown>;
-  /** Shown in debuggers and error messages. Default `"pool"`. */
+  /** Name for debuggers and error messages. Default `"pool"`. */
   name?: string;
   /**
-   * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without it, the pool prints such an error with
-   * `console.error`.
+   * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints an uncaught
+   * error with `console.error`.
    */
   onError?(error: unknown): void;
 }
 
-/** Settings of one call, or of many: `pool.with(options).call.name()`. */
+/** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
 export interface CallOptions {
-  /** Cancels the call. The call rejects with the signal's reason at once, and the task's own signal aborts. */
+  /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
   signal?: AbortSignal;
-  /** Longest time for the task, in milliseconds from its start in the worker. */
+  /** Maximum time for the task, in milliseconds from its start in the worker. */
   timeoutMs?: number;
-  /** Longest time for the whole call, in milliseconds from the call (for a stream, from its first `next()`). */
+  /** Maximum time for the whole call, in milliseconds from the call. For a stream, the time counts from its first `next()`. */
   deadlineMs?: number;
-  /** Calls with the same key go to the same worker, one after the other. */
+  /** Calls with the same key run in the same worker, one after the other. */
   key?: string | number;
-  /** Calls of higher priority go first. Default 0. Calls of equal priority keep their order. */
+  /** Priority in the queue. Calls of higher priority run first. Calls of equal priority keep their order. Default 0. */
   priority?: number;
-  /** As {@link PoolOptions.strict}, for this call. */
+  /** The same as {@link PoolOptions.strict}, for this call. */
   strict?: boolean;
-  /** As {@link PoolOptions.placement}, for this call. */
+  /** The same as {@link PoolOptions.placement}, for this call. */
   placement?: Placement;
-  /** As {@link PoolOptions.window}, for this call. */
+  /** The same as {@link PoolOptions.window}, for this call. */
   window?: Partial<Window>;
   /**
-   * Receives the values that the task passes to `progress()`, in order, never after the result; in Node in the `AsyncLocalStorage`
-   * context of the call. While this thread is more than 8,192 values or 4 MiB behind, the worker keeps only the newest value. The last
-   * value always arrives. An error that it throws ends the call.
+   * Receives the values that the task passes to `progress()`, in order and never after the result. In Node, it runs in the
+   * `AsyncLocalStorage` context of the call.
+   *
+   * While this thread is more than 8,192 values or 4 MiB behind, the worker keeps only the newest value. The last value always arrives. If
+   * `onProgress` throws, the call fails with that error.
    */
   onProgress?(value: unknown): void;
   /**
-   * How often to run the call again when its worker dies. Only for tasks that may run twice. Streams and calls with moved
-   * arguments are never run again: their arguments are gone. Default 0.
+   * How many times the pool runs the call again when its worker dies. Only for tasks that may run twice. The pool never repeats streams or
+   * calls with moved arguments, because their arguments are gone. Default 0.
    */
   retries?: number;
 }
 
-/** A pool's options, validated and with defaults. */
+/** The options of a pool, validated and with defaults. */
 export interface Settings
   extends Omit<
     Required<PoolOptions>,
@@ -119,14 +145,14 @@ export interface Settings
   hears: boolean;
 }
 
-/** Options of calls, validated and with defaults. Made once per `with()`, not once per call. */
+/** The options of calls, validated and with defaults. Made once per `with()`, not once per call. */
 export interface CallSettings {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number | undefined;
   readonly deadlineMs: number | undefined;
   readonly onProgress: CallOptions["onProgress"] | undefined;
   readonly key: CallOptions["key"] | undefined;
-  /** Index of the worker that serves its key; -1 without a key. */
+  /** Index of the worker that serves the call's key. -1 without a key. */
   readonly place: number;
   readonly placement: Placement | undefined;
   readonly priority: number;
@@ -141,7 +167,7 @@ const placement = ["auto", "worker", "inline"];
 const window = { items: whole(1), bytes: 1 };
 const workers: Test = (value) => value === "cpu" || whole(1)(value) === true || '"cpu" or a whole number, 1 or more';
 
-// Options of each worker. `run()` has them too.
+// Rules for the options of a worker. The rules apply to `pool()` and `run()`.
 const workerRules = {
   graceMs: 0,
   startTimeoutMs: 1,
@@ -178,7 +204,7 @@ const callRules: Rules = {
   retries: 0,
 };
 
-/** The options of `run()`. */
+/** Rules for the options of `run()`. */
 export const runRules: Rules = { ...workerRules, ...callRules };
 
 const never = Number.POSITIVE_INFINITY;
@@ -205,14 +231,14 @@ function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; i
     number,
     number,
   ];
-  // A `min` above the number of cores is allowed.
+  // A `min` above the number of cores raises the maximum.
   if (bounds.max === undefined || bounds.max === "cpu")
     return { idleMs: 30_000, ...bounds, min, max: Math.max(min, max) };
   if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
   return { idleMs: 30_000, ...bounds, min, max };
 }
 
-/** Validates a pool's options and adds the defaults. Throws `invalid-argument` for the first bad one, by name. */
+/** Validates the options of a pool and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
 export function settingsOf(options: PoolOptions): Settings {
   const given = checked(options, poolRules, defaults);
   const onError = given.onError && inContext(given.onError);
@@ -220,12 +246,12 @@ export function settingsOf(options: PoolOptions): Settings {
     ...(given as Settings),
     ...boundsOf(given.size),
     hears: !!onError,
-    // In a microtask of its own: an error that the listener throws is uncaught, and does not affect the pool.
+    // Calls the listener in its own microtask. An error that the listener throws is then uncaught and does not affect the pool.
     onError: (error) => queueMicrotask(() => onError?.call(options, error)),
   };
 }
 
-/** Validates a call's options and adds the defaults. Throws `invalid-argument` for the first bad one, by name. */
+/** Validates the options of calls and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
 export function callSettingsOf(options: CallOptions, { max, window, strict }: Settings): CallSettings {
   const given = checked(options, callRules, { window, strict, priority: 0, retries: 0 }) as CallOptions & CallSettings;
   const { signal, timeoutMs, deadlineMs, key } = given;
@@ -245,7 +271,7 @@ export function callSettingsOf(options: CallOptions, { max, window, strict }: Se
   };
 }
 
-/** Returns the index of the worker that serves a key. It never changes in a pool. Hashes the key's UTF-16 units with FNV-1a. */
+/** Returns the index of the worker that serves a key. A pool never changes this index. Hashes the key's UTF-16 code units with FNV-1a. */
 export function placeOfKey(key: string | number, places: number): number {
   const text = String(key);
   let hash = 0x811c9dc5;

@@ -16,35 +16,42 @@ import {
 import { type PoolStats, statsOf } from "./stats.js";
 import type { WorkerSource } from "./worker/worker.js";
 
-/** Has the tasks of a module as methods. */
+/** The tasks of a module, as methods of `call`. */
 export interface Callable<Module> {
-  /** The module's tasks, by name. A plain task returns a promise, a generator a stream. */
+  /** The module's tasks, by name. A plain task returns a promise. A generator task returns a stream. */
   readonly call: Callers<Module>;
 }
 
-/** Warm workers that run the tasks of one module. */
+/** A pool of warm workers that run the tasks of one module. */
 export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
-  /** Returns the same tasks, called with these options. Cheap. Keep the result for calls that share the options. */
+  /**
+   * Returns the same tasks. Calls through the result use these options. The method is cheap, but keep the result for calls that share the
+   * options.
+   */
   with(options: CallOptions): Callable<Module>;
-  /** Settles when the first worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`. */
+  /**
+   * Settles when a worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`, and with `pool-closed` or
+   * `pool-terminated` once the pool has ended.
+   */
   ready(): Promise<void>;
-  /** Settles when the queue is below its limits. A producer of calls waits for it. */
+  /** Settles when the queue is below its limits. A producer of calls can wait for it. */
   room(): Promise<void>;
   /**
-   * Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. For the meter's `ping()`.
+   * Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. The meter's `ping()` uses
+   * it.
    */
   ping(): Promise<{ remoteTimeMs: number }>;
-  /** Returns counters, the ledger and, with `metrics`, histograms. */
+  /** Returns counters and the ledger. With `metrics`, also returns histograms. */
   stats(): PoolStats;
   /**
-   * Experimental. Says which tasks would be faster on another thread, from the cost of their calls so far. Changes nothing. Loads the
-   * advisor, and pings a worker a few times if the cost of a hop is not known.
+   * Experimental. Returns advice: which tasks would be faster on another thread, judged by the cost of their calls so far. Changes nothing.
+   * Loads the advisor. Pings a worker several times if the cost of a hop is not known.
    */
   advise(): Promise<Advice>;
   /**
-   * Accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
-   * longer than `timeoutMs` (default 30,000) fail with `pool-closed`, and resources that are not closed by then are abandoned.
-   * `await using` calls it.
+   * Closes the pool: accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
+   * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. Resources that are not closed within that time are abandoned. `await
+   * using` calls `close()`.
    */
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Fails every call with `pool-terminated` and ends every thread at once. Does not close resources. */
@@ -54,12 +61,12 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
 /**
  * Makes a pool of workers for a task module.
  *
- * `source` is the URL of the module, or, for bundlers, a factory around the expression that they understand:
- * `() => new Worker(new URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and
- * `resourceLimits`: the factory sets them.
+ * `source` is the URL of the module. For bundlers, it is a factory around the expression that they understand: `() => new Worker(new
+ * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and `resourceLimits`, because
+ * the factory sets them.
  *
- * Starts the smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument` for an
- * unknown or invalid option, before it starts anything. `with()` throws it too, and `close()` rejects with it.
+ * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
+ * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
  */
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
   const settings = settingsOf(options);
@@ -86,7 +93,7 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
 
 type Caller = (...args: unknown[]) => unknown;
 
-/** Returns a function for any name, because only the types know the names. Makes one function per name. */
+/** Returns an object whose `call` has a function for any name. Only the types know the names of the tasks. Makes one function per name. */
 function callable<Module>(source: WorkerSource, settings: CallSettings, engineOf: () => Engine): Callable<Module> {
   if (typeof source !== "function" && typeof source !== "string" && tagOf(source) !== "URL") {
     throw invalid("source", "a URL, or a function that returns a Worker", source);
@@ -94,7 +101,7 @@ function callable<Module>(source: WorkerSource, settings: CallSettings, engineOf
   const known = new Map<string, Caller>();
   const call = new Proxy(Object.freeze(Object.create(null)), {
     get: (_target, name) => {
-      // With a `then`, an `await` of this object would call a task.
+      // An object with a `then` is a thenable, so an `await` of it would call a task.
       if (typeof name !== "string" || name === "then") return undefined;
       return known.get(name) ?? make(name);
     },
@@ -107,15 +114,15 @@ function callable<Module>(source: WorkerSource, settings: CallSettings, engineOf
   return { call };
 }
 
-/** Options of `run()`: those of a call, and those of its one worker. */
+/** Options of `run()`: the options of a call, and those of its one worker. */
 export interface RunOptions
   extends CallOptions,
     Pick<PoolOptions, "resourceLimits" | "graceMs" | "startTimeoutMs" | "name"> {}
 
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
- * Each call starts a worker of its own (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool.
- * Throws `invalid-argument`.
+ *
+ * Each call starts its own worker (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool. Throws `invalid-argument`.
  */
 export function run<Module>(source: WorkerSource, options: RunOptions = {}): Callable<Module> {
   const { resourceLimits, graceMs, startTimeoutMs, name = "run", ...callOptions } = checked(options, runRules);

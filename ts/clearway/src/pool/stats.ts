@@ -7,50 +7,50 @@ import type { TaskRecord } from "./schedule/task-stats.js";
 
 const loadTimings = /* @__PURE__ */ part(async () => import("../stats/timings.js"));
 
-/** Counts of a task's calls by outcome, and, with `metrics: true`, the times of their parts. */
+/** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
 export interface TaskStats extends TaskTimings {
   calls: number;
   ok: number;
   failed: number;
   cancelled: number;
-  /** Calls that ran on the caller's thread. */
+  /** Number of calls that ran on the caller's thread. */
   inline: number;
 }
 
-/** A snapshot of a pool's counters since it was made. */
+/** A snapshot of a pool's counters. The counters start at the creation of the pool. */
 export interface PoolStats {
   workers: {
-    /** Threads that exist, in any state. */
+    /** Number of threads, in any state. */
     size: number;
     ready: number;
-    /** Workers that have a call to answer. */
+    /** Number of workers that have a call to answer. */
     busy: number;
-    /** Workers that died or that the pool killed. */
+    /** Number of workers that died or that the pool killed. Workers that the pool recycled or no longer needed do not count. */
     restarts: number;
     /**
-     * Set while workers exit in a row before they begin a call: the number of exits, and the time until the next start. Undefined
-     * otherwise, and again as soon as a call is answered.
+     * Set while workers exit one after another before they begin a call. Undefined otherwise. A call that is answered resets it to
+     * undefined.
      */
     pause: RestartPause | undefined;
-    /** For each living worker, the share of its time in tasks. Above 1 when tasks overlap. */
+    /** For each living worker, the share of its lifetime that it spent in tasks. A share is above 1 if tasks overlap. */
     utilisation: number[];
   };
   queue: { items: number; bytes: number };
-  /** Calls without an answer, including those that wait. */
+  /** Number of calls without an answer, including those that wait. */
   open: number;
   tasks: Record<string, TaskStats>;
   ledger: Ledger;
 }
 
-/** The state of a pool whose workers exit in a row before they begin a call. */
+/** The state of a pool whose workers exit one after another before they begin a call. */
 export interface RestartPause {
-  /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
+  /** Number of exits in a row. The waiting calls fail at the ninth exit, unless another worker is ready or starting. */
   exits: number;
-  /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
+  /** Time until the pool starts the next worker, in milliseconds: 0 (it does not wait) to 2,000. */
   nextStartInMs: number;
 }
 
-/** What `statsOf` reads of a pool. The engine implements it. */
+/** The part of a pool that `statsOf` reads. The engine implements it. */
 export interface StatsSource {
   readonly workers: Iterable<{ readonly load: number; readonly runUs: number; readonly startedMs: number }> & {
     readonly restarts: number;
@@ -65,7 +65,7 @@ export interface StatsSource {
   readonly fromWorkers: LedgerSide;
 }
 
-/** Takes a snapshot of a pool's counters. */
+/** Returns a snapshot of a pool's counters. */
 export function statsOf(source: StatsSource): PoolStats {
   const all = [...source.workers];
   const at = now();
@@ -89,17 +89,18 @@ export function statsOf(source: StatsSource): PoolStats {
   };
 }
 
-// Most calls that wait for the histograms. Their part has a few KB and loads in some milliseconds.
+// Maximum number of calls whose times are kept until the histograms are loaded. The file with the histograms has a few KB and loads in some
+// milliseconds.
 const earlyLimit = 10_000;
 
-/** Receives the times of calls under `metrics`. Loads the histograms; times that come earlier wait in a list. */
+/** Receives the times of calls if `metrics` is on. Loads the histograms. Keeps times that come earlier in a list. */
 export class Metrics {
   #early: [task: string, times: CallTimes][] = [];
   #timings: Timings | undefined;
-  /** Settles when the histograms are loaded, or cannot be loaded. Never rejects. */
+  /** Settles when the histograms were loaded or their load failed. Never rejects. */
   readonly loaded: Promise<void>;
 
-  /** `failed` receives the error if the histograms cannot be loaded. The pool continues without them. */
+  /** `failed` receives the error if the histograms cannot be loaded. The pool then continues without them. */
   constructor(failed: (reason: unknown) => void) {
     this.loaded = loadTimings().then((part) => {
       this.#timings = new part.Timings();

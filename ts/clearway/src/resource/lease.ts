@@ -9,7 +9,10 @@ export interface LeaseTimes {
 /** How the use of a resource ended. */
 export type UseOutcome = "ok" | "failed" | "cancelled";
 
-/** The state of one opened resource, as a pure value: idle, used or gone. Its methods return the action that the caller must take. */
+/**
+ * The state of one open resource: idle, used or gone. Runs no code of the resource. The methods return the action that the caller must
+ * take.
+ */
 export class Lease {
   readonly #times: LeaseTimes;
   readonly #openedAt: number;
@@ -25,7 +28,7 @@ export class Lease {
     this.#usedAt = now;
   }
 
-  /** Takes the resource for a task: use it, check it first, or close it and take another. */
+  /** Takes the resource for a task. Returns whether the caller must use it, check it first, or close it and take another one. */
   take(now: number): "use" | "check" | "close" {
     if (this.#state !== "idle") return "close";
     if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#leave();
@@ -34,20 +37,20 @@ export class Lease {
     return this.#suspect || now - this.#usedAt >= this.#times.checkAfterMs ? "check" : "use";
   }
 
-  /** Takes the result of the check. */
+  /** Handles the result of a check. Returns whether the caller must use the resource or close it. */
   checked(good: boolean): "use" | "close" {
     this.#suspect = false;
     return good ? "use" : this.#leave();
   }
 
-  /** Ends a task's use of the resource: keep it for the next task, or close it. */
+  /** Ends a task's use of the resource. Returns whether the caller must keep it for the next task or close it. */
   release(outcome: UseOutcome, now: number): "keep" | "close" {
     this.#usedAt = now;
     if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#leave();
-    // A cancelled task may have left a query running or a transaction open, which cannot be detected.
+    // A cancelled task may have left a query running or a transaction open. Clearway cannot detect that.
     if (outcome === "cancelled") return this.#leave();
     if (outcome === "failed") {
-      // The task threw, perhaps because of the resource. Only a check can tell.
+      // The task threw, perhaps because the resource is broken. Only a check can find out.
       if (!this.#canCheck) return this.#leave();
       this.#suspect = true;
     }
@@ -55,7 +58,7 @@ export class Lease {
     return "keep";
   }
 
-  /** Ends the idle time, after its limit or when the worker shuts down. */
+  /** Called when the idle time is over, or when the worker shuts down. Returns whether the caller must close the resource. */
   expire(): "close" | "nothing" {
     return this.#state === "idle" ? this.#leave() : "nothing";
   }

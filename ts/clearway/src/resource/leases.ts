@@ -13,7 +13,7 @@ interface Opened {
   idleTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** The clock that leases use. Tests pass their own. */
+/** The clock that leases use, in milliseconds. Tests pass a fake clock. */
 export interface Clock {
   now(): number;
 }
@@ -21,15 +21,15 @@ export interface Clock {
 /** The resources that one task holds while it runs. */
 export interface Held {
   readonly values: Record<string, unknown>;
-  /** Notifies the resources at once that their task was cancelled. */
+  /** Calls the `cancel` function of each resource at once, because the task was cancelled. */
   cancel(): void;
-  /** Returns the resources. Settles when those that had to be closed are closed. Call it once. */
+  /** Gives all resources back. The promise settles when those that had to be closed are closed. Call it once. */
   release(outcome: UseOutcome): Promise<void>;
 }
 
 /**
- * Every opened resource of one worker. Opens resources lazily, checks them after idle time, and closes them when they are idle for too
- * long, too old, or the worker shuts down.
+ * All open resources of one worker. Opens a resource when a task first needs it, and checks it after idle time. Closes a resource that is
+ * idle for too long or too old, and all resources when the worker shuts down.
  */
 export class Leases {
   readonly #idle = new Map<Definition, Opened[]>();
@@ -48,8 +48,8 @@ export class Leases {
   }
 
   /**
-   * Takes one of each resource, opening those that are not idle here. If one cannot be opened, returns the others and throws
-   * `resource-failed`.
+   * Takes one instance of each resource. Opens a new instance if none is idle. If an instance cannot be opened, gives the others back and
+   * rejects with `resource-failed`.
    */
   async hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
     const taken: [string, Opened][] = [];
@@ -62,7 +62,7 @@ export class Leases {
     });
     let cancelling: Promise<unknown> | undefined;
     const release = async (outcome: UseOutcome): Promise<void> => {
-      // A resource must not be closed while its `cancel` runs.
+      // A resource must not be closed while its `cancel` runs. `release` therefore waits for `cancel`, up to the time limit.
       if (cancelling !== undefined) await limited(cancelling);
       await Promise.all(taken.splice(0).map(([, opened]) => this.#release(opened, outcome)));
     };
@@ -81,7 +81,10 @@ export class Leases {
     };
   }
 
-  /** Closes all idle resources, and from now on every returned one. Settles when all of them are closed. */
+  /**
+   * Closes all idle resources now, and each used resource when its task gives it back. The promise settles when every resource whose
+   * closing has begun is closed.
+   */
   async shutDown(): Promise<void> {
     this.#shut = true;
     for (const list of this.#idle.values()) {
@@ -145,10 +148,11 @@ export class Leases {
   }
 }
 
-// How long closing a resource may delay an answer or a shutdown. After that the resource is abandoned.
+// Maximum time in milliseconds that closing or cancelling a resource may delay an answer or a shutdown. After that, the resource is
+// abandoned.
 const closeLimitMs = 5_000;
 
-// Timers count in 32 bits; a longer one would fire at once.
+// Longest time of a timer, in milliseconds. A host stores the time in 32 bits, so a longer timer would fire at once.
 const maxTimerMs = 2 ** 31 - 1;
 
 function limited(promise: Promise<unknown>): Promise<unknown> {
@@ -159,7 +163,7 @@ function limited(promise: Promise<unknown>): Promise<unknown> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-// A resource that cannot be closed, checked or cancelled is abandoned. No caller could receive the error.
+// Runs a function of a resource and ignores its error, because no caller could receive it. A resource whose function fails is abandoned.
 async function attempt<T>(act: () => T): Promise<Awaited<T> | undefined> {
   try {
     return await act();

@@ -2,32 +2,39 @@
 import { checked, type Rules } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 
-/** How to open, check and close an expensive object that a worker keeps between tasks: a connection, a model, a file. */
+/**
+ * Describes how to open, check and close an expensive object, such as a connection, a model or a file. A worker keeps the object between
+ * tasks.
+ */
 export interface ResourceDefinition<T> {
-  /** Opens the resource inside the worker, when a task first needs it. If it throws, the task fails with `resource-failed`. */
+  /** Opens the resource inside the worker, when a task first needs it. If `open` throws, the task fails with `resource-failed`. */
   open(): T | PromiseLike<T>;
-  /** Returns whether the resource is still usable. After `false` or an error, the worker closes it and opens another. */
+  /**
+   * Returns whether the resource is still usable. If `check` returns false or throws, the worker closes the resource and opens another one.
+   */
   check?(value: T): boolean | PromiseLike<boolean>;
-  /** Closes the resource. Errors are ignored, because the resource is abandoned in any case. */
+  /** Closes the resource. The worker ignores errors and no longer uses the resource. */
   close?(value: T): void | PromiseLike<void>;
   /**
    * Called at once when the task that holds the resource is cancelled or times out.
    *
-   * The task has not ended yet. Use `cancel` to cancel the query that runs on the connection. The worker then closes the resource,
-   * because its state is unknown.
+   * The task may still be running. Use this function, for example, to cancel the query that runs on a connection. The worker closes the
+   * resource when the task has ended, because the state of the resource is unknown.
    */
   cancel?(value: T): void | PromiseLike<void>;
-  /** Idle time in milliseconds after which the resource is closed. Default 30,000; Infinity keeps it. */
+  /** Idle time in milliseconds after which the worker closes the resource. Default 30,000. With Infinity, an idle resource stays open. */
   idleMs?: number;
-  /** Age in milliseconds, counted from opening, after which the resource is not used again. Default Infinity. */
+  /** Age in milliseconds, counted from opening, after which the worker does not use the resource again. Default Infinity. */
   maxAgeMs?: number;
-  /** Idle time in milliseconds after which the resource is checked before use. Default 1,000; 0 checks each time. */
+  /**
+   * Idle time in milliseconds after which the worker checks the resource before use. Default 1,000. With 0, the worker checks it each time.
+   */
   checkAfterMs?: number;
 }
 
 const brand = Symbol.for("clearway.resource");
 
-/** A resource, ready for `withResources`. */
+/** A resource that `resource()` has defined. Pass it to `withResources`. */
 export interface Resource<T> {
   readonly [brand]: Required<Pick<ResourceDefinition<T>, "idleMs" | "maxAgeMs" | "checkAfterMs">> &
     ResourceDefinition<T>;
@@ -44,10 +51,10 @@ const rules: Rules = {
 };
 
 /**
- * Defines a resource and opens nothing. A worker opens it when it first runs a task that names it.
+ * Defines a resource. Does not open it: a worker opens the resource when it first runs a task that names it.
  *
- * One task at a time holds a resource; a worker that runs several tasks at once opens several. Throws `invalid-argument` for an invalid
- * definition.
+ * Only one task at a time holds an open resource. A worker that runs several tasks at once opens the resource several times. Throws
+ * `invalid-argument` for an invalid definition.
  */
 export function resource<T>(definition: ResourceDefinition<T>): Resource<T> {
   const times = { idleMs: 30_000, maxAgeMs: Number.POSITIVE_INFINITY, checkAfterMs: 1_000 };
@@ -56,7 +63,7 @@ export function resource<T>(definition: ResourceDefinition<T>): Resource<T> {
   return { [brand]: complete as typeof complete & typeof times };
 }
 
-/** Returns a resource's definition, with defaults filled in. Throws `invalid-argument` for any other value. */
+/** Returns the definition of a resource, with defaults filled in. Throws `invalid-argument` for any other value. */
 export function definitionOf<T>(resource: Resource<T>): Resource<T>[typeof brand] {
   const definition = resource?.[brand];
   if (definition === undefined) {

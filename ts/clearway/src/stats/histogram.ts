@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// 16 linear steps per octave, so a value is off by at most 1/32 of itself. There are 16 values below the first octave, then 16 per
-// octave up to 2^31 us (36 minutes). The last bucket takes all larger values.
+// Divides each octave into 16 linear buckets, so a value is off by at most 1/32 of itself. Values below 16 have one bucket per microsecond.
+// The octaves end at 2^31 us (36 minutes). The last bucket counts all larger values.
 const stepBits = 4;
 const steps = 1 << stepBits;
 const octaves = 32 - stepBits;
 const buckets = steps * octaves;
 
-/** A histogram's figures, in microseconds. */
+/** Summary of a histogram. All fields except `count` are in microseconds. */
 export interface Summary {
   count: number;
   min: number;
@@ -21,8 +21,8 @@ export interface Summary {
 /**
  * Counts durations in microseconds in log-linear buckets.
  *
- * It allocates 1.8 KB once and nothing afterwards. Quantiles are within 3.2 % of the true value. The lab keeps full HdrHistograms,
- * which would be too expensive in the library.
+ * Allocates 1.8 KB once and nothing afterwards. A quantile is within 3.2 % of the true value, or within 1 us below 16 us. The lab keeps
+ * full HdrHistograms, which would be too expensive in the library.
  */
 export class Histogram {
   readonly #counts = new Uint32Array(buckets);
@@ -31,7 +31,10 @@ export class Histogram {
   #min = Number.POSITIVE_INFINITY;
   #max = 0;
 
-  /** Adds one duration in microseconds. Negative ones (the threads' clocks may disagree) count as 0. */
+  /**
+   * Adds one duration in microseconds. A negative duration counts as 0. Durations can be negative because the clocks of two threads may
+   * disagree.
+   */
   record(us: number): void {
     const value = Math.max(us, 0);
     this.#count++;
@@ -45,9 +48,7 @@ export class Histogram {
     return this.#count;
   }
 
-  /**
-   * Returns a quantile in microseconds: the value below which a share `q` (0 to 1) of the samples lies. Returns NaN if there are none.
-   */
+  /** Returns a quantile in microseconds: a share `q` (0 to 1) of the samples is at most this long. Returns NaN if there are no samples. */
   quantile(q: number): number {
     if (this.#count === 0) return Number.NaN;
     const rank = Math.max(1, Math.ceil(q * this.#count));

@@ -3,27 +3,27 @@ import { Histogram, type Summary } from "./histogram.js";
 
 /** How long each phase of a task's calls took, in microseconds. */
 export interface TaskTimings {
-  /** From the call until it was sent to a worker. */
+  /** Time from the call until the pool sent it to a worker. */
   queueUs?: Summary;
-  /** From sending to the start of the task. */
+  /** Time from sending until the task started. */
   transitUs?: Summary;
-  /** The task itself. */
+  /** Run time of the task. */
   runUs?: Summary;
-  /** From the task's end until the answer reached the caller's thread. */
+  /** Time from the end of the task until its answer reached the caller's thread. */
   returnUs?: Summary;
 }
 
-/** One call's times: submitted, posted, started, finished, answered, all in milliseconds on one clock. */
+/** The times of one call: submitted, posted, started, finished, answered. All are in milliseconds on one clock. */
 export type CallTimes = readonly [number, number, number, number, number];
 
-// In the order of a call's phases.
+// The phases of a call, in order.
 const parts = ["queueUs", "transitUs", "runUs", "returnUs"] as const;
 
-/** The histograms of a pool's tasks. Loaded only if the app asks for metrics. */
+/** Histograms of the call times of each task of a pool. The pool loads this class only if the app asks for metrics. */
 export class Timings {
   readonly #histograms = new Map<string, Histogram[]>();
 
-  /** Adds the four phases of one call. Allocates only at a task's first call. */
+  /** Adds the four phases of one call. Allocates only at the first call of a task. */
   enter(task: string, times: CallTimes): void {
     let histograms = this.#histograms.get(task);
     if (!histograms) {
@@ -35,7 +35,7 @@ export class Timings {
     });
   }
 
-  /** Returns the summaries of a task's calls; empty if there are none. */
+  /** Returns the summaries of a task's calls, or an empty object if there are none. */
   of(task: string): TaskTimings {
     const histograms = this.#histograms.get(task) ?? [];
     return Object.fromEntries(histograms.map((histogram, at) => [parts[at], histogram.summary()]));

@@ -5,9 +5,9 @@ import { Reader } from "./reader.js";
 
 /** The messages that a consumer sends to its producer. */
 export interface ConsumerWire {
-  /** Lets the producer send more. */
+  /** Grants the producer credit for more items and bytes. */
   grant(items: number, bytes: number): void;
-  /** Asks the producer to end early. The producer answers with its end or its failure. */
+  /** Asks the producer to end early. The producer answers with `end` or `fail`. */
   cancel(): void;
 }
 
@@ -20,8 +20,8 @@ type Waiter = {
 /**
  * The receiving half of a stream, as an async iterator.
  *
- * Values keep their order, and the window limits how far the producer runs ahead. The stream starts with the first `next()`. `return()`
- * reaches the producer's `finally` and settles after it.
+ * Values keep their order. The window limits how far the producer runs ahead. The producer starts at the first `next()`. `return()` makes
+ * the producer run its `finally`, and settles after it.
  */
 export class Consumer extends Reader {
   readonly #credit: ReceiveCredit;
@@ -31,7 +31,7 @@ export class Consumer extends Reader {
   #opened = false;
   #returning = false;
   #end: End | undefined;
-  /** An object to keep alive until no result is awaited any more. */
+  /** An object that must stay alive while a caller awaits a result. */
   keeper: object | undefined;
 
   constructor(window: Window, wire: ConsumerWire) {
@@ -40,12 +40,12 @@ export class Consumer extends Reader {
     this.#wire = wire;
   }
 
-  /** Whether the producer can run now without a further message from this side. */
+  /** Whether the producer can run now, without a further message from the consumer. */
   get active(): boolean {
     return this.#opened && !this.#end && this.#credit.outstanding;
   }
 
-  /** The credit that the producer may still spend. A replacement for the producer must be granted the same. */
+  /** The credit that the producer has left. If another producer replaces it, grant that producer the same credit. */
   get credit(): Grant {
     return this.#credit.left;
   }
@@ -66,7 +66,7 @@ export class Consumer extends Reader {
     return result;
   }
 
-  /** Ends the stream early and drops the waiting values. Settles when the producer has ended. */
+  /** Ends the stream early and drops the values that wait to be read. The promise settles when the producer has ended. */
   return(value?: unknown): Promise<IteratorResult<unknown>> {
     this.#ready = [];
     if (this.#end) {
@@ -74,7 +74,7 @@ export class Consumer extends Reader {
       return Promise.resolve({ done: true, value });
     }
     const ended = new Promise<IteratorResult<unknown>>((resolve, reject) =>
-      // The caller of `return()` gets an error of the producer's `finally`, as it would without a thread boundary.
+      // If the producer's `finally` throws, `return()` rejects with that error. A local iterator does the same.
       this.#waiting.push({ resolve: () => resolve({ done: true, value }), reject }),
     );
     if (!this.#returning) {
@@ -84,7 +84,7 @@ export class Consumer extends Reader {
     return ended;
   }
 
-  /** Takes a value that arrived. Returns false if the producer exceeded the window. */
+  /** Handles a value that arrived. Returns false if the producer had no credit for it. */
   arrived(value: unknown, bytes: number): boolean {
     if (this.#end) return true;
     if (!this.#credit.arrived(bytes)) return false;
@@ -100,7 +100,7 @@ export class Consumer extends Reader {
     return true;
   }
 
-  /** Records that the producer ended; `value` is its generator's return value. */
+  /** Records that the producer ended. `value` is the return value of its generator. */
   ended(value: unknown): void {
     this.#finish({ done: this.#returning ? undefined : value });
   }
@@ -121,7 +121,7 @@ export class Consumer extends Reader {
     for (const { resolve, reject } of this.#waiting.splice(0)) this.#takeEnd().then(resolve, reject);
   }
 
-  // Returns the end once. After that the iterator is done, like a generator.
+  // Returns the result or the error of the stream once. After that the iterator is done, like a generator.
   #takeEnd(): Promise<IteratorResult<unknown>> {
     const end = this.#end;
     this.#end = { done: undefined };

@@ -2,20 +2,20 @@
 
 /** How far a producer may run ahead of its consumer. */
 export interface Window {
-  /** Values that may be in flight or waiting at once. */
+  /** Maximum number of values in flight or waiting to be read. */
   items: number;
-  /** Bytes of binary memory that may be in flight or waiting. One larger value may still be sent alone. */
+  /** Maximum bytes of binary memory in flight or waiting to be read. A single value may exceed it. */
   bytes: number;
 }
 
-/** 16 values, 1 MiB: enough to hide a wake-up of 50 us at 100,000 values/s, and cheap to hold. */
+/** The default window: 16 values and 1 MiB. This window hides a wake-up of 50 us at 100,000 values/s, and holds little memory. */
 export const defaultWindow: Window = { items: 16, bytes: 1 << 20 };
 
 /**
- * The producer's credit. A pure value; the driver of the iterator queries it.
+ * The credit of a producer: the items and bytes that it may still send.
  *
- * A value may be sent while both credits are above zero. A large value can therefore always be sent, and the bytes may go below zero
- * once.
+ * The producer may send a value while both credits are above zero, whatever the value's size. The bytes may therefore go below zero, by at
+ * most one value.
  */
 export class SendCredit implements Grant {
   items = 0;
@@ -36,13 +36,13 @@ export class SendCredit implements Grant {
   }
 }
 
-/** Credit to return to the producer. */
+/** An amount of credit. */
 export interface Grant {
   readonly items: number;
   readonly bytes: number;
 }
 
-/** The consumer's credit: the values that it has taken and not yet granted again. It batches grants into one message per half window. */
+/** Computes the grants that a consumer sends to its producer. Batches them: a consumer sends about two grants per window. */
 export class ReceiveCredit {
   readonly #window: Window;
   readonly #out = new SendCredit();
@@ -65,7 +65,7 @@ export class ReceiveCredit {
     return true;
   }
 
-  /** Records that the consumer took a value. Returns a grant when one is due. */
+  /** Records that the consumer took a value. Returns a grant if one must be sent now. */
   taken(bytes: number): Grant | undefined {
     const items = ++this.#owedItems;
     this.#owedBytes += bytes;
@@ -75,12 +75,12 @@ export class ReceiveCredit {
     return this.#grant(grant);
   }
 
-  /** The credit that was granted and is not used yet. */
+  /** The credit that was granted and that the producer has not used yet. */
   get left(): Grant {
     return this.#out;
   }
 
-  /** Whether the producer can continue, as far as this side knows. False means that it waits for this consumer. */
+  /** Whether the producer has credit left, as far as this side knows. If false, the producer waits for this consumer. */
   get outstanding(): boolean {
     return this.#out.maySend;
   }

@@ -3,7 +3,7 @@ import { SendCredit } from "./credit.js";
 
 /** The messages that a producer sends to its consumer. */
 export interface ProducerWire {
-  /** Posts one value and returns its bytes of binary memory. Throws if the value cannot cross. */
+  /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot cross threads. */
   chunk(value: unknown): number;
   end(value: unknown): void;
   fail(reason: unknown): void;
@@ -12,18 +12,18 @@ export interface ProducerWire {
 type AnyIterator = AsyncIterator<unknown, unknown, void> | Iterator<unknown, unknown, void>;
 
 /**
- * The sending half of a stream. It reads an iterator while it has credit.
+ * The sending half of a stream. Reads values from an iterator while it has credit, and posts them.
  *
- * It reads nothing before the first credit and nothing ahead of its credit. It always ends with exactly one `end` or `fail`, normally
- * after the iterator's `finally` has run. If a value was rejected, or the iterator cannot learn that it should stop, it does not wait
- * for a pending `next()`.
+ * Reads nothing before the first credit, and never reads ahead of its credit. Sends exactly one `end` or `fail`, normally after the
+ * iterator's `finally` has run. There are two exceptions: a value was refused, or the iterator cannot learn that it should stop. The
+ * producer then ends without waiting for a pending `next()`.
  */
 export class Producer {
   readonly #iterator: AnyIterator;
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
   #drawing = false;
-  /** The iterator's `next()` is pending and may never settle. */
+  /** True while the iterator's `next()` is pending. A `next()` may never settle. */
   #awaiting = false;
   #refused: { reason: unknown } | undefined;
   #stopping = false;
@@ -45,15 +45,15 @@ export class Producer {
   }
 
   /**
-   * Stops for a consumer that wants no more values: runs the iterator's `finally`, then ends.
+   * Stops the stream for a consumer that wants no more values: runs the iterator's `finally`, then ends.
    *
-   * `deaf` means that an iterator with a pending `next()` does not learn of the stop and may take long. The stream then ends without
-   * waiting; the iterator's `finally` runs after `next()` has settled.
+   * With `deaf`, the iterator cannot learn of the stop while its `next()` is pending, which may take long. The stream then ends without
+   * waiting. The iterator's `finally` runs after `next()` has settled.
    */
   stop(deaf = false): void {
     if (this.#over || this.#stopping) return;
     this.#stopping = true;
-    // While `next()` is pending, the loop below checks the flag after it settles.
+    // If `#draw` is running, its loop finds the flag after the current step.
     if (!this.#drawing) void this.#finish();
     else if (deaf && this.#awaiting) {
       this.#over = true;
@@ -61,13 +61,13 @@ export class Producer {
     }
   }
 
-  /** Handles a sent value that could not cross: closes the iterator and fails the stream with that reason. */
+  /** Handles a posted value that could not cross: closes the iterator and fails the stream with that reason. */
   refuse(reason: unknown): void {
     if (this.#over || this.#refused) return;
     this.#refused = { reason };
     if (!this.#awaiting) return this.stop();
     this.#stopping = true;
-    // The iterator's `finally` runs after its pending `next()`. The consumer learns of the failure without waiting for it.
+    // The iterator's `finally` runs after its pending `next()`. The consumer receives the failure without waiting for that.
     this.#over = true;
     this.#wire.fail(reason);
   }
@@ -77,14 +77,15 @@ export class Producer {
     try {
       while (this.#credit.maySend && !this.#stopping) {
         let step = this.#iterator.next();
-        // A synchronous generator does not wait one turn for each value.
+        // Awaits only promises, so that a synchronous generator does not wait one turn for each value.
         if (isThenable(step)) {
           this.#awaiting = true;
           step = await step;
           this.#awaiting = false;
         }
         if (step.done) {
-          // A getter may throw, or stop this stream: read while the failure can still be told.
+          // Reads `value` before the stream counts as over. A getter may throw, and the consumer must still receive that failure. A getter
+          // may also stop this stream.
           const { value } = step;
           this.#drawing = false;
           if (this.#over) return;
@@ -96,7 +97,7 @@ export class Producer {
       }
     } catch (reason) {
       this.#awaiting = false;
-      // Closing may take a while. A grant or a stop that arrives in the meantime must not end the stream without the error.
+      // Closing the iterator may take a while. A grant or a stop that arrives in the meantime must not end the stream without the error.
       this.#stopping = true;
       this.#drawing = false;
       // Either the iterator threw and is done, or a value could not cross and the iterator must still be closed.
@@ -106,7 +107,7 @@ export class Producer {
     if (this.#stopping) await this.#finish();
   }
 
-  // Runs the iterator's `finally`. Of two errors, the first is reported.
+  // Runs the iterator's `finally` and ends the stream. If two errors occurred, reports the first one.
   async #finish(failure?: { reason: unknown }): Promise<void> {
     let told = this.#refused ?? failure;
     try {
@@ -125,7 +126,7 @@ function isThenable<T>(value: T | Promise<T> | PromiseLike<T>): value is Promise
   return typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Returns the iterator of an async or sync iterable; undefined for other values (including strings). */
+/** Returns the iterator of an async or sync iterable. Returns undefined for all other values, including strings. */
 export function iteratorOf(value: unknown): AnyIterator | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const source = value as Partial<AsyncIterable<unknown, unknown, void> & Iterable<unknown, unknown, void>>;

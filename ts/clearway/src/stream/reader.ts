@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The methods that the reading ends of all streams share. */
+/** Base class for the receiving end of every stream. */
 export abstract class Reader implements AsyncIterableIterator<unknown, unknown, void>, AsyncDisposable {
   abstract next(): Promise<IteratorResult<unknown>>;
   abstract return(value?: unknown): Promise<IteratorResult<unknown>>;
 
-  /** Ends the stream, then throws the reason. The producer is in another thread and only learns of the end. */
+  /**
+   * Ends the stream, then rejects with the reason. The producer is in another thread. The producer learns that the stream ended, but not
+   * the reason.
+   */
   async throw(reason: unknown): Promise<IteratorResult<unknown>> {
     await this.return();
     throw reason;

@@ -14,27 +14,33 @@ import { encoded } from "./failures.js";
 import { unitsOf } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 
-// The caller replaces it with the task's name.
+// Placeholder in error messages. The caller replaces it with the task's name.
 const resultOf = "the task's result";
 
-/** Sends results, chunks and errors of tasks. Moves the memory in them that can move, and keeps the ledger. */
+/** Sends the results, stream values and errors of tasks. Moves the memory in them that can be moved, and keeps the ledger. */
 export class Answers {
   readonly #transport: PortTransport;
   readonly #makeReady: typeof makeReady;
   #ledger: LedgerSide = emptySide();
   #strict = false;
-  /** Calls whose failure is not sent yet. */
+  /** Ids of calls whose failure is not sent yet. */
   readonly #failing = new Set<number>();
-  /** Ledger entries of sent values with memory. The transport may still refuse such a value. */
+  /** Ledger entries of sent values that contain memory. If the transport then refuses a value, its entries are corrected. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
-  /** `ready` is `makeReady`. The entry passes it, so that this part does not contain it again. */
+  /**
+   * `ready` is the function `makeReady`. The entry file passes it. Otherwise the bundler would put a second copy of it into the file with
+   * this class.
+   */
   constructor(transport: PortTransport, ready: typeof makeReady) {
     this.#transport = transport;
     this.#makeReady = ready;
   }
 
-  /** Answers with a value, or with what a stream's generator returned. If the value cannot cross, answers with that error. */
+  /**
+   * Answers with a value: the result of a task, or the return value of a stream's generator. If the value cannot cross, answers with an
+   * error.
+   */
   result(call: ServedCall, value: unknown, runUs: number): void {
     try {
       this.#send(Op.Result, call, value, runUs);
@@ -43,7 +49,7 @@ export class Answers {
     }
   }
 
-  /** Answers with an error, now or when the part that encodes errors is loaded. */
+  /** Answers with an error, now or once the code that encodes errors is loaded. */
   failure(id: number, reason: unknown, runUs: number): void {
     this.#failing.add(id);
     encoded(reason, (wire) => {
@@ -52,11 +58,14 @@ export class Answers {
     });
   }
 
-  /** Sends a value of progress. Returns its units. If it cannot cross, the listener receives that error instead, and the call goes on. */
+  /**
+   * Sends a value of progress. Returns its cost in units. If the value cannot cross, the listener receives an error instead, and the call
+   * continues.
+   */
   progress(id: number, value: unknown): number {
     let units = 1;
     try {
-      // A value that the ring accepts is small and not deep.
+      // A value that the ring accepts is small and not nested deeply.
       if (this.#transport.sendByRing(Op.Progress, id, value, units)) return units;
       checkDepth(value);
       units = unitsOf(value);
@@ -67,25 +76,25 @@ export class Answers {
     return units;
   }
 
-  /** A value of progress could not cross. It had `units`. */
+  /** Sends an error instead of a value of progress that could not cross. `units` is the cost of that value. */
   progressRefused(id: number, reason: unknown, units: number): void {
     const { message } = notCloneable("a progress value", reason);
     this.#transport.send(Op.Progress, id, { message }, -units);
   }
 
-  /** Calls that have run and whose failure is not sent yet. */
+  /** Ids of calls that have run and whose failure is not sent yet. */
   get failing(): ReadonlySet<number> {
     return this.#failing;
   }
 
-  /** Sends one value of a stream. Returns its bytes of binary memory. Throws if the value must not cross. */
+  /** Sends one value of a stream. Returns the number of bytes of binary memory in it. Throws if the value must not cross. */
   chunk(call: ServedCall, value: unknown): number {
     return this.#send(Op.Chunk, call, value, undefined);
   }
 
   /**
-   * The transport refused a result or a chunk. Only the attempt to move shows that memory cannot move (WebAssembly's). Such memory is
-   * copied, unless `strict` forbids it. Returns the error to answer with, or undefined if the value was sent again.
+   * Handles a result or a stream value that the transport refused. Some memory (WebAssembly's) cannot be moved, and only the attempt shows
+   * this. Such memory is copied, unless `strict` forbids it. Returns the error to answer with, or undefined if the value was sent again.
    */
   refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
     const buffers = transfer.filter(isBuffer);
@@ -108,20 +117,21 @@ export class Answers {
   }
 
   #send(op: typeof Op.Result | typeof Op.Chunk, call: ServedCall, value: unknown, runUs: number | undefined): number {
-    // The most common results are primitives, without memory.
+    // The most common results are primitives, which contain no memory.
     if (value === null || (typeof value !== "object" && typeof value !== "function")) {
       this.#transport.send(op, call.id, value, runUs ?? 0);
       return 0;
     }
     const strict = call.has(CallFlag.strict);
-    // A value that the ring accepts needs no search either. The caller enters its copied bytes when it arrives.
+    // A value that the ring accepts needs no search for memory either. The caller adds its copied bytes to the ledger when it arrives.
     if (!strict && !(value instanceof MovedValue)) {
       if (this.#transport.sendByRing(op, call.id, value, runUs ?? countBytes)) return this.#transport.ring!.binaryBytes;
     }
     const found = this.#found(call, value, strict);
     const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
     this.#enter(found);
-    // Alone in its message, so that a refusal finds the right value of `#strict`.
+    // Sends the value in a message of its own. If the transport refuses the value, `refused` knows from `#strict` that the value was
+    // strict.
     if (strict) this.#transport.flush();
     this.#tell();
     this.#transport.send(op, call.id, found.value, runUs ?? bytes, found.transfer);
@@ -147,7 +157,7 @@ export class Answers {
     if (typeof found.value === "object" && found.value !== null) this.#entered.set(found.value, entry);
   }
 
-  // Sent before the frame that it belongs to, so that the pool's sums are right when that frame arrives.
+  // Sends the ledger entries before the frame that they belong to. The pool's sums are then correct when that frame arrives.
   #tell(): void {
     if (isEmpty(this.#ledger)) return;
     this.#transport.send(Op.Ledger, 0, onWire(this.#ledger));

@@ -10,14 +10,15 @@ import { errors, expectParts, ring } from "./parts.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
 
-// A worker's start runs each of these functions once, before V8 compiles anything. They are module-level functions with module-level state,
-// because V8 parses a nested function twice. A worker exposes its tasks once, so one state is enough.
+// The functions of this file run once, when a worker starts, before V8 has compiled anything. The functions and their state are at module
+// level, because V8 parses a nested function twice. One state is enough, because a worker exposes its tasks only once.
 
-// A task module may be imported in a foreign worker, such as a test runner's. There, the listener must not keep the worker alive for ever.
-// A pool sends its hello at once, so this time in milliseconds is enough.
+// Time in milliseconds after which the listener stops in a worker that is not Clearway's. A test runner's worker, for example, may import a
+// task module. There, the listener must not keep the worker alive for ever. The time is long enough, because a pool sends its hello at
+// once.
 const foreignWaitMs = 10_000;
 
-// Time without a call, in milliseconds, before a worker loads parts.
+// Time without a call, in milliseconds, before a worker loads parts. `parts.ts` defines the parts.
 const idleMs = 10;
 
 let endpoint: ParentEndpoint;
@@ -27,18 +28,18 @@ let foreign: ReturnType<typeof setTimeout> | undefined;
 let settings: HelloSettings | undefined;
 let leasing = false; // whether a task leases resources, which take long to open
 let server: Server | undefined;
-/** The call that runs without a server, until it is answered or the server takes it over. */
+/** The id of the call that runs without a server. Empty once the call is answered. */
 let begun: number[] = [];
 let early: EarlyCall | undefined;
 /** Whether a call was answered without a server. */
 let answered = false;
-/** Messages that arrived before the server was there. */
+/** Messages that arrived before there was a server. */
 let waiting: (readonly unknown[])[] = [];
 let loading = false;
 
 /**
- * Greets the pool and handles its messages. While there is no server, calls that need none run at once, and all other messages wait for the
- * server. Called once per worker.
+ * Greets the pool and handles its messages. Called once per worker. Before there is a server, a call that needs none runs at once. All
+ * other messages wait for the server.
  */
 export function receive(
   from: ParentEndpoint,
@@ -64,7 +65,7 @@ function greet(greeting: unknown): void {
   settings = hello;
   if (foreign !== undefined) clearTimeout(foreign);
   if (!endpoint.marked) endpoint.onEnding(ending);
-  // In a message of its own, because a first call that is here already may take long.
+  // Sends `Ready` at once, in its own message. A first call that has already arrived may take long.
   const tasks = [];
   for (let at = 0; at < names.length; at++) {
     const { kind, placement, resources } = definitions[at]!;
@@ -72,13 +73,14 @@ function greet(greeting: unknown): void {
     if (resources) leasing = true;
   }
   endpoint.post([Op.Ready, 0, tasks, 0], []);
-  // Not now: loading a part takes a fraction of a millisecond, and the lifeline 1.5 ms. With both here, a browser's first result took 1.3
-  // times as long. Usually a first call comes earlier, and loads the parts after its answer. A timer takes 0.3 ms in Node, so only workers
-  // that gain have one.
+  // Loads the parts later. Loading a part takes a fraction of a millisecond, and requesting the lifeline (a lock) takes 1.5 ms. With both
+  // here, a browser's first result took 1.3 times as long. Usually a first call arrives before the timer fires, and the parts are loaded
+  // after its answer. A timer costs 0.3 ms in Node, so only workers that gain from it start one.
   if (partsTravel || leasing) setTimeout(rest, idleMs);
 }
 
-// There was no call yet: loads the parts that the first call may need. The server is made after a first call that does not need it.
+// Loads the parts that the first call may need, because there was no call yet. Does not make the server, because the first call may not
+// need it.
 function rest(): void {
   if (server !== undefined || loading) return;
   endpoint.holdLifeline((settings as HelloSettings).lifeline);
@@ -87,7 +89,7 @@ function rest(): void {
   expectLater();
 }
 
-// Loads the parts that every worker needs in the end.
+// Loads the parts that every worker needs at some time.
 function expectLater(): void {
   errors.expect();
   if (settings?.ring) ring.expect();
@@ -117,7 +119,8 @@ function take(message: unknown): void {
   serve();
 }
 
-// Handles a message without the server, and returns whether that was possible. One call at a time, and none before waiting messages.
+// Handles a message without the server. Returns false if that is not possible. Handles one call at a time, and no message while others wait
+// for the server.
 function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
   if (frames.length > frameSlots || early !== undefined || waiting.length > 0) return false;
   const definition = plainTask(frames, names, definitions, hello);
@@ -132,12 +135,12 @@ function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
   return true;
 }
 
-// Whether the first call has returned a promise that has not settled.
+// Returns whether the first call has returned a promise that has not settled.
 function isEarly(): boolean {
   return early?.pending === true;
 }
 
-// Answers a message to an idle worker, and returns whether it could.
+// Answers a message other than a call, for an idle worker. Returns whether it could answer.
 function isWord(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
@@ -148,14 +151,14 @@ function isWord(frames: readonly unknown[]): boolean {
   return true;
 }
 
-// The call was answered.
+// Records that the first call was answered.
 function leave(): void {
   early = undefined;
   begun = [];
   answered = true;
 }
 
-// Answers when the promise settles, unless there is a server by then.
+// Answers when the call's promise settles. If there is a server by then, the server answers instead.
 async function settle(call: EarlyCall): Promise<void> {
   call.pending = true;
   try {
@@ -165,20 +168,20 @@ async function settle(call: EarlyCall): Promise<void> {
     call.thrown = { reason };
   }
   call.pending = false;
-  // An earlier attempt may have failed.
+  // An earlier attempt to load the server may have failed.
   serve();
 }
 
-// Makes the server, now or when its part is loaded.
+// Makes the server, now or once its part is loaded.
 function serve(): void {
   if (server !== undefined || loading) return;
   loading = true;
-  // In browsers, the pool notices a worker's death by the release of this lock.
+  // In browsers, the pool notices a worker's death when this lock is released.
   endpoint.holdLifeline((settings as HelloSettings).lifeline);
   if (serving.now) return begin(serving.now);
   serving.load().then(begin, lost);
   if (early?.thrown) errors.expect();
-  // The server needs these too. Loading them now runs in parallel with its own load.
+  // Later calls need these parts too. The parts load in parallel with the server.
   if (answered) expectLater();
 }
 
@@ -191,7 +194,7 @@ function begin(part: Pick<typeof import("./server.js"), "Server">): void {
   else server.prepare();
 }
 
-// The server cannot be loaded this time. Waiting calls fail with the reason; the next call tries again.
+// Handles a failed load of the server. Waiting calls fail with the reason. The next call tries again.
 function lost(why: unknown): void {
   loading = false;
   if (early && !early.pending) {

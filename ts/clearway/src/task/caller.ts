@@ -3,27 +3,30 @@ import type { CrossesAs } from "../transfer/crossing.js";
 import type { Moved } from "../transfer/move.js";
 import type { Task } from "./task.js";
 
-// The caller's view of a task module, from its types alone.
+// The types of a task module's tasks as the caller sees them.
 
-/** Values from a task, one at a time, with credit: the task is never ahead by more than the window. */
+/** A stream of values from a task. Credit limits the task: it is never ahead of its reader by more than the window. */
 export interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
-  /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` calls it. */
+  /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
   return(value?: unknown): Promise<IteratorResult<T, Return>>;
-  /** Returns the stream, which can be iterated once. */
+  /** Returns the stream itself. A stream can be iterated once. */
   [Symbol.asyncIterator](): Stream<T, Return>;
 }
 
-/** What the caller of a task receives: a stream for a generator, otherwise a promise. */
+/** The type that the caller of a task receives: a stream for a generator, otherwise a promise. */
 export type Answer<Result> = [Result] extends [never]
   ? Promise<never>
   : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>]
     ? Stream<Unmoved<T>, Return>
     : Promise<Unmoved<Awaited<Result>>>;
 
-/** A value as the other side receives it: without the mark of `move()`, and a table for a table's writer. */
+/**
+ * The type of a value as the other side receives it. A value under `move()` arrives as the value itself, and a table's writer arrives as a
+ * table.
+ */
 export type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
 
-/** An argument of a task: the value itself, the value under `move()`, or a stream of moved values. */
+/** An argument of a task: the value itself, the value under `move()`, or a stream whose values may be under `move()`. */
 export type Argument<T> =
   | T
   | Moved<T>
@@ -31,7 +34,7 @@ export type Argument<T> =
 
 type Arguments<Args extends unknown[]> = { [At in keyof Args]: Argument<Args[At]> };
 
-/** A task as the caller calls it: without its context parameter. */
+/** The type of a task as the caller calls it, without the context parameter. */
 export type Callable<Fn> =
   Fn extends Task<infer _Context, infer Args, infer Result>
     ? (...args: Arguments<Args>) => Answer<Result>
@@ -39,10 +42,10 @@ export type Callable<Fn> =
       ? (...args: Arguments<Args>) => Answer<Result>
       : never;
 
-/** The tasks that a module exposes by default. */
+/** The tasks that a module exposes as its default export. */
 export type TasksOf<Module> = Module extends { readonly default: infer Tasks } ? Tasks : Module;
 
-/** All tasks of a module as the caller calls them. */
+/** The type of all tasks of a module, as the caller calls them. */
 export type Callers<Module> = {
   readonly [Name in keyof TasksOf<Module> & string]: Callable<TasksOf<Module>[Name]>;
 };

@@ -2,7 +2,7 @@
 import { ClearwayError } from "../error/clearway-error.js";
 import type { TaskContext } from "./task.js";
 
-/** What a context needs of its call. */
+/** The part of a call that its context uses. */
 export interface ContextWire {
   readonly id: number;
   readonly cancelCells: Int32Array | undefined;
@@ -15,14 +15,14 @@ export class CallContext implements TaskContext {
   #controller: AbortController | undefined;
   #reason: { value: unknown } | undefined;
   #asked = false;
-  /** Bound, so that a task may destructure its context. */
+  /** Bound to this object, so that a task may destructure its context. */
   readonly progress = (value: unknown): void => this.#wire.progress(value);
 
   constructor(wire: ContextWire) {
     this.#wire = wire;
   }
 
-  /** Whether the task has read `signal` or `cancelled`. */
+  /** Returns whether the task has read `signal` or `cancelled`. */
   static listens(context: CallContext): boolean {
     return context.#asked;
   }
@@ -40,11 +40,11 @@ export class CallContext implements TaskContext {
     this.#asked = true;
     if (this.#reason !== undefined) return true;
     const { cancelCells, id } = this.#wire;
-    // Pairs with the store in `pool/lifecycle/stop.ts`. The id is the whole message; no other memory depends on it.
+    // Pairs with the store in `pool/lifecycle/stop.ts`. The id is the only data that this store publishes. No other memory depends on it.
     return cancelCells !== undefined && Atomics.load(cancelCells, cellOf(id, cancelCells)) === id;
   }
 
-  /** Cancels the context of a call. Static, so that a resource may be called `cancel`. */
+  /** Cancels the context of a call. The method is static, so that a resource may have the name `cancel`. */
   static cancel(context: CallContext, reason: unknown): void {
     if (context.#reason !== undefined) return;
     context.#reason = { value: reason };
@@ -53,18 +53,20 @@ export class CallContext implements TaskContext {
 }
 
 /**
- * Returns the index of the cell that records a call's cancel. Two calls of one worker may share a cell. The later one then overwrites it,
- * and the earlier one receives its cancel by message, as without shared memory.
+ * Returns the index of the cell that records a call's cancel. Two calls of one worker may share a cell. The later cancel then overwrites
+ * the earlier one. The call with the earlier cancel learns of it by message, as without shared memory.
  */
 export function cellOf(id: number, cells: Int32Array): number {
   return id & (cells.length - 1);
 }
 
-/** Number of cells per worker (256 bytes). More calls are rarely cancelled at once. A power of two, for `cellOf`. */
+/**
+ * Number of cells per worker (256 bytes). Calls that are cancelled at the same time are rarely more. A power of two, as `cellOf` requires.
+ */
 export const cancelCellCount = 64;
 
 /**
- * Returns a context for unit tests of tasks: `myTask(testContext(), 1, 2)`. By default its signal never aborts, and it ignores progress.
+ * Returns a context for unit tests of tasks: `myTask(testContext(), 1, 2)`. By default, its signal never aborts and it ignores progress.
  * Pass other members, and the resources that the task uses, in `extra`.
  */
 export function testContext(): TaskContext;

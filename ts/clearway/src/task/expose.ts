@@ -8,13 +8,13 @@ import { definitionOfTask, type Exposed, type TaskMap } from "./task.js";
 let exposed = false;
 
 /**
- * Names the tasks that a pool may call. Export its result as the default export of the task module:
+ * Exposes the tasks that a pool may call. Export the result as the default export of the task module:
  *
  * ```ts
  * export default expose({ checksum, resize: task(async ({ signal }, image: ImageData) => …) });
  * ```
  *
- * On the main thread, and in a unit test, it only returns the tasks. In a worker, a second call throws `invalid-argument`.
+ * On the main thread and in a unit test, it only returns the tasks. In a worker, a second call throws `invalid-argument`.
  *
  * @typeParam Tasks - The tasks by name: functions, or results of `task()`.
  */

@@ -3,7 +3,7 @@ import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import { errors } from "./parts.js";
 
-/** Encodes an error without the part that encodes errors: message, stack, and the code of a Clearway error. */
+/** Encodes an error without `error/wire.ts`, which may not be loaded. Keeps the message, the stack, and the code of a Clearway error. */
 export function plain(reason: unknown): WireError {
   try {
     if (!(reason instanceof Error)) return { value: String((reason as Partial<Error> | null)?.message ?? reason) };
@@ -22,9 +22,10 @@ export function plain(reason: unknown): WireError {
   }
 }
 
-// A part that loads after the first call encodes and decodes errors. If it cannot be loaded, errors cross with less detail.
+// `error/wire.ts` encodes and decodes errors. The file is loaded after the first call. If it cannot be loaded, errors arrive with less
+// detail.
 
-/** Encodes a thrown value, now or when the part is loaded. Calls `use` once; it must not throw. */
+/** Encodes a thrown value, now or once `error/wire.ts` is loaded. Calls `use` once. `use` must not throw. */
 export function encoded(reason: unknown, use: (wire: WireError) => void): void {
   if (errors.now !== undefined) return use(errors.now.encodeError(reason));
   errors.load().then(
@@ -33,7 +34,7 @@ export function encoded(reason: unknown, use: (wire: WireError) => void): void {
   );
 }
 
-/** Decodes a reason, now or when the part is loaded. Calls `use` once; it must not throw. */
+/** Decodes a reason, now or once `error/wire.ts` is loaded. Calls `use` once. `use` must not throw. */
 export function decoded(wire: WireError, use: (reason: unknown) => void): void {
   if (errors.now !== undefined) return use(errors.now.decodeError(wire));
   errors.load().then(

@@ -8,34 +8,36 @@ import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
 import { isGenerator, type TaskDefinition } from "./task.js";
 
-// An `async` function that awaits another one takes three turns. All of them take a few microseconds.
+// Number of turns of the microtask queue to wait for an answer. An `async` function that awaits another one takes three turns. All 16 turns
+// take a few microseconds.
 const turns = 16;
 
 /**
- * Settles when `isPending` returns false, or after some turns of the microtask queue. A result that is nearly there is thus sent before
- * work that would delay it. A call that is still pending after these turns waits for something else.
+ * Settles when `isPending` returns false, or after some turns of the microtask queue. A result that is nearly ready is thus sent before
+ * other work delays it. A call that is still pending after these turns waits for something else.
  */
 export async function answeredOrWaiting(isPending: () => boolean): Promise<void> {
   for (let turn = 0; turn < turns && isPending(); turn++) await undefined;
 }
 
-/** A call that runs, or has run, before there is a server, and whose outcome is not sent. */
+/** A call that runs, or has run, before there is a server, and whose outcome is not sent yet. */
 export interface EarlyCall {
   readonly id: number;
   readonly definition: TaskDefinition;
   readonly args: unknown[];
   readonly startedMs: number;
-  /** What the task returned. */
+  /** The task's return value. */
   value?: unknown;
   /** Whether the task returned a promise that has not settled. */
   pending?: boolean;
-  /** What the task threw. */
+  /** The value that the task threw. */
   thrown?: { reason: unknown };
 }
 
 /**
- * Returns the task of a call that can run without a server: no stream, resources, tables, flags or metrics. Before the caller has read
- * `Ready`, the frame has the task's name; afterwards it has the task's index.
+ * Returns the task of a call that can run without a server. Such a call has no stream, resources, tables, flags or metrics. Returns
+ * undefined for any other call or frame. The frame has the task's name if the caller sent it before it read `Ready`, otherwise the task's
+ * index.
  */
 export function plainTask(
   frame: readonly unknown[],
@@ -45,7 +47,7 @@ export function plainTask(
 ): TaskDefinition | undefined {
   if (frame[0] !== Op.Call || settings.metrics || settings.reportHeap) return undefined;
   const header = frame[2] as string | number;
-  // With a flag, the quotient is no whole number.
+  // With a flag, the quotient is not an integer, and there is no definition at that index.
   const definition = definitions[typeof header === "string" ? names.indexOf(header) : header / (1 << callFlagBits)];
   if (definition?.kind !== "function" || definition.resources) return undefined;
   for (const arg of frame[3] as unknown[]) if (typeof arg === "object" && isTable(arg)) return undefined;
@@ -53,9 +55,9 @@ export function plainTask(
 }
 
 /**
- * Runs a call before there is a server: loading and compiling the server takes as long as all other work of a worker after its module has
- * loaded. Sends the result and returns undefined. Returns the call if the result is not there yet, or if the server must send it: an error,
- * or a value that cannot cross.
+ * Runs a call before there is a server. Loading and compiling the server takes as long as all other work of a worker after its module was
+ * loaded. Sends the result and returns undefined. Returns the call if its result is not ready yet. Also returns the call if the server must
+ * send its outcome: an error, or a value that cannot cross.
  */
 export function runEarly(
   frame: readonly unknown[],
@@ -74,12 +76,14 @@ export function runEarly(
   return call;
 }
 
-// The call has no progress listener and cannot be cancelled, because it has no flag.
+// Returns the context for a call without flags. Such a call has no progress listener and cannot be cancelled.
 function contextOf({ id }: EarlyCall, { cancelCells }: HelloSettings): CallContext {
   return new CallContext({ id, cancelCells, progress: () => {} });
 }
 
-/** Sends a call's result, and moves the memory in it that can move. Returns false, without sending, if the server must send it. */
+/**
+ * Sends a call's result and moves the memory in it that can be moved. Returns false, without sending, if the server must send the result.
+ */
 export function answer(call: EarlyCall, value: unknown, endpoint: ParentEndpoint): boolean {
   const runUs = Math.round((clock() - call.startedMs) * 1000);
   const type = typeof value;
@@ -100,7 +104,7 @@ function answerObject(call: EarlyCall, value: object, runUs: number, endpoint: P
     endpoint.post(isEmpty(entry) ? result : [Op.Ledger, 0, onWire(entry), 0, ...result], ready.transfer);
     return true;
   } catch {
-    // The server tries again, and reports the error.
+    // The server tries again and reports the error.
     return false;
   }
 }

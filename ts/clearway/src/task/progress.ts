@@ -3,43 +3,43 @@ import { afterMessages, clock } from "#host";
 import { roughBytes } from "../transfer/rough-bytes.js";
 
 /**
- * The most units of progress that a call's listener may be behind: 8,192 small values, or 4 MiB of larger ones. A listener on a thread that
- * is blocked for 100 ms stays within the window if the task reports every 12 us.
+ * Maximum number of units of progress by which a call's listener may be behind: 8,192 small values, or 4 MiB of larger ones. If the
+ * listener's thread is blocked for 100 ms, a task that reports every 12 us stays within this window.
  */
 export const progressWindow = 8192;
-// A value costs one unit, and one more for each of these bytes.
+// Bytes per unit. A value costs one unit, plus one more for each full unit of bytes in it.
 const unitBytes = 512;
-// A task that blocks its thread for this long cannot receive acknowledgements. It may then send one more value.
+// Time in milliseconds after which one more value may be sent. A task that blocks its thread for this long cannot receive acknowledgements.
 const heldMs = 100;
 
 /** The thread's clock and message loop. Tests replace them. */
 export interface ProgressClock {
   nowMs(): number;
-  /** Calls `next` after the thread has read its waiting messages. */
+  /** Calls `next` after the thread has read the messages that are waiting now. */
   afterMessages(next: () => void): void;
 }
 
 const threadClock: ProgressClock = { nowMs: clock, afterMessages };
 
-/** Returns the units that a posted value costs. */
+/** Returns the cost of a posted value in units. */
 export function unitsOf(value: unknown): number {
   return 1 + Math.floor(roughBytes(value, progressWindow * unitBytes) / unitBytes);
 }
 
 /**
- * Sends the progress of one call, in order, no more than a window ahead of its listener. Beyond the window only the newest value waits. It
- * is sent when the listener has caught up, or by `last()`. A task that never yields its thread cannot receive acknowledgements; it sends
- * ten values a second.
+ * Sends the progress of one call in order, at most a window ahead of its listener. Beyond the window, only the newest value waits. That
+ * value is sent when the listener has caught up, or by `last()`. A task that never yields its thread cannot receive acknowledgements.
+ * Beyond the window, such a task sends ten values per second.
  */
 export class Progress {
   readonly #send: (value: unknown) => number;
   readonly #clock: ProgressClock;
   #unread = 0;
   #waiting: { value: unknown } | undefined;
-  /** When the thread last could read messages, if a check is under way. */
+  /** Time in milliseconds when the current check began, after the thread had read its messages. Undefined without a check. */
   #heldSinceMs: number | undefined;
 
-  /** `send` posts a value and returns its units. */
+  /** `send` posts a value and returns its cost in units. */
   constructor(send: (value: unknown) => number, clock = threadClock) {
     this.#send = send;
     this.#clock = clock;
@@ -50,7 +50,7 @@ export class Progress {
     else this.#waiting = { value };
   }
 
-  /** Counts units that the listener has read, and sends the waiting value if there is room. */
+  /** Records that the listener has read `units` more. Sends the waiting value if the window has room. */
   read(units: number): void {
     this.#unread = Math.max(0, this.#unread - units);
     if (this.#unread < progressWindow) this.last();
@@ -66,7 +66,7 @@ export class Progress {
     this.#unread += this.#send(value);
   }
 
-  // Whether the thread has read no message for `heldMs`. The first value after a message starts the check anew.
+  // Returns whether the thread has read no message for `heldMs`. The first value after a message starts a new check.
   #isHeld(): boolean {
     const nowMs = this.#clock.nowMs();
     if (this.#heldSinceMs === undefined) {

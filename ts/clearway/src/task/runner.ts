@@ -13,23 +13,23 @@ import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
 import { isGenerator } from "./task.js";
 
-// Longest time in milliseconds that results are held back to share a message, and that the loop runs before it reads messages, such as a
-// cancel. A wake-up costs a twentieth of it, so a longer time would gain nothing.
+// Maximum time in milliseconds for which results are held back to share a message. The loop also runs for at most this time before it reads
+// messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
 const holdMs = 1;
 
-/** The pool's settings that the runner needs. */
+/** The settings of the pool that the runner uses. */
 export interface RunnerSettings {
   readonly concurrency: number;
   readonly cancelCells: Int32Array | undefined;
 }
 
-/** Runs calls in order, up to `concurrency` at once, and answers each exactly once. */
+/** Runs calls in order, up to `concurrency` at once. Answers each call exactly once. */
 export class Runner {
   /** The worker's open resources. Undefined before the first use. */
   leases: Leases | undefined;
   /** Streams from callers. Undefined before the first one. */
   inputs: Inputs | undefined;
-  /** Whether the worker is about to end. Calls that have not begun go to another worker, even if this thread goes on for a moment. */
+  /** Whether the worker is about to end. Calls that have not begun go to another worker, even if this thread continues for a moment. */
   ending = false;
   readonly #transport: PortTransport;
   readonly #answers: Answers;
@@ -37,7 +37,7 @@ export class Runner {
   readonly #settled: (call: ServedCall, finishedMs: number) => void;
   #waiting: ServedCall[] = [];
   #running = 0;
-  /** Calls that have begun, if several may run at once. */
+  /** Calls that have begun. Used only if several calls may run at once. */
   readonly #begun = new Set<ServedCall>();
   #guarded = 0;
   #pumping = false;
@@ -59,14 +59,14 @@ export class Runner {
     this.#waiting.push(call);
   }
 
-  /** Removes a call that has not begun. Returns false if it has. */
+  /** Removes a call that has not begun. Returns false if the call has begun. */
   withdraw(call: ServedCall): boolean {
     const at = this.#waiting.indexOf(call);
     if (at >= 0) this.#waiting.splice(at, 1);
     return at >= 0;
   }
 
-  /** Runs the calls that may run. Synchronous tasks run here, one after the other. Others are started and answer later. */
+  /** Runs the calls that may run. Synchronous tasks run here, one after the other. Other tasks are started here and answer later. */
   readonly pump = (): void => {
     if (this.#pumping || this.ending) return;
     this.#pumping = true;
@@ -90,10 +90,10 @@ export class Runner {
     }
   };
 
-  // Returns the time after the call, so that a series of small tasks reads the clock once per task.
+  // Begins a call. Returns the time after it, so that a series of small tasks reads the clock once per task.
   #begin(call: ServedCall, startedMs: number): number {
     call.begun = true;
-    // The early first call has run already.
+    // An early first call has run already and has its own start time.
     call.startedMs ||= startedMs;
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
@@ -101,7 +101,7 @@ export class Runner {
     if (
       resources !== undefined ||
       call.announced !== undefined ||
-      // It may have to be killed, and what has failed before it would be lost.
+      // The pool may have to kill the worker to stop this call. Failures of earlier calls that are not sent yet would then be lost.
       (this.#guarded > 0 && this.#answers.failing.size > 0) ||
       (kind === "stream" && streams.now === undefined) ||
       call.args.some(isTable)
@@ -117,8 +117,8 @@ export class Runner {
     if (guarded) this.#guarded++;
     if (this.#settings.concurrency > 1) this.#begun.add(call);
     if (this.#guarded === 0) return;
-    // The pool may have to kill the worker. Earlier results must have left this thread by then, and the pool must know which calls had
-    // begun.
+    // The pool may have to kill the worker to stop this call. By then, earlier results must have left this thread, and the pool must know
+    // which calls had begun.
     if (guarded && this.#guarded === 1) for (const each of this.#begun) this.#sendStarted(each);
     this.#sendStarted(call);
     this.#transport.flush();
@@ -138,10 +138,10 @@ export class Runner {
       if (announced !== undefined) {
         const { Inputs } = await streams.load();
         this.inputs ??= new Inputs(this.#transport);
-        // If the call was cancelled meanwhile, its streams have no reader.
+        // If the call was cancelled in the meantime, its streams have no reader.
         this.inputs.attach(call, announced);
       }
-      // Not `Promise.all`, with which every call with a resource would wait one turn.
+      // Does not use `Promise.all`, because every call with a resource would then wait one turn.
       for (let at = 0; at < args.length; at++) if (isTable(args[at])) args[at] = await revive(args[at]);
       const { resources } = definition;
       if (resources !== undefined) {
@@ -194,7 +194,7 @@ export class Runner {
 
   #tell(call: ServedCall, value: unknown): number {
     const units = this.#answers.progress(call.id, value);
-    // Without this flush, the progress of a loop that never yields its thread would leave at its end.
+    // Without this flush, the progress of a loop that never yields its thread would be sent only after the loop.
     const nowMs = clock();
     if (nowMs - this.#toldMs >= holdMs) {
       this.#toldMs = nowMs;
@@ -210,7 +210,7 @@ export class Runner {
         return this.#answers.chunk(call, value);
       },
       end: (value) => {
-        // A synchronous generator may end in the tick of its last values. Only a flush shows whether they can cross.
+        // A synchronous generator may end in the same tick as its last values. Only a flush shows whether they can cross.
         this.#transport.flush();
         if (call.refusal === undefined) this.#finish(call, true, value);
         else this.#finish(call, false, call.refusal);
@@ -221,7 +221,7 @@ export class Runner {
     if (call.cancelled !== undefined) call.producer?.stop();
   }
 
-  // Every call ends here. Resources are released before the answer, so that the caller's next call finds them.
+  // Ends a call; every call ends here. Releases its resources before the answer, so that the caller's next call finds them idle.
   #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
     const finishedMs = clock();
     const { held } = call;
@@ -247,12 +247,13 @@ export class Runner {
     else if (call.definition.kind === "function" && isGenerator(outcome))
       this.#answers.failure(call.id, generatorReturned(), runUs);
     else this.#answers.result(call, outcome, runUs);
-    // A running `pump` continues by itself.
+    // A `pump` that is running continues by itself.
     if (!this.#pumping && this.#waiting.length > 0) queueMicrotask(this.pump);
   }
 }
 
-// A resource may take long to open. If its call is cancelled meanwhile, the resource is kept for the next call.
+// Waits for a call's resources, unless the call is cancelled. A resource may take long to open. If the call is cancelled in the meantime,
+// the resource is kept for the next call.
 function unlessCancelled(call: ServedCall, holding: Promise<Held>): Promise<Held> {
   return new Promise((resolve, reject) => {
     call.giveUp = (reason) => {

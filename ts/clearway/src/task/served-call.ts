@@ -7,12 +7,12 @@ import { CallContext } from "./context.js";
 import type { Progress } from "./progress.js";
 import type { TaskDefinition } from "./task.js";
 
-/** A stream that replaces the argument at this position. */
+/** A stream that replaces the argument at this index. */
 export type Announced = [argument: number, stream: InputStream];
 
 /** One call in its worker, from its arrival to its answer. */
 export class ServedCall {
-  /** Streams that replace arguments, until they are attached. */
+  /** Streams that replace arguments. Undefined once they are attached. */
   announced: readonly Announced[] | undefined;
   /** Sends progress. Undefined without a listener, or if the task takes no context. */
   progress: Progress | undefined;
@@ -24,15 +24,15 @@ export class ServedCall {
   /** Credit that arrived before the task's stream began. */
   earlyItems = 0;
   earlyBytes = 0;
-  /** Ends the wait for its resources. */
+  /** Ends the call's wait for its resources. Undefined if it does not wait. */
   giveUp: ((reason: unknown) => void) | undefined;
   begun = false;
   /** Whether `Started` was sent. */
   startTold = false;
   over = false;
-  /** Why it was cancelled. Undefined unless it was. */
+  /** The reason of the cancel. Undefined unless the call was cancelled. */
   cancelled: { reason: unknown } | undefined;
-  /** The error for a value of its stream that could not cross. The call fails with it when the iterator is closed. */
+  /** The error for a value of the call's stream that could not cross. The call fails with it once the iterator is closed. */
   refusal: unknown;
   startedMs = 0;
 
@@ -63,7 +63,8 @@ export class ServedCall {
     this.producer?.stop(!this.#listens);
   }
 
-  // Whether the task can notice a cancel: by its context, if it has read it, by a resource, or by a stream that it reads.
+  // Whether the task can notice a cancel. A task can if it has read its context's signal, holds a resource, or has a stream from the
+  // caller.
   get #listens(): boolean {
     const looks = this.context !== undefined && CallContext.listens(this.context);
     return looks || this.held !== undefined || this.inputs !== undefined;

@@ -17,7 +17,7 @@ import type { WorkerRingPort } from "./worker-ring-port.js";
 
 const heapEveryMs = 100;
 
-/** The worker's side of the wire: reads frames, keeps the table of calls, and hands them to the runner. */
+/** The worker's side of the connection. Reads frames, keeps the table of calls, and passes calls to the runner. */
 export class Server {
   readonly #transport: PortTransport;
   readonly #answers: Answers;
@@ -27,10 +27,13 @@ export class Server {
   readonly #calls = new Map<number, ServedCall>();
   readonly #settings: HelloSettings;
   readonly #endpoint: ParentEndpoint;
-  /** Streams whose call has not arrived. */
+  /** Announced streams whose call has not arrived, by the id of the call. */
   readonly #announced = new Map<number, Announced[]>();
   #ring: WorkerRingPort | undefined;
-  /** `called`: a call has arrived. `answering`: its answer may be near. `asked`: the parts for later calls are loading. */
+  /**
+   * How far the worker is with its first call. `called`: a call has arrived. `answering`: its answer may come soon. `asked`: the parts for
+   * later calls are loading.
+   */
   #stage: "new" | "called" | "answering" | "asked" = "new";
   #heapToldMs = 0;
 
@@ -52,20 +55,21 @@ export class Server {
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
   }
 
-  /** The worker is about to end. */
+  /** Sends the waiting results and the ids of the calls that have begun, because the worker is about to end. */
   ending(): void {
-    // Shows which results cannot cross, so that their errors leave too.
+    // A flush shows which results cannot cross, so that their errors are sent too.
     this.#transport.flush();
     // The pool may give calls that have not begun to another worker.
     this.#runner.ending = true;
     const begun = [...this.#calls.values()].filter((call) => call.begun).map((call) => call.id);
     this.#transport.send(Op.Ending, 0, [...begun, ...this.#answers.failing]);
     this.#transport.flush();
-    // In a browser, the task that closed its worker goes on. Its frames would arrive by the ring, but not by port.
+    // In a browser, a task that has closed its worker continues to run. Its frames would then arrive through the ring, but not through the
+    // port.
     this.#transport.close();
   }
 
-  /** Takes over an early call that has run or is running, and sends its outcome. */
+  /** Takes over an early call that has run or is running. Sends its outcome. */
   adopt({ id, definition, args, startedMs, value, thrown }: EarlyCall): void {
     const run = (): unknown => {
       if (thrown) throw thrown.reason;
@@ -82,7 +86,7 @@ export class Server {
     expectParts(this.#tasks);
   }
 
-  /** A message could not be deserialized. The pool must not wait for its calls. */
+  /** Reports a message that could not be deserialized. The pool must not wait for the calls in it. */
   unreadable(): void {
     this.#ring?.lost();
     this.#transport.post(Op.Unreadable, 0);
@@ -106,14 +110,16 @@ export class Server {
   // Runs the calls that have arrived.
   #work(): void {
     this.#runner.pump();
-    // Results that are ready need not wait for the end of the tick.
+    // Sends results that are ready now. Ready results need not wait for the end of the tick.
     this.#transport.flush();
     if (this.#stage !== "called") return;
     this.#stage = "answering";
     void answeredOrWaiting(() => this.#calls.size > 0).then(() => this.ask());
   }
 
-  /** The first call is answered, or waits for something. Loads the parts for later calls, which no longer delays it. */
+  /**
+   * Loads the parts for later calls. Called when the first call is answered or waits for something, so that the loading does not delay it.
+   */
   ask(): void {
     if (this.#stage === "asked") return;
     this.#stage = "asked";
@@ -123,7 +129,7 @@ export class Server {
     warmClock();
     errors.expect();
     if (!this.#settings.ring) return;
-    // Without the ring, the port carries everything.
+    // Without the ring, all frames cross through the port.
     ring.load().then(
       () => {
         this.#transport.send(Op.Ring, 0);
@@ -164,11 +170,11 @@ export class Server {
     }
   }
 
-  // From now on, small frames of both sides cross through the ring.
+  // Opens the ring. From now on, small frames of both sides cross through it.
   #open(memory: SharedArrayBuffer): void {
-    // Frames that were sent before leave by port, without a number.
+    // Frames that were sent before are posted through the port, without a number.
     this.#transport.flush();
-    // This worker has not offered a ring, so the other side is not a Clearway pool.
+    // This worker has not offered to take a ring, so the other side is not a Clearway pool.
     if (ring.now === undefined) return this.#transport.post(Op.Broken, 0);
     this.#ring = this.#transport.ring = new ring.now.WorkerRingPort(memory, this.#endpoint, {
       message: (frames) => this.#frames(frames),
@@ -191,7 +197,7 @@ export class Server {
     const early = typeof header === "string";
     const flags = early ? 0 : header & ((1 << callFlagBits) - 1);
     const definition = this.#tasks[early ? this.#names.indexOf(header) : header >> callFlagBits];
-    // An early call of a task that is no function. The caller sends it again.
+    // Ignores an early call of a task that is not a function. The caller sends it again.
     if (definition === undefined || (early && definition.kind !== "function")) return;
     const call = new ServedCall(id, definition, flags, args);
     if (this.#announced.size > 0) {
@@ -243,7 +249,7 @@ export class Server {
   }
 
   #refused(op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[], b: unknown): void {
-    // The call goes on. The listener receives the error instead of the value.
+    // The call continues. Its listener receives an error instead of the value.
     if (op === Op.Progress) return this.#answers.progressRefused(id, reason, b as number);
     if (op !== Op.Result && op !== Op.Chunk) return;
     const error = this.#answers.refused(op, id, a, transfer, reason);
@@ -252,7 +258,7 @@ export class Server {
     if (call === undefined) {
       this.#answers.failure(id, error, 0);
     } else {
-      // It was a stream's value.
+      // The refused value was a value of the call's stream.
       call.refusal = error;
       call.producer?.refuse(error);
     }

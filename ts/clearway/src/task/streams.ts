@@ -5,14 +5,14 @@ import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
 import type { Announced, ServedCall } from "./served-call.js";
 
-/** Returns a producer for a generator's iterator. Throws if it is no iterator. */
+/** Returns a producer that reads a generator's iterator. Throws a TypeError if the value has no iterator. */
 export function produce(iterator: unknown, wire: ProducerWire): Producer {
   const found = iteratorOf(iterator);
   if (found === undefined) throw new TypeError("a generator gave no iterator");
   return new Producer(found, wire);
 }
 
-/** The streams that callers pass to tasks. The worker is the consumer, and limits the caller to the window. */
+/** The streams that callers pass to tasks. The worker is the consumer. The window limits how far the caller runs ahead. */
 export class Inputs {
   readonly #transport: Transport;
   readonly #consumers = new Map<number, Consumer>();
@@ -37,12 +37,12 @@ export class Inputs {
     });
   }
 
-  /** Returns the stream of a frame. Undefined if its call is over; such a frame is late, and dropped. */
+  /** Returns the stream that a frame belongs to. Returns undefined if the stream's call is over. Such a frame came late and is dropped. */
   of(id: number): Consumer | undefined {
     return this.#consumers.get(id);
   }
 
-  /** The call is answered. The caller stops sending when it reads the answer. */
+  /** Ends the streams of a call that was answered. The caller stops sending when it reads the answer. */
   end(call: ServedCall): void {
     for (const { id, consumer } of call.inputs ?? []) {
       this.#consumers.delete(id);

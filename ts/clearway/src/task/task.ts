@@ -4,21 +4,23 @@ import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { definitionOf, type Resource } from "../resource/resource.js";
 import type { TaskKind } from "../transport/protocol.js";
 
-/** A task's view of its call. It is the task's first parameter. */
+/** A task's view of its call, and the task's first parameter. */
 export interface TaskContext {
-  /** Aborts when the call is cancelled or its time is over. Its reason says which. */
+  /** Aborts when the call is cancelled or its time is over. The reason of the signal tells which. */
   readonly signal: AbortSignal;
   /**
-   * Whether the call was cancelled. Costs about 10 ns. With shared memory it needs no message, so it changes even in a loop that never
-   * yields its thread. Without shared memory it equals `signal.aborted`, which does not change in such a loop.
+   * Whether the call was cancelled. A read costs about 10 ns. With shared memory, the cancel needs no message, so this value changes even
+   * in a loop that never yields its thread. Without shared memory, it equals `signal.aborted`, which does not change in such a loop.
    */
   readonly cancelled: boolean;
   /**
-   * Sends a value to the caller's `onProgress`. Copies `value` when it leaves. Does nothing without a listener. Never overtakes results,
-   * never waits, never throws. Values keep their order. While the listener is more than 8,192 values or 4 MiB behind, only the newest value
-   * waits; it is sent when the listener has caught up or the task ends. Other values are dropped, but never the last one. A loop that never
-   * yields its thread cannot notice that the listener has caught up; above that limit it sends ten values per second. If every value
-   * matters, use a stream (`async function*`), which has credit.
+   * Sends a value to the caller's `onProgress`. Does nothing without a listener. Never waits and never throws. Copies `value` when it is
+   * sent. Values keep their order and never overtake the result.
+   *
+   * While the listener is more than 8,192 values or 4 MiB behind, only the newest value waits and the others are dropped. The waiting value
+   * is sent when the listener has caught up or the task ends, so the last value always arrives. A loop that never yields its thread cannot
+   * notice that the listener has caught up. Above that limit, it sends ten values per second. If every value matters, use a stream (`async
+   * function*`), which has credit.
    */
   progress(value: unknown): void;
 }
@@ -26,14 +28,14 @@ export interface TaskContext {
 /** Options of a task. */
 export interface TaskOptions {
   /**
-   * Number of nodes of a result that are searched for memory to move. Default 10,000. Memory beyond is copied, and the ledger says
-   * `search-limit`.
+   * Number of nodes of a result that are searched for memory to move. Default 10,000. Memory beyond this limit is copied, and the ledger
+   * records the reason `search-limit`.
    */
   moveSearchLimit?: number;
   /**
-   * Experimental. `"auto"`: the task runs on the caller's thread if measurements show that it is cheaper than the hop to a worker, and
-   * surely short. `"worker"`: the task always runs in a worker. Default: the pool's option, or else in a worker. Tasks that hold resources,
-   * and streams, always run in workers.
+   * Experimental. Where the task runs. With `"auto"`, it runs on the caller's thread if measurements show that this is certainly short and
+   * cheaper than the hop to a worker. With `"worker"`, it always runs in a worker. Default: the pool's option, otherwise in a worker.
+   * Streams and tasks that hold resources always run in workers.
    */
   placement?: "auto" | "worker";
 }
@@ -42,13 +44,13 @@ declare const taskTypes: unique symbol;
 const brand = Symbol.for("clearway.task");
 const exposedBrand = Symbol.for("clearway.exposed");
 
-/** A function whose first parameter is its context. A unit test may call it with a context of its own. */
+/** A function whose first parameter is its context. A unit test may call it with a context from `testContext()`. */
 export interface Task<Context, Args extends unknown[], Result> {
   (context: Context, ...args: Args): Result;
   readonly [taskTypes]: { context: Context; args: Args; result: Result };
 }
 
-/** What a worker needs to run a task. */
+/** Everything that a worker needs to run a task. */
 export interface TaskDefinition {
   readonly run: (...args: unknown[]) => unknown;
   readonly wantsContext: boolean;
@@ -63,7 +65,7 @@ export type TaskPlacement = "auto" | "worker";
 
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
 
-/** Makes a task of a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
+/** Makes a task from a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
 export function task<Args extends unknown[], Result>(
   fn: Fn<TaskContext, Args, Result>,
 ): Task<TaskContext, Args, Result>;
@@ -75,12 +77,12 @@ export function task(first: unknown, second?: unknown): unknown {
   return second === undefined ? define({}, first, undefined) : define(first as TaskOptions, second, undefined);
 }
 
-/** The values of some resources, by name. */
+/** The values of resources, by name. */
 export type ResourceValues<Resources> = {
   readonly [Name in keyof Resources]: Resources[Name] extends Resource<infer T> ? Awaited<T> : never;
 };
 
-/** Makes tasks whose context also holds leased resources. */
+/** Makes tasks whose context also holds the values of resources. */
 export interface Leased<Resources> {
   <Args extends unknown[], Result>(
     fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>,
@@ -91,7 +93,10 @@ export interface Leased<Resources> {
   ): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
 }
 
-/** Returns a `task` function whose context has these resources. A resource is opened when such a task first runs in a worker. */
+/**
+ * Returns a `task` function. That function makes tasks whose context has the values of these resources. A worker opens a resource when such
+ * a task first runs in it.
+ */
 export function withResources<Resources extends Record<string, Resource<unknown>>>(
   resources: Resources,
 ): Leased<Resources> {
@@ -106,10 +111,10 @@ export function withResources<Resources extends Record<string, Resource<unknown>
   return leased as Leased<Resources>;
 }
 
-/** The tasks of a module. */
+/** The tasks of a module, by name. */
 export type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** The tasks of a module that a pool may start. */
+/** The tasks of a module that a pool may call. */
 export type Exposed<Tasks> = Tasks & { readonly [exposedBrand]?: true };
 
 const taskRules: Rules = { moveSearchLimit: whole(0), placement: ["auto", "worker"] };
@@ -126,12 +131,12 @@ function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["re
     placement: resources === undefined ? placement : "worker",
     kind: kindOf(run),
   };
-  // A wrapper, because the same function may be a plain task elsewhere.
+  // Marks a wrapper and not the function itself, because the same function may be a plain task elsewhere.
   const wrapped = (...args: unknown[]): unknown => run(...args);
   return Object.defineProperty(wrapped, brand, { value: definition });
 }
 
-/** Returns the definition of an exposed task, made by `task()` or plain. */
+/** Returns the definition of an exposed task: a result of `task()`, or a plain function. */
 export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
   if (typeof fn !== "function") throw invalid(`the task "${name}"`, "a function, or made by task()", fn);
   const known = (fn as { [brand]?: TaskDefinition })[brand];
@@ -147,12 +152,13 @@ export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
   };
 }
 
-/** Whether a task returned a generator. It should have been a generator itself. */
+/** Returns whether a value is a generator object. A task that returns one should have been a generator function itself. */
 export function isGenerator(value: unknown): boolean {
   return value !== null && typeof value === "object" && Object.prototype.toString.call(value).includes("Generator");
 }
 
-// The caller must know before the first answer whether it receives a promise or a stream. The function's syntax tells.
+// Returns the kind of a task, from the syntax of its function. The caller must know before the first answer whether it receives a promise
+// or a stream.
 function kindOf(fn: object): TaskKind {
   const tag = (fn as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag];
   return tag === "GeneratorFunction" || tag === "AsyncGeneratorFunction" ? "stream" : "function";

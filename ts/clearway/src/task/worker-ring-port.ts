@@ -4,7 +4,7 @@ import type { Endpoint } from "../host/host.js";
 import { AdaptiveSpin } from "../transport/ring/adaptive-spin.js";
 import { RingPort, type RingPortOwner } from "../transport/ring/ring-port.js";
 
-/** A ring as SpinThenPark sees it. */
+/** The part of a ring that `SpinThenPark` uses. */
 export interface WatchedRing {
   drain(): boolean;
   park(): boolean;
@@ -14,26 +14,29 @@ export interface WatchedRing {
   readonly maySpin: boolean;
 }
 
-/** What SpinThenPark needs of its worker. */
+/** The part of a worker that `SpinThenPark` uses. */
 export interface Watched {
-  /** Whether the event loop must turn: a call is open that waits for something, or a resource is open. */
+  /** Whether the event loop must turn: an open call waits for something, or a resource is open. */
   busy(): boolean;
 }
 
-// Longest spin, in microseconds. It equals the cost of a wake-up (42 us per round trip, nearly all of it to wake a core), so spinning costs
-// at most twice what it can save.
+// Maximum spin in microseconds. The limit equals the cost of a wake-up: 42 us per round trip, nearly all of it to wake a core. Spinning
+// therefore costs at most twice the time that it can save.
 const awakeUs = 50;
-// Longest time without a turn of the event loop, in milliseconds; the same as in the runner.
+// Maximum time without a turn of the event loop, in milliseconds. The runner has the same limit.
 const turnMs = 1;
-// Polls between two readings of the clock. A poll costs 2 to 5 ns, a reading 45 ns.
+// Number of polls between two readings of the clock. A poll costs 2 to 5 ns, and a reading 45 ns.
 const looks = 64;
-// Two readings are usually 0.0003 ms apart. At this distance, in milliseconds, the scheduler has taken the core away.
+// Two readings are usually 0.0003 ms apart. If they are more than this time apart, in milliseconds, the operating system has taken the core
+// away.
 const jumpMs = 0.03;
 
 /**
- * How a worker waits. It reads and runs what has arrived, then spins for a moment: without a turn of the event loop if no call and no
- * resource is open, otherwise with turns in between. Then it parks, and its event loop sleeps as usual: the module's timers and sockets
- * work, and a message of the caller wakes it.
+ * Waits for frames in a worker: spins first, then parks.
+ *
+ * The worker reads and runs what has arrived, then polls the ring for a moment. While it polls, the event loop turns only if a call or a
+ * resource is open. Then the worker parks, and its event loop sleeps as usual: the module's timers and sockets work, and a message of the
+ * caller wakes it.
  */
 export class SpinThenPark {
   readonly #ring: WatchedRing;
@@ -47,7 +50,7 @@ export class SpinThenPark {
     this.#worker = worker;
   }
 
-  /** Polls the ring from now until it parks. Called after a message of the port. */
+  /** Polls the ring until it parks. Called after a message of the port. */
   watch(): void {
     if (this.#turning) return;
     this.#ring.unpark();
@@ -62,7 +65,8 @@ export class SpinThenPark {
     this.#look(true);
   };
 
-  // `awake`: it has spun since the last poll, so a frame that it finds was met by spinning. A frame beside a message was not.
+  // Polls the ring and handles frames. `awake` is true if the worker has spun since the last poll. A frame that it then finds counts as
+  // found by spinning. A frame that came with a message does not.
   #look(awake: boolean): void {
     const ring = this.#ring;
     const beganMs = performance.now();
@@ -74,7 +78,7 @@ export class SpinThenPark {
         clock = this.#quietSinceMs = performance.now();
         continue;
       }
-      // The message of a mark comes by the event loop, and wakes the worker.
+      // The message of a mark comes through the event loop and wakes the worker.
       if (ring.blocked) return;
       const leftUs = ring.maySpin ? this.#duration.at(clock) - (clock - this.#quietSinceMs) * 1000 : 0;
       if (leftUs <= 0) return this.#park();
@@ -111,20 +115,21 @@ export class SpinThenPark {
   }
 }
 
-/** The worker's end of its rings. Polls by itself from the first `watch` on. */
+/** The worker's end of its rings. Polls by itself after the first call of `watch`. */
 export class WorkerRingPort extends RingPort {
   readonly #spinner: SpinThenPark;
 
-  /** Throws `protocol` when `memory` is no ring of this version. */
+  /** Throws `protocol` if `memory` is not a ring of this version. */
   constructor(memory: SharedArrayBuffer, endpoint: Endpoint, owner: RingPortOwner & Watched) {
     super(memory, "worker", endpoint, owner);
     this.#spinner = new SpinThenPark(this, owner);
-    // Messages from before the ring may still be in flight by port, without a number, and the caller may read the ring before them. A first
-    // message behind them, with its mark, keeps the ring's frames behind both.
+    // Sends an empty first message with a mark. Messages from before the ring have no number and may still be in flight through the port.
+    // Without the mark, the caller could read the ring's frames before these messages. The caller reads frames from the ring only after the
+    // marked message, and it receives that message after the earlier ones.
     this.post([], none);
   }
 
-  /** Called after a message of the port. */
+  /** Polls the ring until it parks. Called after a message of the port. */
   watch(): void {
     this.#spinner.watch();
   }

@@ -7,8 +7,8 @@ import type { PoolCall } from "./call.js";
 import { Input } from "./input.js";
 
 /**
- * Prepares a call's arguments: takes moved ones out of `move()`, opens streams, and counts what will be moved and copied. Throws
- * `would-copy` under `strict`. Moves nothing yet. Copies the list of arguments before it changes the list.
+ * Prepares the arguments of a call: unwraps values from `move()`, opens streams, and counts what will be moved and copied. Moves nothing
+ * yet. Copies the list of arguments before changing it. Throws `would-copy` under `strict`.
  */
 export function prepareArguments(call: PoolCall): void {
   const { args } = call;
@@ -32,9 +32,11 @@ export function prepareArguments(call: PoolCall): void {
 }
 
 /**
- * Takes moved memory away from its owner now, for a call that has to wait: `move` promises that the sender loses the memory at the call,
- * not later. Moves it into objects of this thread, and copies all other memory. The copy has no other owner, so it moves when the call
- * leaves: one copy in total, as the ledger says.
+ * Takes moved memory away from its owner now, for a call that has to wait. `move` promises that the caller loses the memory at the call,
+ * not later.
+ *
+ * Moves that memory into new objects of this thread, and copies all other memory in the arguments. The copy has no other owner, so it is
+ * moved when the call is sent. In total there is one copy, as the ledger says.
  */
 export function detach(call: PoolCall): void {
   if (call.transfer.length === 0) return;

@@ -11,12 +11,12 @@ import type { TaskRecord } from "../schedule/task-stats.js";
 import type { PoolWorker } from "../worker/worker.js";
 import type { Input } from "./input.js";
 
-/** The states of a call. `idle` is a stream whose reader has not asked for a value. */
+/** The states of a call. `idle` is a stream whose reader has not asked for a value yet. */
 export type CallState = "idle" | "queued" | "posted" | "started" | "cancelling" | "settled";
 
 /**
- * The state machine of one call. Pure: its methods return what the tracker has to do. In any order of events, a call reaches `settled`
- * once, and its caller receives one outcome.
+ * The state machine of one call. The methods return the action that the tracker must take. In any order of events, a call reaches `settled`
+ * once, and its caller receives one outcome. Reads no clock and starts no thread.
  */
 export class CallLife {
   #state: CallState = "idle";
@@ -25,22 +25,22 @@ export class CallLife {
     return this.#state;
   }
 
-  /** The call waits in the queue. */
+  /** Records that the call waits in the queue. */
   enqueue(): void {
     if (this.#state === "idle") this.#state = "queued";
   }
 
-  /** The call is a stream without a reader: it leaves the queue until its reader asks for a value. */
+  /** Records that the call left the queue, because it is a stream whose reader has not asked for a value yet. */
   setAside(): void {
     if (this.#state === "queued") this.#state = "idle";
   }
 
-  /** The call leaves for a worker. */
+  /** Records that the call is sent to a worker. */
   post(): void {
     if (this.#state === "queued") this.#state = "posted";
   }
 
-  /** The worker has begun the call. */
+  /** Records that the worker has begun the call. */
   start(): "armTimeout" | "nothing" {
     if (this.#state !== "posted") return "nothing";
     this.#state = "started";
@@ -48,8 +48,8 @@ export class CallLife {
   }
 
   /**
-   * The caller cancels, or the time is over. `drop`: the call never left; tell the caller and forget it. `tell`: tell the caller and the
-   * worker. The call still counts at its worker until the worker answers or the grace is over.
+   * Cancels the call, for the caller or because its time is over. `drop`: the call was never sent, so notify the caller and forget the
+   * call. `tell`: notify the caller and the worker. The call still counts at its worker until the worker answers or the grace period ends.
    */
   cancel(): "drop" | "tell" | "nothing" {
     if (this.#isOut) {
@@ -61,19 +61,22 @@ export class CallLife {
     return "drop";
   }
 
-  /** The worker answered. `release`: the caller already has an outcome. */
+  /** Records that the worker answered. `release` means that the caller already has an outcome. */
   answer(): "deliver" | "release" | "nothing" {
     const action = this.#isOut ? "deliver" : this.#state === "cancelling" ? "release" : "nothing";
     if (action !== "nothing") this.#state = "settled";
     return action;
   }
 
-  /** The grace after a cancel is over. `kill`: the worker has not answered. */
+  /** Records that the grace period after a cancel is over. `kill` means that the worker has not answered. */
   graceOver(): "kill" | "nothing" {
     return this.#state === "cancelling" ? "kill" : "nothing";
   }
 
-  /** The call's worker is gone. `mayHaveRun`: the call began, or that is unknown; it is then run again only if `mayRepeat`. */
+  /**
+   * Records that the call's worker is gone. `mayHaveRun` is true if the call began or if that is unknown. Such a call is repeated only if
+   * `mayRepeat` is true.
+   */
   lose(mayHaveRun: boolean, mayRepeat: boolean): "requeue" | "fail" | "release" | "nothing" {
     const action = this.answer();
     if (action !== "deliver") return action;
@@ -82,37 +85,37 @@ export class CallLife {
     return "requeue";
   }
 
-  /** Whether the call is with a worker, and its caller still wants the result. */
+  /** Whether a worker has the call and the caller still wants the result. */
   get #isOut(): boolean {
     return this.#state === "posted" || this.#state === "started";
   }
 }
 
-/** What reads streams. It is in the lifecycle part. */
+/** The code that reads streams. This code belongs to `lifecycle/`, which is loaded later. */
 export interface StreamParts {
   readonly Consumer: typeof Consumer;
 }
 
 /** The stream of a call, as the call and its tracker use it. `CallStream` implements it. */
 export interface StreamSide {
-  /** Undefined until the lifecycle part is loaded. */
+  /** Undefined until the lifecycle code is loaded. */
   readonly consumer: Consumer | undefined;
-  /** What the caller holds, unless it was garbage-collected. */
+  /** The object that the caller holds. Undefined once it was garbage-collected. */
   readonly handle: object | undefined;
   open(parts: StreamParts): void;
-  /** Gives the call's end to the consumer, now or when there is one. */
+  /** Passes the end of the call to the consumer, now or once there is a consumer. */
   tell(word: (consumer: Consumer) => void): void;
 }
 
 const nothing: object[] = [];
 
-// One function for all promises, because a closure per call would cost more than the promise.
+// All promises share this function. A closure per call would cost more than the promise.
 let settleLatest: ((value: unknown) => void) | undefined;
 const keepSettle = (settle: (value: unknown) => void): void => {
   settleLatest = settle;
 };
 
-/** One call of a pool, from `submit` to its outcome. One object per call, always of the same shape. */
+/** One call of a pool, from `submit` to its outcome. All calls have the same object shape, for fast property access. */
 export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   readonly priority: number;
   transfer: object[] = nothing;
@@ -120,30 +123,30 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   bytes = 0;
   deep = false;
   inputs: Input[] | undefined;
-  /** Ledger entries for the arguments. They count when the call leaves. */
+  /** Ledger entries for the arguments. The pool adds them to its ledger when the call is sent. */
   crossing: LedgerSide | undefined;
   worker: PoolWorker<PoolCall> | undefined;
-  /** Set for a stream, and while the pool does not know whether the task is one. */
+  /** The call's stream. Set for a stream task, and while the pool does not know whether the task is one. */
   stream: StreamSide | undefined;
   counted = false;
   submittedMs = 0;
   postedMs = 0;
-  /** Run time in its worker, in microseconds; -1 without an answer. */
+  /** Run time in the worker, in microseconds. -1 without an answer. */
   ranUs = -1;
-  /** Receives `ranUs` when the call is over, to place later calls. */
+  /** Called with `ranUs` when the call is over. Placement uses the run time for later calls. */
   placed: ((ranUs: number) => void) | undefined;
-  /** Number of runs that a worker's death ended. */
+  /** Number of runs of this call that ended because the worker died. */
   lostRuns = 0;
-  /** Timer for the whole call. */
+  /** Timer for the deadline of the whole call. */
   deadline: Timer | undefined;
-  /** Timer for the current run, or for its grace. */
+  /** Timer for the timeout of the current run, or for the grace period after a cancel. */
   limit: Timer | undefined;
   unlisten: (() => void) | undefined;
-  /** The error that the pool made for this call. It gets the caller's stack. */
+  /** The error that the pool made for this call. The caller's stack is added to it. */
   own: unknown;
-  /** Adds the caller's stack to `own` and throws it. It is in the lifecycle part. */
+  /** Adds the caller's stack to `own` and throws it. The function belongs to `lifecycle/`, which is loaded later. */
   stitch: ((error: unknown) => never) | undefined;
-  /** Runs in the async context of the call, where the host has such contexts. */
+  /** Progress listener of the call. Runs in the async context of the call if the host has such contexts. */
   readonly onProgress: ((value: unknown) => void) | undefined;
   #settle: ((value: unknown) => void) | undefined;
 
@@ -152,7 +155,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     readonly record: TaskRecord,
     public args: unknown[],
     readonly options: CallSettings,
-    /** The caller's stack if it was captured at the call (see `stackAbove`), or empty. */
+    /** The caller's stack if the pool captured it at the call (see `stackAbove`), otherwise empty. */
     readonly callerStack: string,
   ) {
     super();
@@ -160,7 +163,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     this.onProgress = options.onProgress && inContext(options.onProgress);
   }
 
-  /** Returns the promise for the caller. */
+  /** Returns a new promise for the caller. `settle` and `fail` settle it. */
   promise(): Promise<unknown> {
     const promise = new Promise<unknown>(keepSettle);
     this.#settle = settleLatest;
@@ -172,7 +175,10 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     return this.record.kind === "stream";
   }
 
-  /** Whether the pool may have to stop the call while it runs. Such a call runs alone in its worker, which reports its start. */
+  /**
+   * Whether the pool may have to stop the call while it runs. The worker reports the start of such a call. A guarded call is never sent
+   * ahead to a busy worker, and no call is sent ahead behind it.
+   */
   get guarded(): boolean {
     return this.options.limited || this.isStream || this.inputs !== undefined;
   }
@@ -193,12 +199,15 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     return this.isStream ? this.stream?.consumer?.credit : undefined;
   }
 
-  /** Whether its arguments are still here, because they were copied and not moved. */
+  /** Whether the arguments are still available here, because they were copied and not moved. */
   get whole(): boolean {
     return this.transfer.length === 0 && !this.inputs;
   }
 
-  /** Settles the promise, if there is one, once. The call then drops the promise: holding it would keep a forgotten stream alive. */
+  /**
+   * Settles the promise, if there is one. Only the first call has an effect. The call then drops the promise, because a reference to it
+   * would keep a forgotten stream alive.
+   */
   settle(value: unknown): void {
     this.#settle?.(value);
     this.#settle = undefined;
@@ -208,18 +217,18 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     if (this.#settle) this.settle(rejected(reason, reason === this.own ? this.stitch : undefined));
   }
 
-  /** The task is a stream: resolves the caller's promise with the stream. */
+  /** Resolves the caller's promise with the stream, because the task is a stream. */
   tellStream(): void {
     this.settle(this.stream?.handle);
   }
 
-  /** The call is over: reports its run time and closes its input streams. */
+  /** Reports the run time to placement and closes the input streams, because the call is over. */
   release(): void {
     this.placed?.(this.ranUs);
     if (this.inputs) for (const input of this.inputs) input.stop();
   }
 
-  /** Removes its timers and its abort listener. */
+  /** Removes the call's timers and its abort listener. */
   cleanUp(): void {
     if (this.limit) clearTimeout(this.limit);
     if (this.deadline) clearTimeout(this.deadline);
@@ -228,13 +237,19 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   }
 }
 
-// The stack of an error from a worker has only the worker's half. Capturing the caller's stack at every call would cost 2 us each (4 us
-// with cold caches), although few calls fail. V8 can show later which functions await a promise: a handler that runs because a promise was
-// rejected sees those functions as `at async …` frames. It also sees them through a promise that was resolved with the rejected one. So
-// only failures pay. The handler does not see a caller that neither awaits nor is awaited. For streams, and calls before the first worker
-// is ready, the pool captures the stack at the call.
+// The stack of an error from a worker has only the frames of the worker. Clearway adds the caller's frames. Capturing the caller's stack at
+// every call would cost 2 us each (4 us with cold caches), although few calls fail.
+//
+// V8 can show later which functions await a promise. If a handler runs because a promise was rejected, its stack has `at async …` frames of
+// those functions. V8 can also follow a promise that was resolved with the rejected one. The cost is then paid only when a call fails.
+//
+// The handler does not see a caller that neither awaits the promise nor is awaited itself. For streams, and for calls before the first
+// worker is ready, the pool captures the stack at the call.
 
-/** Returns the stack above `below`, without the error's own line. Empty if the engine has no `captureStackTrace`. */
+/**
+ * Returns the frames of the current stack above the function `below`, without the error's first line. Empty if the engine has no
+ * `captureStackTrace`.
+ */
 export function stackAbove(below: (...args: never[]) => unknown): string {
   const trace: { stack?: string } = {};
   (Error as { captureStackTrace?(target: object, below: unknown): void }).captureStackTrace?.(trace, below);
@@ -242,10 +257,10 @@ export function stackAbove(below: (...args: never[]) => unknown): string {
   return stack.includes("\n") ? stack.slice(stack.indexOf("\n") + 1) : "";
 }
 
-// Returns a rejected promise, to resolve the caller's promise with. `stitch` receives the error first, if the pool made it for this call.
-// An abort reason is the caller's own, and stays as it is.
+// Returns a rejected promise, with which the caller's promise is resolved. If the pool made the error for this call, `stitch` first adds
+// the caller's stack. An abort reason belongs to the caller and stays unchanged.
 function rejected(reason: unknown, stitch: ((error: unknown) => never) | undefined): Promise<never> {
-  // Rejects one microtask later. By then the caller's promise depends on this one, and V8 can see who awaits it.
+  // Rejects one microtask later. By then the caller's promise depends on this one, so V8 can find the functions that await it.
   const later = Promise.resolve().then(() => Promise.reject(reason));
   return stitch ? later.catch(stitch) : later;
 }

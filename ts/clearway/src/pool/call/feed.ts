@@ -8,11 +8,11 @@ import { notCloneable } from "../../transfer/refusal.js";
 import { Op } from "../../transport/protocol.js";
 import type { InputFeed, InputWire } from "./input.js";
 
-/** Reads a stream that the caller passes to a task, as fast as the task reads. Copies values; moves those under `move()`. */
+/** Reads a stream that the caller passes to a task, as fast as the task reads. Copies the values, and moves those under `move()`. */
 export class Feed implements InputFeed {
   readonly producer: Producer;
   readonly #ledger: LedgerSide;
-  /** Ledger entries of sent values with memory. The transport may still refuse such a value. */
+  /** Ledger entries of sent values that contain memory. If the transport then refuses a value, its entries are reversed. */
   readonly #entered = new WeakMap<object, LedgerSide>();
   #refusal: unknown;
 
@@ -31,7 +31,7 @@ export class Feed implements InputFeed {
         return ready.bytes;
       },
       end: (value) => {
-        // A synchronous source may end in the tick of its last values. Only a flush shows whether they can cross.
+        // A synchronous source may end in the same tick as its last values. Only a flush shows whether they can cross.
         transport.flush();
         if (!this.#refusal) transport.send(Op.End, id, cloneableEnd(value));
         else transport.send(Op.Abort, id, encodeError(this.#refusal));
@@ -40,7 +40,7 @@ export class Feed implements InputFeed {
     });
   }
 
-  /** A value could not cross: closes the iterator. The task's next read fails with that reason. */
+  /** Closes the iterator, because a value could not cross. The task's next read fails with that reason. */
   refuse(value: unknown, reason: unknown): void {
     const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
     if (entry) merge(this.#ledger, entry, -1);
@@ -49,7 +49,8 @@ export class Feed implements InputFeed {
   }
 }
 
-// A `for await` ignores an iterator's return value, so one that cannot cross does not fail the stream.
+// Returns the return value of the iterator, or undefined if it may be unable to cross. A `for await` ignores this value, so it must not
+// fail the stream.
 function cloneableEnd(value: unknown): unknown {
   return ["object", "function", "symbol"].includes(typeof value) ? undefined : value;
 }

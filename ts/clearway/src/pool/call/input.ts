@@ -3,30 +3,30 @@ import { inContext } from "#host";
 import type { LedgerSide } from "../../transfer/ledger.js";
 import type { Transport } from "../../transport/transport.js";
 
-/** Where the values of an input stream go. */
+/** The connection over which the values of an input stream are sent. */
 export interface InputWire {
   readonly transport: Transport;
   readonly ledger: LedgerSide;
   readonly strict: boolean;
-  /** Called when the part that reads the source cannot be loaded. */
+  /** Called when the code that reads the source (`feed.ts`) cannot be loaded. */
   failed(reason: unknown): void;
 }
 
-/** Reads the source of an input stream. `Feed` implements it, in a part that loads when a task reads. */
+/** Reads the source of an input stream. `Feed` implements it. The code of `Feed` is loaded when a task first reads. */
 export interface InputFeed {
   readonly producer: { grant(items: number, bytes: number): void; stop(): void };
   /** Ends the stream because a value could not cross. */
   refuse(value: unknown, reason: unknown): void;
 }
 
-/** A stream that the caller passes to a task. Reads nothing from its source before the task's worker grants credit. */
+/** A stream that the caller passes to a task. Reads nothing from its source until the task's worker grants credit. */
 export class Input {
-  /** Id of its frames; 0 before its call leaves. */
+  /** Id of the stream's frames. 0 until its call is sent. */
   id = 0;
   wire: InputWire | undefined;
   feed: InputFeed | undefined;
   over = false;
-  /** Runs the source's code in the context of the call. */
+  /** Runs the source's code in the async context of the call. */
   readonly act = inContext(<Result>(act: () => Result): Result => act());
 
   constructor(
@@ -35,7 +35,9 @@ export class Input {
     readonly iterator: AsyncIterator<unknown, unknown, void>,
   ) {}
 
-  /** Closes the source, because the call is over or will never leave. A ReadableStream is unlocked, an iterator returns. */
+  /**
+   * Closes the source, because the call is over or will never be sent. Closing unlocks a ReadableStream, and calls `return` of an iterator.
+   */
   stop(): void {
     if (this.over) return;
     this.over = true;

@@ -8,21 +8,21 @@ import { partMissing } from "../worker/failures.js";
 import type { PoolCall, StreamParts, StreamSide } from "./call.js";
 import { type CallTracker, tellEnded } from "./tracker.js";
 
-// A forgotten stream would hold its worker's generator for ever, so the pool ends it when its handle is garbage-collected.
+// Ends a stream when its handle is garbage-collected. A forgotten stream would keep its worker's generator for ever.
 const forgotten = new FinalizationRegistry<CallStream>((stream) =>
   stream.end(() => new ClearwayError("abandoned", "the stream was dropped before its end")),
 );
 
-/** The pool's side of a call's stream. Holds what the caller has only weakly. */
+/** The pool's side of a call's stream. Refers to the caller's handle only weakly. */
 class CallStream implements StreamSide, ConsumerWire {
   consumer: Consumer | undefined;
   readonly tracker: CallTracker;
   readonly #call: PoolCall;
-  /** Weak, because it tells whether the caller still has the handle. */
+  /** Weak reference to the caller's handle. The reference is empty once the caller has dropped the handle and it was garbage-collected. */
   readonly #handle: WeakRef<StreamHandle>;
-  /** The call's end, if it came before the consumer. */
+  /** The end of the call, if it came before there was a consumer. */
   #untold: ((consumer: Consumer) => void) | undefined;
-  /** What the reader asked for before there was a consumer, in order. */
+  /** The reader's requests from before there was a consumer, in order. */
   #asked: (() => void)[] = [];
 
   constructor(call: PoolCall, tracker: CallTracker, handle: StreamHandle) {
@@ -53,7 +53,10 @@ class CallStream implements StreamSide, ConsumerWire {
     else this.#untold ??= word;
   }
 
-  /** Ends a stream without a reader. A call that is no stream goes on; then `why` is not called, so no error is made. */
+  /**
+   * Ends the call if it is a stream, because no reader is left for it. A call that is not a stream continues. For such a call, `why` is not
+   * called and no error is made.
+   */
   end(why: () => ClearwayError): void {
     this.#asked = [];
     if (this.#call.isStream) this.tracker.cancel(this.#call, why());
@@ -69,12 +72,12 @@ class CallStream implements StreamSide, ConsumerWire {
   }
 
   cancel(): void {
-    // The reader's `return()` settles after the task's `finally` has run.
+    // The reader's `return()` does not settle here. That promise settles after the task's `finally` has run.
     this.tracker.cancel(this.#call, undefined, tellEnded);
   }
 }
 
-/** The caller's side of a stream. The pool holds it weakly, to notice when the caller drops it. */
+/** The caller's side of a stream. The pool refers to it only weakly, so it notices when the caller drops the handle. */
 export class StreamHandle extends Reader implements Stream<unknown> {
   readonly #stream: CallStream;
 
@@ -99,7 +102,8 @@ export class StreamHandle extends Reader implements Stream<unknown> {
       consumer.keeper = this;
       return consumer[what](value);
     }
-    // No worker is ready yet. The request takes effect when the call leaves. `close()` waits for it.
+    // The lifecycle code is not loaded yet, so there is no consumer. The request is kept until there is one. `close()` waits for the
+    // request.
     return new Promise((resolve, reject) => {
       stream.later(() => resolve(this.#ask(what, value)));
       stream.tracker.host.loadLifecycle().then(
@@ -115,14 +119,14 @@ export class StreamHandle extends Reader implements Stream<unknown> {
 }
 
 /**
- * Returns a promise that is also iterable. Before the first worker is ready, the pool does not know whether a task is a stream. The promise
- * then resolves with the result, or with the stream itself.
+ * Makes a promise iterable and returns it. Before the first worker is ready, the pool does not know whether a task is a stream. The promise
+ * then resolves with the result of the task, or with the stream itself.
  */
 export function iterablePromise(promise: Promise<unknown>, stream: StreamHandle): Promise<unknown> & Stream<unknown> {
   for (const name of ["next", "return", "throw", Symbol.asyncIterator, Symbol.asyncDispose] as const) {
     Object.assign(promise, {
       [name]: (value: unknown) => {
-        // A caller that iterates receives a failure there, so the promise's rejection must not count as unhandled.
+        // A caller that iterates receives a failure from the iterator. The rejection of the promise must then not count as unhandled.
         promise.catch(() => {});
         return stream[name](value);
       },

@@ -10,31 +10,31 @@ import type { PoolWorker } from "../worker/worker.js";
 import { detach } from "./arguments.js";
 import type { PoolCall, StreamParts } from "./call.js";
 
-/** The part of the lifecycle that the tracker and streams use. Loaded before the first worker is ready. */
+/** The methods of the lifecycle that the tracker and streams use. Loaded before the first worker is ready. */
 export interface CallLifecycle extends StreamParts {
-  /** Sends a waiting call to each worker that starts. */
+  /** Sends a waiting call to each worker that is starting. */
   sendEarly(): void;
-  /** Tells a worker that a call was cancelled. */
+  /** Notifies a worker that a call was cancelled. */
   cancel(worker: PoolWorker<PoolCall>, call: PoolCall, reason: unknown): void;
-  /** See `PoolCall.stitch`. */
+  /** Adds the caller's stack to an error; see `PoolCall.stitch`. */
   stitch(error: unknown): never;
 }
 
-/** What the tracker needs of its pool. The engine implements it. */
+/** The part of a pool that the tracker uses. The engine implements it. */
 export interface TrackerHost {
-  /** The error of every new call once the pool has ended; undefined before. */
+  /** The error with which every new call fails once the pool has ended. Undefined before. */
   readonly ended: ClearwayError | undefined;
-  /** Whether the pool ends with its first call. */
+  /** Whether the pool ends after its first call. */
   readonly once: boolean;
   readonly lifecycle: CallLifecycle | undefined;
   loadLifecycle(): Promise<CallLifecycle>;
   close(): Promise<void>;
 }
 
-/** Gives a call's outcome to its caller, or to the reader of its stream. */
+/** Passes the outcome of a call to its caller, or to the reader of its stream. */
 export type Settle = (call: PoolCall, outcome: unknown) => void;
 
-/** The call succeeded. For a stream, `value` is what its generator returned. */
+/** Passes on the result of a call that succeeded. For a stream, `value` is the return value of its generator. */
 export const tellResult: Settle = (call, value) => {
   if (call.isStream) return endReader(call, value);
   call.settle(revive(value));
@@ -42,27 +42,27 @@ export const tellResult: Settle = (call, value) => {
     failReader(call, new ClearwayError("not-a-stream", `${call.record.name}() gives one result: await it`));
 };
 
-/** The call failed, or was cancelled. */
+/** Passes on the error of a call that failed or was cancelled. */
 export const tellFailure: Settle = (call, reason) => {
-  // A promise that resolves with a stream never rejects: the stream's reader receives the error.
+  // A promise that resolves with a stream never rejects. The stream's reader receives the error.
   failReader(call, reason);
   if (call.isStream) call.tellStream();
   else call.fail(reason);
 };
 
-/** The reader ended its stream. If the task is not a stream, the caller's promise must still settle. */
+/** Settles the caller's promise after the reader has ended the stream. If the task is not a stream, the promise must still settle. */
 export const tellEnded: Settle = (call) => {
   if (call.isStream) call.tellStream();
   else call.fail(new ClearwayError("cancelled", `${call.record.name}() was ended by its reader`));
 };
 
-/** A cancelled call is over. Only the reader of its stream may still wait for that. */
+/** Ends the stream of a call. After a cancel, only the stream's reader may still wait for this end. */
 export const endReader: Settle = (call, value) => call.stream?.tell((consumer) => consumer.ended(value));
 
-/** As {@link endReader}, for a task that failed when it had to end. */
+/** Ends the stream of a call with an error. */
 export const failReader: Settle = (call, reason) => call.stream?.tell((consumer) => consumer.failed(reason));
 
-/** Carries out what each call's state machine says, from `enqueue` to its outcome. */
+/** Performs the actions that each call's state machine returns, from `enqueue` to the outcome. */
 export class CallTracker {
   /** Number of calls without an outcome. */
   openCount = 0;
@@ -77,19 +77,19 @@ export class CallTracker {
     this.#scheduler = scheduler;
   }
 
-  /** Accepts a call: it leaves at once, or waits. A call that cannot be accepted fails. */
+  /** Accepts a call. Sends it at once, or adds it to the queue. A call that cannot be accepted fails. */
   enqueue(call: PoolCall): void {
     call.enqueue();
     this.openCount++;
     call.record.calls++;
     if (call.options.limited) this.#armLimits(call);
     const { ended, lifecycle } = this.host;
-    // The caller's signal is foreign code: reading it may have ended the call or the pool.
+    // The caller's signal is foreign code. Reading it may have ended the call or the pool.
     if (ended) this.cancel(call, ended);
     if (call.state === "settled") return call.cleanUp();
     try {
       if (!this.#scheduler.sendNow(call)) {
-        // A large call may need the room of several small ones.
+        // A large call may need the space of several small ones.
         for (let victim = this.#backlog.admit(call); victim; victim = this.#backlog.admit(call)) {
           this.cancel(victim, new ClearwayError("dropped", "the queue was full"));
           if (victim === call) return;
@@ -98,7 +98,7 @@ export class CallTracker {
         this.#scheduler.run();
         lifecycle?.sendEarly();
       }
-      // `move` promises that the caller loses the memory now, not when a worker is free.
+      // `move` promises that the caller loses the memory now, and not when a worker is free.
       if (call.transfer.length === 0) return;
       if (call.state === "queued") detach(call);
       else call.worker?.transport.flush();
@@ -107,16 +107,16 @@ export class CallTracker {
     }
   }
 
-  /** Fails a call whose arguments cannot, or must not, cross. */
+  /** Fails a call whose arguments cannot cross, or must not cross. */
   refuse(call: PoolCall, reason: unknown): void {
     const own = reason instanceof ClearwayError;
     this.cancel(call, own ? reason : notCloneable(`an argument of ${call.record.name}()`, reason));
   }
 
-  /** Cancels a call. Tells its caller at once, and its worker if it has one. */
+  /** Cancels a call. Notifies its caller at once, and also its worker if a worker has the call. */
   cancel(call: PoolCall, reason: unknown, settle: Settle = tellFailure): void {
     const { worker } = call;
-    // A stream that no reader has asked for a value is not counted as a call.
+    // A stream whose reader has not asked for a value does not count as an open call.
     const open = call.state !== "idle";
     const action = call.cancel();
     if (action === "nothing") return;
@@ -130,14 +130,14 @@ export class CallTracker {
     if (open) this.shut();
   }
 
-  /** Fails a call with an error of its own: its time is over, or its worker is lost. */
+  /** Fails a call with an error that the pool made for it, because its time is over or its worker is lost. */
   expire(call: PoolCall, why: ClearwayError): void {
     call.own = why;
     call.stitch = this.host.lifecycle?.stitch;
     this.cancel(call, why);
   }
 
-  /** A worker sent a result. */
+  /** Handles a result from a worker. */
   result(worker: PoolWorker<PoolCall>, call: PoolCall, value: unknown, runUs: number): void {
     const action = this.leave(worker, call, runUs);
     if (action === "nothing") return;
@@ -150,7 +150,7 @@ export class CallTracker {
     if (this.openCount > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
-  /** Takes an answered call from its living worker. `runUs` is -1 if the call did not run. */
+  /** Removes an answered call from its worker, which is still alive. `runUs` is -1 if the call did not run. */
   leave(worker: PoolWorker<PoolCall>, call: PoolCall, runUs: number): ReturnType<PoolCall["answer"]> {
     const action = call.answer();
     if (action === "nothing") return action;
@@ -161,12 +161,12 @@ export class CallTracker {
       worker.runUs += runUs;
       if (!call.isStream) call.record.estimate.add(runUs);
     }
-    // The scheduler runs once per message, after all its results.
+    // The scheduler runs once per message, after all results in it.
     worker.loadDropped = true;
     return action;
   }
 
-  /** Ends a call that has left its worker, with its outcome. */
+  /** Ends a call that was removed from its worker, and passes on its outcome. */
   end(call: PoolCall, settle: Settle, outcome?: unknown): void {
     call.cleanUp();
     this.#say(call, settle, outcome);
@@ -174,7 +174,7 @@ export class CallTracker {
     this.shut();
   }
 
-  /** One open call fewer. */
+  /** Subtracts one from the open calls. */
   shut(): void {
     if (--this.openCount === 0) this.#whenIdle?.();
   }
@@ -184,8 +184,8 @@ export class CallTracker {
     this.#sayLast(call, settle, outcome);
   }
 
-  // A pool for one call ends its worker before the caller receives the outcome. Separate from `#say`, which would otherwise allocate a
-  // context for the closure in every call.
+  // Ends the worker of a pool for one call before the caller receives the outcome. The code is not part of `#say`, because a closure in
+  // `#say` would make every call allocate a context.
   #sayLast(call: PoolCall, settle: Settle, outcome: unknown): void {
     void this.host.close().then(() => settle(call, outcome));
   }

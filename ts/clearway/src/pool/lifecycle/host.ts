@@ -14,7 +14,7 @@ import type { WorkerSet } from "../worker/worker-set.js";
 /** A worker of a pool, with the pool's calls. */
 export type Worker = PoolWorker<PoolCall>;
 
-/** What the lifecycle needs of its pool. The engine implements it. */
+/** The part of a pool that the lifecycle uses. The engine implements it. */
 export interface LifecycleHost {
   readonly settings: Settings;
   readonly records: TaskRecords;
@@ -22,25 +22,25 @@ export interface LifecycleHost {
   readonly workers: WorkerSet<PoolCall>;
   readonly tracker: CallTracker;
   readonly scheduler: Scheduler<PoolCall>;
-  /** Ledger entries by direction. */
+  /** Ledgers of the two directions. */
   readonly toWorkers: LedgerSide;
   readonly fromWorkers: LedgerSide;
-  /** The error of every new call once the pool has ended; undefined before. */
+  /** The error with which every new call fails once the pool has ended. Undefined before. */
   readonly ended: ClearwayError | undefined;
   /** Whether no worker is ready or starting. */
   readonly noneComes: boolean;
-  /** Receives the times of calls under `metrics`. */
+  /** Receives the times of calls if `metrics` is on. */
   metrics: Metrics | undefined;
-  /** Returns an id for a call or an input stream. */
+  /** Returns a new id for a call or an input stream. */
   nextId(): number;
   /** Loads placement in the background. */
   expectPlacing(): void;
   /** Called when a worker's load drops. */
   loadDropped(worker: Worker): void;
-  /** No worker could start at `index`: fails the calls that wait for it. */
+  /** Fails the calls that wait for a worker at `index`, because no worker could start there. */
   startFailed(index: number, reason: unknown): void;
-  /** Starts a worker if a caller waits for `ready()` and no worker is there or starting. */
+  /** Starts a worker if a caller waits for `ready()` and no worker is ready or starting. */
   startForReady(): void;
-  /** Settles the promises of `ready()`. */
+  /** Settles the promises of `ready()`. Rejects them if `failure` is given. */
   tellReady(failure?: ClearwayError): void;
 }

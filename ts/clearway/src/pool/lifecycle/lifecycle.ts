@@ -14,9 +14,11 @@ import { admits, bringBack, ready, sendEarly, unknownTask } from "./start.js";
 import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
 
 /**
- * Everything a pool needs only after its first worker is ready: the start and end of workers, all frames but results, and what reads
- * streams. The engine loads this part while the first worker starts. No worker is ready without it; if it cannot be loaded, the pool fails
- * as if no worker could be started.
+ * Everything that a pool needs only after its first worker is ready: the start and end of workers, all frames except results, and the code
+ * that reads streams.
+ *
+ * The engine loads this code while the first worker starts. No worker can become ready without it. If the code cannot be loaded, the pool
+ * fails as if no worker could be started.
  */
 export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   readonly Consumer = Consumer;
@@ -36,7 +38,7 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
     ready(this.#host, worker, tasks);
   }
 
-  /** Whether a call that has waited may leave now. If not, it has been dealt with. */
+  /** Returns whether a waiting call may be sent now. If not, the call was cancelled, refused, or taken out of the queue. */
   admits(call: PoolCall): boolean {
     return admits(this.#host, this, call);
   }
@@ -89,7 +91,7 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
     bringBack(this.#host, worker, why);
   }
 
-  /** Retires all workers. Settles when they are gone, or after `limitMs`. */
+  /** Retires all workers. The promise settles when they are gone, or after `limitMs` milliseconds. */
   retireAll(limitMs: number): Promise<void> {
     return retireAll(this.#host, limitMs);
   }

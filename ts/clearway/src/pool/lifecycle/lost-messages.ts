@@ -5,22 +5,24 @@ import type { PoolCall } from "../call/call.js";
 import { endReader, tellFailure } from "../call/tracker.js";
 import type { LifecycleHost, Worker } from "./host.js";
 
-/** A message that was lost. */
+/** A lost message. */
 interface Loss {
   readonly why: ClearwayError;
-  /** Whether it was a message of Clearway. If false, the task module may have posted one of its own. */
+  /** Whether Clearway sent the message. If false, the task module may have posted it. */
   readonly sure: boolean;
-  /** The worker's calls when the pool noticed the loss. */
+  /** The worker's open calls at the time when the pool noticed the loss. */
   readonly calls: readonly PoolCall[];
-  /** Round trips that were under way. */
+  /** Pings without a reply at that time. */
   readonly pings: Worker["pings"];
 }
 
 const losses = new WeakMap<Worker, Loss[]>();
 
 /**
- * A message from or to a worker could not be deserialized, so its content is unknown. Asks the worker for the ids of its calls. The reply
- * comes after everything that the worker sent before. If it does not list a call that has no answer, that call was in the lost message.
+ * Handles a message from or to a worker that could not be deserialized. The content of such a message is unknown.
+ *
+ * Asks the worker for the ids of its calls. The reply comes after everything that the worker sent before. If a call has no answer and the
+ * reply does not list it, the call or its answer was in the lost message.
  */
 export function unreadable(worker: Worker, why: ClearwayError, sure: boolean): void {
   worker.ring?.lost();
@@ -31,7 +33,7 @@ export function unreadable(worker: Worker, why: ClearwayError, sure: boolean): v
   worker.transport.post(Op.Roll, 0);
 }
 
-/** The worker lists its calls. Fails the calls that were lost, and no others. */
+/** Handles the worker's list of its calls. Fails the calls that were lost, and no others. */
 export function rollCalled(host: LifecycleHost, worker: Worker, ids: readonly number[]): void {
   const loss = losses.get(worker)?.shift();
   if (loss === undefined) return;
@@ -39,7 +41,7 @@ export function rollCalled(host: LifecycleHost, worker: Worker, ids: readonly nu
   for (const call of loss.calls) {
     if (worker.calls.get(call.id) !== call) continue;
     if (!here.has(call.id)) fail(host, worker, call, loss.why);
-    // The message may have had a value of a stream, or its credit.
+    // The lost message may have contained a value or the credit of this call's stream.
     else if (loss.sure && (call.isStream || call.inputs)) host.tracker.cancel(call, own(loss.why));
   }
   for (const ping of loss.pings) {
@@ -58,7 +60,7 @@ function fail({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, why: C
   } else if (action === "release") tracker.end(call, endReader);
 }
 
-// Each call gets its own error.
+// Returns a copy of the error, because each call gets its own error.
 function own({ code, message }: ClearwayError): ClearwayError {
   return caused(code, message, undefined);
 }

@@ -74,7 +74,7 @@ function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, 
       try {
         call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
       } catch (reason) {
-        // The listener is the caller's. Its error ends its call, and must not lose the other frames of this message.
+        // The listener is the caller's code. An error of the listener ends its call, but must not lose the other frames of this message.
         tracker.cancel(call, reason);
       }
       return;
@@ -90,10 +90,10 @@ function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, 
   }
 }
 
-// Units of progress that this side has read and not yet acknowledged.
+// Units of progress that this side has read and not yet acknowledged, by call.
 const owed = new WeakMap<PoolCall, number>();
 
-// Counts a value of progress that was read. Acknowledges half a window at once.
+// Counts a value of progress that was read. Acknowledges values in batches of half a window.
 function heard(worker: Worker, call: PoolCall, units: number): void {
   const read = (owed.get(call) ?? 0) + units;
   const due = read * 2 >= progressWindow;
@@ -113,26 +113,27 @@ function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wir
   else tracker.end(call, failReader, call.own);
 }
 
-// A worker knows only the call's number when its result is refused. The error's reader needs the task's name.
+// Puts the task's name into the error for a refused result. The worker writes "the task's result" there, but the reader of the error needs
+// the name.
 function named(wire: WireError, task: string): WireError {
   if (!("base" in wire) || wire.base !== "ClearwayError") return wire;
   const name = (text: string): string => text.replace("the task's result", `the result of ${task}()`);
   return { ...wire, message: name(wire.message), stack: name(wire.stack) };
 }
 
-// Whether the error only says that the call was cancelled, which the reader of its stream knows.
+// Returns whether the error only reports the cancel. The reader of the call's stream knows of the cancel already.
 function isCancel(reason: unknown): boolean {
   const { code, name } = (reason ?? {}) as { code?: unknown; name?: unknown };
   return name === "AbortError" || (reason instanceof ClearwayError && code === "cancelled");
 }
 
-/** Adds the stack of the code that awaits the rejected promise to the error's stack, and throws the error. */
+/** Adds the stack of the code that awaits the rejected promise to the error's stack. Throws the error. */
 export function stitch(error: unknown): never {
   if (error instanceof Error) define(error, "stack", (error.stack ?? "") + underSeam(stackAbove(stitch)));
   throw error;
 }
 
-/** Announces a call's input streams to its worker, before the call. */
+/** Announces the input streams of a call to its worker. Called before the call is sent. */
 export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
   const { strict, window } = call.options;
   const { transport } = worker;
@@ -150,15 +151,16 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
   }
 }
 
-/** Handles a frame that the transport could not post. None of its memory was moved. */
+/** Handles a frame that the transport could not post. None of the frame's memory was moved. */
 export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, reason: unknown): void {
   if (op === Op.Chunk) return worker.inputs.get(id)?.feed?.refuse(a, reason);
-  // These hold numbers, so the worker's `postMessage` itself fails. Those who wait for an answer would wait for ever.
+  // These frames contain only numbers, so the worker's `postMessage` itself has failed. A caller that waits for a reply would wait for
+  // ever.
   if (op === Op.Ping || op === Op.Credit)
     return void worker.kill(caused("worker-crashed", `the worker takes no messages: ${messageOf(reason)}`, reason));
   const call = worker.calls.get(id);
   if (op !== Op.Call || !call) return;
-  // Its greeting was refused, too. Its early call fails with it.
+  // The worker's greeting was refused too, so the worker is ending. The early call fails together with the worker.
   if (worker.life.state === "starting" && worker.why) return;
   const { tracker, toWorkers } = host;
   if (call.crossing) merge(toWorkers, call.crossing, -1);
@@ -172,7 +174,7 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
 
 const loadFeed = /* @__PURE__ */ part(async () => import("../call/feed.js"));
 
-// The task reads an input stream. Its first read loads the part that reads the source.
+// Grants credit to an input stream, because the task reads it. The task's first read loads the code that reads the source (`feed.ts`).
 async function grantInput(input: Input, items: number, bytes: number): Promise<void> {
   const { wire } = input;
   try {
@@ -185,13 +187,13 @@ async function grantInput(input: Input, items: number, bytes: number): Promise<v
   input.act(() => input.feed?.producer.grant(items, bytes));
 }
 
-// The task reads no further. It does not wait for the source's next value, which may never come.
+// Closes an input stream, because the task reads no further. Does not wait for the source's next value, which may never come.
 function leaveInput(input: Input): void {
   input.stop();
   input.wire?.transport.send(Op.End, input.id);
 }
 
-/** Makes one round trip to the worker with the lowest load, past the queue. Rejects if no worker is ready, or the worker is lost. */
+/** Makes one round trip to the worker with the lowest load, past the queue. Rejects if no worker is ready or the worker is lost. */
 export async function ping({ workers, ended }: LifecycleHost): Promise<{ remoteTimeMs: number }> {
   const ready = [...workers].filter((each) => each.life.state === "ready");
   const worker = ready.sort((a, b) => a.load - b.load)[0];
@@ -199,7 +201,7 @@ export async function ping({ workers, ended }: LifecycleHost): Promise<{ remoteT
   return { remoteTimeMs: await pingWorker(worker) };
 }
 
-/** Makes one round trip. Returns the worker's time in milliseconds since the epoch. Rejects if the worker is lost. */
+/** Makes one round trip to a worker. Returns the worker's time in milliseconds since the epoch. Rejects if the worker is lost. */
 export function pingWorker(worker: Worker): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.pings.push({ resolve, reject });
@@ -208,7 +210,7 @@ export function pingWorker(worker: Worker): Promise<number> {
   });
 }
 
-// Replies come in the order of the pings.
+// Settles the oldest ping. Replies come in the order of the pings.
 function pong(worker: Worker, remoteTimeMs: number): void {
   worker.pings.shift()?.resolve(remoteTimeMs);
   if (worker.load === 0) worker.setRef(false);
@@ -216,7 +218,7 @@ function pong(worker: Worker, remoteTimeMs: number): void {
 
 const loadRing = part(async () => import("../../transport/ring/open-ring.js"));
 
-// The ring's memory is invalid, so frames in it may never arrive.
+// Kills a worker whose ring contains invalid data. Frames in such a ring may never arrive.
 function broken(worker: Worker, what = "the worker could not read the ring"): void {
   void worker.kill(new ClearwayError("message-error", what));
 }
@@ -224,8 +226,8 @@ function broken(worker: Worker, what = "the worker could not read the ring"): vo
 let expected = false;
 
 /**
- * Loads the ring after the first answer, in the turn of that answer. A test runner may remove its module loader later, and a pool that a
- * test leaves open must not load modules then.
+ * Loads the ring after the first answer, in the same turn as the answer. A test runner may remove its module loader later. A pool that a
+ * test leaves open must not load modules after that.
  */
 export function expectRing({ cells }: Worker): void {
   if (expected || !cells) return;
@@ -233,8 +235,8 @@ export function expectRing({ cells }: Worker): void {
   expectPart(loadRing);
 }
 
-// The worker has loaded its end of the ring. Once this side is loaded too, the small frames of both sides cross through shared memory. If
-// it cannot be loaded, all frames go by port.
+// Opens the ring, because the worker has loaded the code for its end. Once this side is loaded too, small frames of both sides cross
+// through shared memory. If the code cannot be loaded on this side, all frames cross through the port.
 async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
   if (worker.life.state !== "ready") return;
   const part = await loadRing().catch(() => undefined);
@@ -248,7 +250,8 @@ async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
     calls: worker.calls,
     expectsSoon: (id) => !worker.calls.get(id)?.record.estimate.long,
   });
-  // Alone in its message: if it shared a message that is lost, the worker would have no end and read nothing from the ring.
+  // Sends the ring's memory in a message of its own. A message that also has other frames could be lost because of them. The worker would
+  // then have no ring and would never read the caller's frames.
   worker.transport.flush();
   worker.tell(Op.Ring, 0, ring.memory);
   worker.ring = worker.transport.ring = ring;

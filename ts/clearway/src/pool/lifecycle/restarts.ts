@@ -5,26 +5,28 @@ import { after } from "../../lazy/timer.js";
 import type { RestartPause } from "../stats.js";
 import type { LifecycleHost } from "./host.js";
 
-// The pool replaces a worker that crashes at once. If workers exit as soon as they are ready, it must stop at some point. This many exits
-// in a row, each after twice the pause of the one before (0.6 s in all), are no accident.
+// Maximum number of workers in a row that exit before they begin a call. The pool normally replaces a worker that crashes at once. If
+// workers exit as soon as they are ready, the pool must stop at some point. From the second exit on, it pauses before the next start, and
+// doubles the pause each time (1.3 s in total). So many exits in a row are no accident.
 const inVainMax = 8;
 const firstRestMs = 10;
-// Longest pause while another worker lives, which may take the calls in the end.
+// Maximum pause in milliseconds. The pause grows to it only while another worker lives, which may take the calls in the end.
 const restMsMax = 2_000;
 
 interface Restarts {
-  /** Workers in a row that exited before they began a call. */
+  /** Number of workers in a row that exited before they began a call. */
   inVain: number;
-  /** Calls that were answered when the last of them exited. */
+  /** Number of answered calls at the time of the last such exit. */
   answered: number;
-  /** Start of the next worker, in milliseconds since the epoch. */
+  /** Time of the next worker's start, in milliseconds since the epoch. */
   untilMs: number;
 }
 
 const known = new WeakMap<object, Restarts>();
 
 /**
- * A worker exited before it began a call; its calls wait again. Starts other workers after longer and longer pauses, then fails the calls.
+ * Handles the exit of a worker before it began a call. The worker's calls are in the queue again. Starts other workers after longer and
+ * longer pauses. Fails the calls if too many workers exit in this way.
  */
 export function endedInVain(host: LifecycleHost, index: number, why: ClearwayError): void {
   const { workers } = host;
@@ -35,7 +37,7 @@ export function endedInVain(host: LifecycleHost, index: number, why: ClearwayErr
   restarts.answered = answered;
   if (restarts.inVain > inVainMax && host.noneComes) {
     host.startFailed(index, why);
-    // The calls that this failed are no answers: the next exit is one more in the row.
+    // The calls that have just failed do not count as answered. The next exit therefore continues the row.
     restarts.answered = answeredBy(host);
     return;
   }
@@ -49,7 +51,7 @@ export function endedInVain(host: LifecycleHost, index: number, why: ClearwayErr
   });
 }
 
-/** Returns the pause for `stats()`, or undefined if no worker exited so, or a call was answered since. */
+/** Returns the pause for `stats()`. Returns undefined if no worker exited before it began a call, or if a call was answered since. */
 export function pauseOf(host: Pick<LifecycleHost, "records" | "workers">): RestartPause | undefined {
   const restarts = known.get(host);
   if (restarts?.answered !== answeredBy(host)) return undefined;

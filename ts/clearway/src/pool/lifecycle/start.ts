@@ -8,8 +8,9 @@ import type { LifecycleHost, Worker } from "./host.js";
 import { lost } from "./stop.js";
 
 /**
- * Sends each worker that starts its first call, by the task's name. The worker finds the call when it is ready, so the result comes one
- * round trip earlier. Sends only plain calls, and only while no worker has listed its tasks.
+ * Sends an early call to each worker that is starting. The frame has the task's name instead of its index, which is not known yet. The
+ * worker finds the call when it is ready, so the result comes one round trip earlier. Sends only calls without flags, moved memory or
+ * deeply nested arguments, and only while no worker has listed its tasks.
  */
 export function sendEarly({ backlog, records, workers }: LifecycleHost): void {
   if (records.known) return;
@@ -21,7 +22,7 @@ export function sendEarly({ backlog, records, workers }: LifecycleHost): void {
   }
 }
 
-/** A worker's module is loaded: from now on the worker takes calls. A worker that was killed before takes none. */
+/** Records that a worker's module is loaded. From now on, the worker takes calls. A worker that was killed before takes none. */
 export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
   const { records, settings } = host;
   clearTimeout(worker.startTimer);
@@ -39,8 +40,8 @@ export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
   host.loadDropped(worker);
 }
 
-// The first list of tasks is here. A worker does not run an early call whose task is no function, so the pool sends that call again, or
-// refuses it.
+// Takes back early calls from workers that do not run them. A worker does not run an early call of a task that is not a function. When the
+// first list of tasks arrives, the pool sends such a call again, or refuses it.
 function sortEarly(host: LifecycleHost, tasks: Tasks): void {
   if (host.records.known) return;
   const functions = new Set(tasks.flatMap(([name, kind]) => (kind === "function" ? name : [])));
@@ -49,17 +50,20 @@ function sortEarly(host: LifecycleHost, tasks: Tasks): void {
   }
 }
 
-/** A worker exited before it was ready. Its early call may have run, unless the module threw an error first. */
+/**
+ * Ends or requeues the early call of a worker that exited before it was ready. The call may have run, unless the module threw an error
+ * before.
+ */
 export function bringBack(host: LifecycleHost, worker: Worker, why: ClearwayError): void {
   const { calls, uncaught } = worker;
   if (calls.size === 0) return;
   for (const call of calls.values()) lost(host, worker, call, uncaught === undefined, why);
-  // A ready worker may be idle, and then does not look for calls by itself. If none is ready, the pool starts none for these calls: a
-  // factory whose workers always throw would start workers for ever.
+  // A ready worker may be idle, and does not look for calls by itself. If no worker is ready, the pool starts none for these calls.
+  // Otherwise a factory whose workers always throw would start workers for ever.
   if (host.workers.count("ready") > 0) host.scheduler.run();
 }
 
-/** Whether a call that has waited may leave now. If not, it has been dealt with. */
+/** Returns whether a waiting call may be sent now. If not, the call was cancelled, refused, or taken out of the queue. */
 export function admits({ tracker, records }: LifecycleHost, parts: StreamParts, call: PoolCall): boolean {
   const { record } = call;
   if (record.index < 0) {
@@ -80,7 +84,7 @@ export function admits({ tracker, records }: LifecycleHost, parts: StreamParts, 
   call.stream?.open(parts);
   if (call.state !== "queued") return false;
   if (call.stream?.consumer?.credit.items) return true;
-  // The reader has not asked for a value: the call waits outside the queue.
+  // The reader has not asked for a value yet, so the call waits outside the queue.
   call.setAside();
   call.cleanUp();
   record.calls--;

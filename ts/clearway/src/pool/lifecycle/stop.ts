@@ -13,59 +13,62 @@ import type { LifecycleHost, Worker } from "./host.js";
 import { expectRing, pingWorker, stitch } from "./messages.js";
 import { endedInVain } from "./restarts.js";
 
-// Longest time for a thread to answer while one of its calls does not stop and others are open, however short the grace is. A task of a few
-// milliseconds beside that call must not fail.
+// Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
+// stop and others are open. With a shorter limit, a task that holds the thread for a few milliseconds would make its worker seem blocked.
 const aliveMs = 1_000;
 
-// Longest time for a worker to close its resources before the pool ends it.
+// Maximum time in milliseconds for a worker to close its resources. After that, the pool ends the worker.
 const closeLimitMs = 5_000;
 
-// A worker that crashed sooner than this after its start, without finishing a task, is replaced only when a call needs it.
+// Time after a worker's start, in milliseconds. If a worker exits within this time and has finished no task, the pool replaces it only when
+// a call needs a worker.
 const provenMs = 1_000;
 
-/** Tells a worker that a call was cancelled. The call has its grace to stop. */
+/** Notifies a worker that a call was cancelled. The call then has the grace period to stop. */
 export function cancel(host: LifecycleHost, worker: Worker, call: PoolCall, reason: unknown): void {
   const { cells } = worker;
-  // Pairs with the load in `CallContext.cancelled`, for a task that never lets a message in.
+  // Pairs with the load in `CallContext.cancelled`. A task that never yields its thread notices the cancel through this cell.
   if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
   worker.tell(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
-  // `tell` has flushed. If the transport refused the call's own frame, the call is over and has no grace.
+  // `tell` has flushed the transport. If the transport refused the call's own frame, the call is over and needs no grace period.
   if (call.state === "cancelling") armGrace(host, worker, call);
 }
 
 function armGrace(host: LifecycleHost, worker: Worker, call: PoolCall): void {
   call.limit = after(host.settings.graceMs, () => {
-    // A worker that is not ready cannot have read the cancel.
+    // A worker that is not ready cannot have read the cancel. The grace period starts again.
     if (worker.life.state === "starting") armGrace(host, worker, call);
     else if (call.graceOver() === "kill") overdue(host, worker);
   });
 }
 
-// A call did not stop within its grace.
+// Handles a call that did not stop within its grace period.
 function overdue(host: LifecycleHost, worker: Worker): void {
   const why = new ClearwayError(
     "worker-crashed",
     "the worker was replaced: another task of it did not stop when it was cancelled",
   );
   if (condemn(worker, why)) return;
-  // It has other calls. They may finish while the thread answers. No new calls come.
+  // The worker has other calls. The other calls may finish as long as the thread answers. The worker gets no new calls.
   const limitMs = Math.max(host.settings.graceMs, aliveMs);
   const look = async (): Promise<void> => {
     const alive = await within(pingWorker(worker), limitMs);
     if (worker.life.state === "gone") return;
     if (!alive) return void worker.kill(why);
-    // They may take long: a half-read stream waits for its reader. Waiting calls must not wait for them.
+    // The other calls may take long. For example, a half-read stream waits for its reader. Waiting calls must not wait for this worker, so
+    // another worker takes its index.
     supersede(host, worker);
     host.scheduler.run();
-    // The call that did not stop may block the thread later. A draining worker does not shrink away, so its idle timer is free; that timer
-    // ends with the worker.
+    // The call that did not stop may block the thread later, so the thread is pinged again. The idle timer is free for this, because a
+    // draining worker does not shrink away. The timer is cleared when the worker ends.
     clearTimeout(worker.idleTimer);
     worker.idleTimer = after(limitMs, () => void look());
   };
   void look();
 }
 
-// Stops new calls, and kills the worker once all its calls are calls that do not stop. Returns whether it did so now.
+// Stops new calls to a worker. Kills the worker once all its remaining calls are cancelled calls that do not stop. Returns true if it
+// killed the worker now.
 function condemn(worker: Worker, why: ClearwayError): boolean {
   worker.life.drain(1);
   worker.removed = () => condemn(worker, why);
@@ -74,7 +77,7 @@ function condemn(worker: Worker, why: ClearwayError): boolean {
   return true;
 }
 
-// Gives a worker's index to a new worker now. The old one finishes its calls, however long they take.
+// Gives the index of a worker to a new worker now. The old worker finishes its calls, however long they take.
 function supersede({ workers }: LifecycleHost, worker: Worker): void {
   if (workers.all[worker.index] !== worker) return;
   workers.put(worker.index, undefined);
@@ -82,19 +85,20 @@ function supersede({ workers }: LifecycleHost, worker: Worker): void {
   workers.fill();
 }
 
-/** A worker's load dropped: closes it, recycles it, or lets it shrink away later. */
+/** Handles a drop of a worker's load: closes the worker, recycles it, or arms its idle timer. */
 export function loadDropped(host: LifecycleHost, worker: Worker): void {
   const { settings, workers } = host;
   if (worker.tasksRun > 0 && !worker.ring && settings.carrier === "auto") expectRing(worker);
   if (worker.life.drained(worker.calls.size) === "close") close(worker);
-  // A worker that closes its resources keeps the process alive until it is done.
+  // A worker that is closing its resources keeps the process alive until it has closed them.
   if (worker.load > 0 || worker.life.state === "closing") return;
   worker.setRef(false);
-  // Not with an open call: a half-read stream may wait for its reader for long, and closing would wait for that.
+  // Does not retire a worker with an open call. A half-read stream may wait for its reader for a long time, and retiring would wait for the
+  // stream.
   if (worker.calls.size === 0 && worn(host, worker)) return retire(worker);
   if (workers.size <= settings.min || settings.idleMs === Number.POSITIVE_INFINITY) return;
   worker.idleSinceMs = now();
-  // One timer at a time, which starts again if it fired early: a timer per call would cost more than the call.
+  // Uses one timer at a time, which starts again if it fires too early. A timer per call would cost more than the call.
   if (!worker.idleTimer) armShrink(host, worker, settings.idleMs);
 }
 
@@ -102,7 +106,7 @@ function armShrink(host: LifecycleHost, worker: Worker, ms: number): void {
   const { settings, workers } = host;
   worker.idleTimer = after(ms, () => {
     worker.idleTimer = undefined;
-    // Without the workers that end already: several may become superfluous at once.
+    // Does not count the workers that are ending already. Several workers may become superfluous at the same time.
     const staying = workers.count("ready") + workers.count("starting");
     if (worker.calls.size > 0 || staying <= settings.min) return;
     const leftMs = worker.idleSinceMs + settings.idleMs - now();
@@ -113,27 +117,27 @@ function armShrink(host: LifecycleHost, worker: Worker, ms: number): void {
   (worker.idleTimer as { unref?(): void }).unref?.();
 }
 
-// Whether a limit of `recycle` is reached.
+// Returns whether the worker has reached a limit of `recycle`.
 function worn({ settings }: LifecycleHost, { tasksRun, heapBytes, startedMs }: Worker): boolean {
   const { tasks, ageMs, heapMb } = settings.recycle;
   if (tasksRun >= tasks || heapBytes >= heapMb * 2 ** 20) return true;
   return ageMs < Number.POSITIVE_INFINITY && now() - startedMs >= ageMs;
 }
 
-// Lets a worker finish its calls, close its resources and end. A worker that is starting ends at once.
+// Retires a worker: lets it finish its calls, close its resources and end. A worker that is starting ends at once.
 function retire(worker: Worker): void {
   const action = worker.life.drain(worker.calls.size);
   if (action === "close") close(worker);
   else if (action === "kill") void worker.kill(poolClosed());
 }
 
-/** Retires all workers. Settles when they are gone, or after `limitMs`. */
+/** Retires all workers. The promise settles when they are gone, or after `limitMs` milliseconds. */
 export async function retireAll({ workers }: Pick<LifecycleHost, "workers">, limitMs: number): Promise<void> {
   for (const worker of workers) retire(worker);
   await within(Promise.all([...workers].map((worker) => worker.leaving)), limitMs);
 }
 
-// Closes the worker's resources, then ends it. Ends it in any case after a limit.
+// Closes the worker's resources, then ends the worker. After a time limit, ends the worker in any case.
 function close(worker: Worker): void {
   worker.setRef(true);
   const closed = new Promise<void>((resolve) => {
@@ -143,7 +147,7 @@ function close(worker: Worker): void {
   worker.leaving = within(closed, closeLimitMs).then(() => worker.kill(poolClosed()));
 }
 
-/** An uncaught error in a worker that was ready. Prints it if no listener and no failing call would show it. */
+/** Handles an uncaught error in a worker that was ready. Prints the error if no listener and no failing call would show it. */
 export function uncaught({ settings }: LifecycleHost, worker: Worker, error: unknown): void {
   const { name, onError, hears } = settings;
   if (hears) onError(error);
@@ -151,7 +155,7 @@ export function uncaught({ settings }: LifecycleHost, worker: Worker, error: unk
     console.error(`Uncaught error in a worker of the pool "${name}" (its option onError would get it):`, error);
 }
 
-/** A worker that was ready is gone: ends or requeues its calls, and replaces it. */
+/** Handles the exit of a worker that was ready: ends or requeues its calls, and replaces the worker. */
 export function exited(host: LifecycleHost, worker: Worker, code: number | undefined): void {
   const { calls, killed } = worker;
   const { scheduler, settings, workers } = host;
@@ -159,9 +163,13 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   const why = worker.why ?? exitFailure(worker.uncaught, code);
   for (const { reject } of worker.pings.splice(0)) reject(why);
   const crashed = worker.life.exit(killed) === "crashed";
-  // A worker that ended itself has said which calls had begun. A worker that was killed because a call did not stop had sent all earlier
-  // results, and ran nothing beside that call but streams; a worker that runs several calls at once has reported each start. In all other
-  // cases it is unknown which calls had begun.
+  // Finds out for each call whether it may have run. A worker that ended itself has sent the ids of the calls that had begun.
+  //
+  // If the pool killed the worker because a call did not stop, the worker had sent all earlier results. The worker sends `Started` for a
+  // guarded call. If it runs several calls at once, it sends `Started` for all of them while a guarded call is open. Any other call may
+  // have run only if the worker also had a stream.
+  //
+  // In all other cases it is unknown which calls had begun.
   const known = killed && why.code !== "message-error";
   const left = [...calls.values()];
   let inVain = crashed && worker.tasksRun === 0 && left.length > 0;
@@ -182,8 +190,8 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
 }
 
 /**
- * A call's worker is gone. A call that never began waits again. A call that may have run fails with `why`, unless it may run twice. Returns
- * whether the call waits again and never began.
+ * Ends or requeues a call whose worker is gone. A call that never began waits again. A call that may have run fails with `why`, unless it
+ * may be repeated. Returns whether the call waits again and never began.
  */
 export function lost(
   { backlog, tracker }: LifecycleHost,
@@ -210,15 +218,16 @@ export function lost(
   return false;
 }
 
-// One worker's death may fail several calls. Each gets its own error, with the stack of its own caller.
+// Returns a copy of an error, with the stack of the call's own caller. One worker's death may fail several calls, and each call gets its
+// own error.
 function stitched(why: ClearwayError, call: PoolCall): ClearwayError {
   const error = caused(why.code, why.message, why.cause);
   error.stack = `${why.name}: ${why.message}${call.callerStack && `\n${call.callerStack}`}`;
   return error;
 }
 
-// The error for the calls of a worker that the pool did not end. Uses the last uncaught error where such an error ends a worker. Browsers
-// have no exit codes, and a worker there outlives its errors and may end much later for another reason.
+// Returns the error for the calls of a worker that the pool did not end. Uses the last uncaught error if such an error ends a worker. In
+// browsers, which have no exit codes, a worker survives its errors and may end much later for another reason.
 function exitFailure(uncaught: { error: unknown } | undefined, code: number | undefined): ClearwayError {
   if (uncaught === undefined || code === undefined) {
     return caused(

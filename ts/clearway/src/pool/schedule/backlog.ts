@@ -2,30 +2,33 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { Settings } from "../options.js";
 
-/** What a queue reads of its items. */
+/** The part of an item that a queue reads. */
 export interface Queued {
   readonly priority: number;
-  /** Ids are consecutive, so they give the order of arrival. */
+  /** The item's id. Ids are consecutive, so they give the order of arrival. */
   readonly id: number;
 }
 
-// Taken items that the array still holds before it is compacted: few enough to hold little, and enough to make compacting cheap.
+// Number of taken items that the array may hold before it is compacted. The number is small enough to hold little memory, and large enough
+// to make compacting cheap.
 const takenMax = 64;
 
 /**
- * A queue ordered by priority, then by arrival, in one sorted array. `take` and `peek` cost O(1). `add` costs O(log n) at the end of the
- * array, which is the usual place because most calls have one priority. `add` elsewhere, and `remove`, move O(n) pointers.
+ * A queue ordered by priority, then by arrival, in one sorted array.
+ *
+ * `take` and `peek` cost O(1). `add` costs O(log n) at the end of the array, which is the usual place because most calls have the same
+ * priority. `remove`, and `add` at any other place, move O(n) pointers.
  */
 export class PriorityQueue<Item extends Queued> {
   #items: Item[] = [];
-  /** Index of the first item. Items before it have been taken. */
+  /** Index of the first item. The items before it were already taken. */
   #head = 0;
 
   get length(): number {
     return this.#items.length - this.#head;
   }
 
-  /** Adds an item. One that was taken before returns to its place by age. */
+  /** Adds an item. An item that was taken before returns to its place by age. */
   add(item: Item): void {
     this.#items.splice(this.#placeOf(item.priority, item.id), 0, item);
   }
@@ -45,7 +48,7 @@ export class PriorityQueue<Item extends Queued> {
     return item;
   }
 
-  /** Returns the oldest item of the lowest priority, which `dropOldest` drops. */
+  /** Returns the oldest item of the lowest priority. `dropOldest` drops this item. */
   oldest(): Item | undefined {
     const last = this.#items.at(-1);
     return last && this.#items[this.#placeOf(last.priority, 0)];
@@ -63,7 +66,7 @@ export class PriorityQueue<Item extends Queued> {
     return this.#items.slice(this.#head).values();
   }
 
-  // The index of such an item, or the index where it belongs.
+  // Returns the index of the item with this priority and id, or the index at which it belongs.
   #placeOf(priority: number, id: number): number {
     let low = this.#head;
     let high = this.#items.length;
@@ -77,23 +80,26 @@ export class PriorityQueue<Item extends Queued> {
   }
 }
 
-/** What the backlog reads of a call. */
+/** The part of a call that the backlog reads. */
 export interface BacklogCall extends Queued {
   /** Bytes of binary memory in the arguments. */
   readonly bytes: number;
-  /** `place`: index of the worker that serves the call's key; -1 without a key. */
+  /** `place` is the index of the worker that serves the call's key. -1 without a key. */
   readonly options: { readonly place: number };
 }
 
-/** The calls that wait: one queue per worker for calls with a key, and one queue for all other calls. Has the app's limits. */
+/**
+ * The waiting calls of a pool: one queue per worker for calls with a key, and one shared queue for all other calls. Applies the limits of
+ * the app.
+ */
 export class Backlog<Call extends BacklogCall> {
   readonly #limits: Settings["queue"];
-  /** Calls that any worker may take. */
+  /** Calls without a key, which any worker may take. */
   readonly shared = new PriorityQueue<Call>();
-  /** By index of the worker. The last one is `shared`. */
+  /** The queues by index of the worker. The last one is `shared`. */
   readonly queues: readonly PriorityQueue<Call>[];
   length = 0;
-  /** Bytes of binary memory in the arguments of the calls. */
+  /** Bytes of binary memory in the arguments of all waiting calls. */
   bytes = 0;
   #roomWaiters: (() => void)[] = [];
 
@@ -106,12 +112,15 @@ export class Backlog<Call extends BacklogCall> {
     return this.length >= this.#limits.items || this.bytes >= this.#limits.bytes;
   }
 
-  /** Settles when one more call would be within the limits. */
+  /** Settles when the backlog is below its limits. */
   async room(): Promise<void> {
     if (this.full) await new Promise<void>((resolve) => this.#roomWaiters.push(resolve));
   }
 
-  /** Returns the call to drop so that `call` has room, which may be `call` itself. Throws `queue-full` under `fail`. */
+  /**
+   * Returns the call to drop so that `call` has space, which may be `call` itself. Returns undefined if there is space. Throws `queue-full`
+   * under `fail`.
+   */
   admit(call: Call): Call | undefined {
     const { items, bytes, whenFull } = this.#limits;
     const over = this.length >= items || (this.length > 0 && this.bytes + call.bytes > bytes);
@@ -124,7 +133,7 @@ export class Backlog<Call extends BacklogCall> {
     return oldest.sort((a, b) => a.priority - b.priority || a.id - b.id)[0] ?? call;
   }
 
-  /** Adds a call. One that was with a worker and never began returns to its place. */
+  /** Adds a call. A call that a worker had but never began returns to its place by age. */
   add(call: Call): void {
     this.#queueOf(call).add(call);
     this.#grow(1, call.bytes);
@@ -140,7 +149,9 @@ export class Backlog<Call extends BacklogCall> {
     return call;
   }
 
-  /** Returns all calls, or those for the worker at index `place`. The array is a copy: the caller may remove calls meanwhile. */
+  /**
+   * Returns all calls, or only those for the worker at index `place`. The array is a copy, so the caller may remove calls while iterating.
+   */
   all(place?: number): Call[] {
     return this.queues.flatMap((queue, at) => (place === undefined || at === place ? [...queue] : []));
   }

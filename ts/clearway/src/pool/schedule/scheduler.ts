@@ -5,14 +5,15 @@ import type { WorkerSet } from "../worker/worker-set.js";
 import type { Backlog, BacklogCall } from "./backlog.js";
 import { type Estimate, mayGoAhead } from "./task-stats.js";
 
-// A worker's start takes 15 ms in Node and 6 to 12 ms in Chromium, measured. If the waiting calls will be done sooner, starting another
-// worker does not help.
+// Time that the start of a worker takes, in microseconds: 15 ms in Node and 6 to 12 ms in Chromium, measured. If the waiting calls will
+// finish sooner, another worker does not help.
 const startUs = 15_000;
 
-// With less expected work than this, a worker that is awake takes the call. Waking another one costs 20 to 50 us on a virtual machine.
+// If a worker that is awake has less expected work than this, in microseconds, it takes the call. Waking another worker costs 20 to 50 us
+// on a virtual machine.
 const wakeUs = 50;
 
-/** A call as the scheduler reads it. */
+/** The part of a call that the scheduler reads. */
 export interface Schedulable<Call extends Schedulable<Call>> extends WorkerCall<Call>, BacklogCall {
   readonly options: { readonly place: number; readonly key: string | number | undefined };
   readonly record: { readonly name: string; readonly index: number; readonly estimate: Estimate };
@@ -21,15 +22,15 @@ export interface Schedulable<Call extends Schedulable<Call>> extends WorkerCall<
   readonly deep: boolean;
 }
 
-/** Decides about calls that have waited. The engine implements it. */
+/** Decides about waiting calls. The engine implements it. */
 export interface Gate<Call> {
-  /** Whether a call may leave now. If not, the gate has dealt with it. */
+  /** Returns whether a call may be sent now. If not, the gate has already ended the call or taken it out of the queue. */
   admits(call: Call): boolean;
-  /** Ends a call that cannot cross. */
+  /** Ends a call whose arguments cannot cross. */
   refuse(call: Call, reason: unknown): void;
 }
 
-/** A worker as the choice of a worker reads it. */
+/** The part of a worker that the choice of a worker reads. */
 interface Candidate {
   readonly life: { readonly state: WorkerState };
   readonly load: number;
@@ -38,24 +39,24 @@ interface Candidate {
   readonly tasksRun: number;
 }
 
-/** A call as the choice of a worker reads it. */
+/** The part of a call that the choice of a worker reads. */
 interface Choosing {
   readonly guarded: boolean;
   readonly record: { readonly estimate: Estimate };
 }
 
-/** Whether a worker may take this call now. */
+/** Returns whether a worker may take this call now. */
 export function accepts(worker: Candidate, call: Choosing, concurrency: number): boolean {
   if (worker.life.state !== "ready") return false;
   if (worker.load < concurrency) return true;
-  // Sent ahead, behind short calls. A guarded call is never sent ahead, and no call is sent behind one: the pool may have to kill the
-  // worker to stop it.
+  // Sends the call ahead, behind short calls. A guarded call is never sent ahead, and no call is sent ahead behind one. The pool may have
+  // to kill the worker to stop a guarded call.
   return !call.guarded && worker.guarded === 0 && mayGoAhead(call.record.estimate, worker.busyUs);
 }
 
 /**
- * Chooses the worker for a call. A short task goes to a worker that is awake, while that is cheaper than waking another one. Any other
- * task goes to the worker with the lowest load, and among equals to the most used one, whose caches are warm.
+ * Chooses the worker for a call. A short task goes to a worker that is awake, if that is cheaper than waking another one. Any other task
+ * goes to the worker with the lowest load. Among workers with equal load, the most used one is chosen, because its caches are warm.
  */
 export function choose<Worker extends Candidate>(
   all: readonly (Worker | undefined)[],
@@ -63,7 +64,7 @@ export function choose<Worker extends Candidate>(
   concurrency: number,
 ): Worker | undefined {
   let best: Worker | undefined;
-  // By index, because every call comes through here and an iterator allocates three objects.
+  // Iterates by index. Every call runs this loop, and an iterator would allocate three objects.
   for (let at = 0; at < all.length; at++) {
     const worker = all[at];
     if (!worker || !accepts(worker, call, concurrency)) continue;
@@ -82,12 +83,13 @@ export function choose<Worker extends Candidate>(
   return best;
 }
 
-// Whether the worker has an open call with the same key. A worker that runs one call at a time keeps the order of its calls anyway.
+// Returns whether the worker has an open call with the same key. Needed only if a worker runs several calls at once. Otherwise it keeps the
+// order of its calls anyway.
 function hasKey<Call extends Schedulable<Call>>(worker: PoolWorker<Call>, { options }: Call): boolean {
   return worker.calls.values().some((each) => each.counted && each.options.key === options.key);
 }
 
-/** Matches waiting calls with free workers, and starts workers when that is worth it. */
+/** Assigns waiting calls to free workers. Starts workers if that is worth the time. */
 export class Scheduler<Call extends Schedulable<Call>> {
   readonly #settings: Settings;
   readonly #backlog: Backlog<Call>;
@@ -103,7 +105,7 @@ export class Scheduler<Call extends Schedulable<Call>> {
     this.#gate = gate;
   }
 
-  /** Sends every waiting call that can leave. Call it after any change. It may be called from within itself. */
+  /** Sends every waiting call that can be sent. Call it after any change. A call to `run` during `run` is allowed. */
   run(): void {
     if (this.#backlog.length === 0) return;
     this.#again = true;
@@ -130,7 +132,7 @@ export class Scheduler<Call extends Schedulable<Call>> {
     if (this.#backlog.length > 0 && !this.#workers.complete) this.#grow();
   }
 
-  /** Sends a call without queueing it, if no call waits and a worker is free. Returns false if the call must wait. */
+  /** Sends a call without the queue, if no call waits and a worker is free. Returns false if the call must wait. */
   sendNow(call: Call): boolean {
     if (this.#backlog.length > 0 || call.record.index < 0 || call.isStream || call.deep) return false;
     const worker = this.#workerFor(call);
@@ -145,7 +147,7 @@ export class Scheduler<Call extends Schedulable<Call>> {
     const worker = all[call.options.place];
     if (!worker || !accepts(worker, call, concurrency)) return undefined;
     const first = this.#backlog.shared.peek();
-    // A call without a key goes first if it has a higher priority, or the same priority and came earlier.
+    // A call without a key goes first if it has a higher priority. With the same priority, the call that came first goes first.
     const behind = first && (first.priority - call.priority || call.id - first.id) > 0;
     return behind || (concurrency > 1 && hasKey(worker, call)) ? undefined : worker;
   }
@@ -162,7 +164,7 @@ export class Scheduler<Call extends Schedulable<Call>> {
         if (!this.#workers.start()) break;
       }
     }
-    // A call waits for these workers, so the process must not end before they are ready.
+    // A call waits for these workers, so they keep the process alive until they are ready.
     for (const worker of this.#workers) if (worker.life.state === "starting") worker.setRef(true);
   }
 }

@@ -2,14 +2,17 @@
 import type { TaskPlacement } from "../../task/task.js";
 import type { TaskKind } from "../../transport/protocol.js";
 
-// A call is sent ahead to a busy worker only if all calls there together are expected to take less than this. 1 ms equals about twenty
-// wake-ups, and is the longest that a call waits behind others.
+// A call is sent ahead to a busy worker only if all calls there are expected to take less than this in total, in microseconds. 1 ms equals
+// about twenty wake-ups. The limit is also the longest expected time that a call waits behind others.
 const aheadBudgetUs = 1_000;
-// Runs before a task may be sent ahead.
+// Number of measured runs that a task needs before its calls are sent ahead.
 const samplesNeeded = 8;
 const shortUs = 200;
 
-/** The run time of a task: a moving mean, and a peak that decays slowly, so that the pool remembers one slow run for a while. */
+/**
+ * Estimate of a task's run time in workers, in microseconds: a moving mean, and a peak that decays slowly. The slow decay makes the pool
+ * remember one slow run for a while.
+ */
 export class Estimate {
   samples = 0;
   peakUs = 0;
@@ -23,39 +26,39 @@ export class Estimate {
     this.#leastUs = Math.min(runUs, this.#leastUs * 1.1);
   }
 
-  /** Expected time of one run, in microseconds, at least 0.5. Undefined before 8 samples. */
+  /** Expected time of one run, in microseconds; at least 0.5. Undefined before 8 samples. */
   get meanUs(): number | undefined {
     return this.samples < samplesNeeded ? undefined : Math.max(0.5, this.#meanUs);
   }
 
-  /** Whether every recent run took longer than a caller polls for its result. */
+  /** Whether every recent run took longer than a caller polls for a result. */
   get long(): boolean {
     return this.samples > 0 && this.#leastUs > shortUs;
   }
 
-  /** Whether a call may be sent ahead, behind others. */
+  /** Whether the task is short enough for its calls to be sent ahead, behind other calls. */
   get short(): boolean {
     return this.samples >= samplesNeeded && this.#meanUs <= shortUs && this.peakUs <= aheadBudgetUs;
   }
 }
 
-/** Whether one more call may be sent ahead to a worker that is expected to be busy for `busyUs`. */
+/** Returns whether one more call may be sent ahead to a worker with `busyUs` microseconds of expected work. */
 export function mayGoAhead(estimate: Estimate, busyUs: number): boolean {
   return estimate.short && busyUs + estimate.meanUs! <= aheadBudgetUs;
 }
 
-/** Everything that a pool knows about one task. */
+/** The record that a pool keeps for one task. */
 export class TaskRecord {
   /** Undefined until the first worker is ready. */
   kind: TaskKind | undefined;
-  /** The task's index in its module; -1 while unknown. */
+  /** Index of the task in its module. -1 while unknown. */
   index = -1;
   readonly estimate = new Estimate();
   calls = 0;
   ok = 0;
   failed = 0;
   cancelled = 0;
-  /** Calls that ran on the caller's thread. */
+  /** Number of calls that ran on the caller's thread. */
   inline = 0;
   /** The placement that the module declares. */
   placement: TaskPlacement | undefined;
@@ -63,12 +66,12 @@ export class TaskRecord {
   constructor(readonly name: string) {}
 }
 
-/** The tasks that a pool knows, by name. */
+/** The records of a pool's tasks, by name. */
 export class TaskRecords extends Map<string, TaskRecord> {
   /** Whether a worker has listed the tasks of its module. */
   known = false;
 
-  /** Returns the record of a task. Once the tasks are known, records of other names are not kept. */
+  /** Returns the record of a task. Once the tasks are known, a record of any other name is not kept. */
   of(name: string): TaskRecord {
     let record = this.get(name);
     if (!record) {

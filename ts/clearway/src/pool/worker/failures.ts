@@ -7,12 +7,12 @@ export function startFailure(why: string, cause?: unknown): ClearwayError {
   return caused("worker-start-failed", `the worker could not be started: ${why}. ${hint}`, cause);
 }
 
-/** Returns the error for a pool whose lifecycle part cannot be loaded. No worker can become ready without it. */
+/** Returns the error for a pool whose lifecycle code cannot be loaded. Without this code, no worker can become ready. */
 export function partMissing(cause: unknown): ClearwayError {
   return caused("worker-start-failed", "a part of the library could not be loaded", cause);
 }
 
-/** Returns the error for a call that comes after `close()`, or takes longer than `close()` waits. */
+/** Returns the error for a call that comes after `close()`, or that takes longer than `close()` waits. */
 export function poolClosed(more = ""): ClearwayError {
   return new ClearwayError("pool-closed", `the pool is closed${more}`);
 }

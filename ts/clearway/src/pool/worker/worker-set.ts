@@ -3,18 +3,18 @@ import type { ClearwayError } from "../../error/clearway-error.js";
 import type { Timer } from "../../lazy/timer.js";
 import { PoolWorker, type WorkerCall, type WorkerSink, type WorkerSource, type WorkerState } from "./worker.js";
 
-/** The workers of a pool, by index, and how they start. */
+/** The workers of a pool, by index. Starts and ends them. */
 export class WorkerSet<Call extends WorkerCall<Call>> {
   readonly all: (PoolWorker<Call> | undefined)[];
   readonly #source: WorkerSource;
   readonly #sink: WorkerSink<Call>;
-  /** Workers whose index another worker has now. */
+  /** Workers that finish their calls after another worker took over their index. */
   readonly outgoing = new Set<PoolWorker<Call>>();
   size = 0;
   restarts = 0;
-  /** Whether the set starts no more workers. */
+  /** Whether the set has stopped starting workers. */
   stopped = false;
-  /** Timer of a pause in which the set starts no worker. */
+  /** Timer of a pause between restarts. The set starts no worker during the pause. */
   resting: Timer | undefined;
 
   constructor(source: WorkerSource, sink: WorkerSink<Call>) {
@@ -32,18 +32,18 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
     return this.all.filter((worker) => worker?.life.state === state).length;
   }
 
-  /** Workers that start, and have no call yet. */
+  /** Workers that are starting and have no call yet. */
   get starting(): PoolWorker<Call>[] {
     return this.all.filter((worker) => worker?.life.state === "starting" && !worker.load) as PoolWorker<Call>[];
   }
 
-  /** Whether there is a ready worker at every index. */
+  /** Whether every index has a ready worker. */
   get complete(): boolean {
     for (const worker of this.all) if (worker?.life.state !== "ready") return false;
     return true;
   }
 
-  /** Starts a worker at `index`, by default the first free one. Returns undefined if none is free or the worker cannot be made. */
+  /** Starts a worker at `index`, by default at the first free index. Returns undefined if no index is free or the worker cannot be made. */
   start(index = this.all.indexOf(undefined)): PoolWorker<Call> | undefined {
     if (this.stopped || this.resting || index < 0 || this.all[index]) return undefined;
     try {
@@ -56,7 +56,7 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
     }
   }
 
-  /** Starts workers until there are `min`. */
+  /** Starts workers until there are at least `min`. */
   fill(): void {
     while (this.size < this.#sink.settings.min && this.start());
   }

@@ -14,29 +14,29 @@ import type { Settings } from "../options.js";
 import { CallTable } from "./call-table.js";
 import { partMissing, startFailure } from "./failures.js";
 
-/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
+/** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
 export type WorkerSource = URL | string | (() => WorkerLike);
 
-/** The tasks of a worker's module, as its `Ready` frame lists them. */
+/** The tasks of a worker's module, in the form of the `Ready` frame. */
 export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
 
-/** A call as its worker reads and changes it. */
+/** The part of a call that its worker reads and changes. */
 export interface WorkerCall<Call extends WorkerCall<Call>> {
   readonly id: number;
   readonly args: unknown[];
-  /** The objects that move with the arguments. */
+  /** The objects that are moved with the arguments. */
   readonly transfer: object[];
-  /** Streams among the arguments. */
+  /** The streams among the arguments. */
   readonly inputs: readonly { readonly id: number }[] | undefined;
   /** Ledger entries for the arguments. */
   readonly crossing: LedgerSide | undefined;
-  /** `CallFlag`s. */
+  /** A combination of `CallFlag` bits. */
   readonly flags: number;
   /** Whether the pool may have to kill the worker to stop the call. */
   readonly guarded: boolean;
-  /** Whether the call gives its worker something to do. A stream does while its reader has granted credit. */
+  /** Whether the call gives its worker work to do. A stream does while its reader has granted credit. */
   readonly active: boolean;
-  /** What the reader of a stream has asked for; undefined for other calls. */
+  /** The credit that the reader of a stream has granted. Undefined for other calls. */
   readonly credit: { readonly items: number; readonly bytes: number } | undefined;
   readonly record: {
     readonly name: string;
@@ -48,49 +48,54 @@ export interface WorkerCall<Call extends WorkerCall<Call>> {
   /** Whether the worker's load includes the call. */
   counted: boolean;
   postedMs: number;
-  /** Notes that the call leaves for a worker. */
+  /** Records that the call is sent to a worker. */
   post(): void;
 }
 
-/** Receives what a worker reports before it is ready, and its results. The engine implements it. */
+/** Receives a worker's results, and its events before it is ready. The engine implements it. */
 export interface WorkerSink<Call extends WorkerCall<Call>> {
   readonly settings: Settings;
-  /** Ledger entries by direction. */
+  /** Ledgers of the two directions. */
   readonly toWorkers: LedgerSide;
   readonly fromWorkers: LedgerSide;
   readonly tracker: { result(worker: PoolWorker<Call>, call: Call, value: unknown, runUs: number): void };
-  /** Handles everything else. Loaded before the first worker is ready; undefined until then. */
+  /** Handles everything else. Undefined until its code is loaded, which happens before the first worker becomes ready. */
   readonly lifecycle: WorkerLifecycle<Call> | undefined;
   loadLifecycle(): Promise<WorkerLifecycle<Call>>;
   /** Called when a worker's load drops. */
   loadDropped(worker: PoolWorker<Call>): void;
-  /** Called when the host, or the app's factory, could not make a worker. */
+  /** Called when the host or the app's factory could not make a worker. */
   startFailed(place: number, reason: unknown): void;
   /** Called when a worker exits before it is ready. */
   neverReady(worker: PoolWorker<Call>, why: ClearwayError | undefined): void;
 }
 
-/** Receives what a worker reports from `ready` on, results excepted. */
+/** Receives a worker's events from `ready` on, except results. */
 export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
   /** Called when a worker's module is loaded. */
   ready(worker: PoolWorker<Call>, tasks: Tasks): void;
-  /** Announces a call's input streams to its worker, before the call. */
+  /** Announces the input streams of a call to its worker. Called before the call is sent. */
   announce(worker: PoolWorker<Call>, call: Call): void;
-  /** Handles a frame. */
+  /** Handles a frame from the worker. */
   frame(worker: PoolWorker<Call>, op: Op, id: number, a: unknown, b: unknown): void;
   /** Handles a frame that the transport could not post. */
   refused(worker: PoolWorker<Call>, op: Op, id: number, a: unknown, reason: unknown): void;
-  /** Handles a message that could not be deserialized. `sure`: Clearway sent it, not the task module. */
+  /**
+   * Handles a message that could not be deserialized. `sure` is true if Clearway sent the message, and false if the task module may have.
+   */
   unreadable(worker: PoolWorker<Call>, why: ClearwayError, sure: boolean): void;
   uncaught(worker: PoolWorker<Call>, error: unknown): void;
-  /** Handles the end of a worker. `code` is its exit code, where the host has exit codes. */
+  /** Handles the end of a worker. `code` is its exit code, or undefined if the host has no exit codes. */
   exited(worker: PoolWorker<Call>, code: number | undefined): void;
 }
 
 /** The states of a worker. */
 export type WorkerState = "starting" | "ready" | "draining" | "closing" | "gone";
 
-/** The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Pure. */
+/**
+ * The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Reads no clock and starts no
+ * thread.
+ */
 export class WorkerLife {
   #state: WorkerState = "starting";
 
@@ -98,21 +103,21 @@ export class WorkerLife {
     return this.#state;
   }
 
-  /** The worker's module is loaded. Returns false if the worker had to end before. */
+  /** Records that the worker's module is loaded. Returns false if the worker had to end before. */
   ready(): boolean {
     if (this.#state !== "starting") return false;
     this.#state = "ready";
     return true;
   }
 
-  /** Stops new calls. Returns `close` when the worker has no open call. */
+  /** Stops new calls. Returns `close` if the worker has no open call, and `kill` if it is still starting. */
   drain(load: number): "wait" | "close" | "kill" | "nothing" {
     if (this.#state === "starting") return "kill";
     if (this.#state === "ready") this.#state = "draining";
     return this.drained(load);
   }
 
-  /** A call left a worker that has `load` calls now. Returns `close` if it was the last one of a draining worker. */
+  /** Records that a call left the worker, which now has `load` calls. Returns `close` if this was the last call of a draining worker. */
   drained(load: number): "wait" | "close" | "nothing" {
     if (this.#state !== "draining") return "nothing";
     if (load > 0) return "wait";
@@ -120,7 +125,7 @@ export class WorkerLife {
     return "close";
   }
 
-  /** The worker is gone. Returns `wanted` if the pool ended it. */
+  /** Records that the worker is gone. Returns `wanted` if the pool ended it. */
   exit(killed: boolean): "failedToStart" | "crashed" | "wanted" | "nothing" {
     const was = this.#state;
     this.#state = "gone";
@@ -130,7 +135,7 @@ export class WorkerLife {
   }
 }
 
-/** One worker of a pool: its thread, its open calls, its load. `lifecycle/` has what happens to it from `ready` on. */
+/** One worker of a pool: its thread, its open calls and its load. The code in `lifecycle/` handles its events from `ready` on. */
 export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly life = new WorkerLife();
   readonly calls = new CallTable<Call>();
@@ -138,15 +143,15 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly transport: PortTransport;
   ring: CallerRingPort | undefined;
   readonly cells: Int32Array | undefined;
-  /** The input streams of its calls, by the id of their frames. */
+  /** The input streams of the worker's calls, by the id of their frames. */
   readonly inputs = new Map<number, NonNullable<Call["inputs"]>[number]>();
-  /** Number of calls that keep it busy: functions without a result, and streams whose reader has granted credit. */
+  /** Number of calls that keep the worker busy: functions without a result, and streams whose reader has granted credit. */
   load = 0;
-  /** Of those, the number of guarded calls. */
+  /** Number of guarded calls among those in `load`. */
   guarded = 0;
-  /** Expected run time of those calls, in microseconds. */
+  /** Expected run time of the calls in `load`, in microseconds. */
   busyUs = 0;
-  /** Whether its load dropped while it read a message. */
+  /** Whether the worker's load dropped while the pool read its current message. */
   loadDropped = false;
   tasksRun = 0;
   runUs = 0;
@@ -154,26 +159,26 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly startedMs = now();
   idleTimer: Timer | undefined;
   idleSinceMs = 0;
-  /** Round trips under way. */
+  /** Pings without a reply yet. */
   pings: { resolve(remoteTimeMs: number): void; reject(why: unknown): void }[] = [];
-  /** The error of its open calls when it ends. Undefined unless the pool ends it. */
+  /** The error with which the worker's open calls fail when it ends. Undefined unless the pool ends the worker. */
   why: ClearwayError | undefined;
   uncaught: { error: unknown } | undefined;
   killed = false;
-  /** Ids of the calls that had begun when it ended itself, if it could still send them. */
+  /** Ids of the calls that had begun when the worker ended itself. Undefined if the worker could not send them. */
   begun: ReadonlySet<number> | undefined;
-  /** Called when its resources are closed. */
+  /** Called when the worker's resources are closed. */
   closed: (() => void) | undefined;
-  /** Called when a call has left it. */
+  /** Called when a call was removed from the worker. */
   removed: (() => void) | undefined;
-  /** Settles when it is gone. Undefined unless it has to go. */
+  /** Settles when the worker is gone. Undefined unless the pool has begun to end the worker. */
   leaving: Promise<void> | undefined;
   readonly startTimer: Timer;
   readonly #sink: WorkerSink<Call>;
   #referenced = true;
   #gone = false;
 
-  /** Starts the thread. Throws what the app's factory or the host throws. */
+  /** Starts the thread. Throws the error of the app's factory or of the host if one of them throws. */
   constructor(
     readonly index: number,
     source: WorkerSource,
@@ -196,10 +201,10 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
         ? adopt(source(), events)
         : spawn(source, { name, greeting: hello, resourceLimits }, events);
     this.transport = new PortTransport(this.handle, (op, id, a, why) =>
-      // Without the greeting, the worker never becomes ready.
+      // A worker that does not receive the greeting never becomes ready.
       op === Op.Hello ? this.#fail(startFailure(messageOf(why), why)) : sink.lifecycle?.refused(this, op, id, a, why),
     );
-    // Leaves at the end of the tick, together with the first call if there is one by then.
+    // The greeting is sent at the end of the tick, together with the first call if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
     this.startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it was not ready in time")));
   }
@@ -211,8 +216,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /**
-   * Sends a call. Its arguments leave at the end of the tick, or at once by the ring. The ring may deliver the result within this
-   * method, so the call is in the table and in the load before its frame is sent.
+   * Sends a call. The arguments leave at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
+   * within this method. The call is therefore in the table and in the load before its frame is sent.
    */
   post(call: Call): void {
     const { transport } = this;
@@ -228,11 +233,11 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     const { index, name } = call.record;
     transport.send(Op.Call, call.id, index < 0 ? name : (index << callFlagBits) | call.flags, call.args, call.transfer);
     const { credit } = call;
-    // All credit that the reader has granted: of an earlier run, which had some of it, no value arrived.
+    // Sends all credit that the reader has granted. An earlier worker may have received some of this credit, but no value arrived from it.
     if (credit) transport.send(Op.Credit, call.id, credit.items, credit.bytes);
   }
 
-  /** Removes a call that is over here. */
+  /** Removes a call that this worker no longer has to answer. */
   remove(call: Call): void {
     this.calls.delete(call.id);
     call.worker = undefined;
@@ -241,7 +246,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.removed?.();
   }
 
-  /** Adds a call to the load, or takes it off, if that has changed. Returns true if the load dropped. */
+  /** Adds a call to the load or subtracts it, if its state has changed. Returns true if the load dropped. */
   count(call: Call): boolean {
     const busy = call.worker === this && call.active;
     if (busy === call.counted) return false;
@@ -257,7 +262,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   kill(why: ClearwayError): Promise<void> {
     this.why ??= why;
     this.killed = true;
-    // No new calls while it ends: a call that comes back from another killed worker would come back again.
+    // Stops new calls while the worker ends. Otherwise it could receive a call that comes back from another killed worker, and the call
+    // would come back once more.
     this.life.drain(1);
     this.setRef(true);
     const gone = this.handle.terminate();
@@ -265,7 +271,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     return gone;
   }
 
-  /** A message from or to the worker could not be deserialized. */
+  /** Handles a message from or to the worker that could not be deserialized. */
   unreadable(sure = true): void {
     const why = new ClearwayError("message-error", "a message could not be read");
     if (this.life.state === "starting") void this.kill(why);
@@ -281,7 +287,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
 
   /** Handles a message from the worker. */
   receive(message: unknown): void {
-    // A task module may post messages of its own.
+    // Ignores other messages, because a task module may post its own.
     if (!isFrames(message)) return;
     for (let at = 0; at < message.length; at += frameSlots) {
       this.frame(message[at] as Op, message[at + 1] as number, message[at + 2], message[at + 3]);
@@ -289,7 +295,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.told();
   }
 
-  /** Handles one frame of a message or of the ring. The caller calls `told()` after the last one. */
+  /** Handles one frame of a message or of the ring. The caller must call `told()` after the last frame. */
   frame(op: Op, id: number, a: unknown, b: unknown): void {
     const sink = this.#sink;
     if (op === Op.Result) {
@@ -303,15 +309,15 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     else sink.lifecycle?.frame(this, op, id, a, b);
   }
 
-  /** Called after the last frame of a message. */
+  /** Finishes a message. Called after its last frame. */
   told(): void {
     if (!this.loadDropped || this.#gone) return;
     this.loadDropped = false;
     this.#sink.loadDropped(this);
   }
 
-  // The module is loaded. The worker is ready once the lifecycle part is loaded too. If it is, this must happen at once: the next message
-  // may be the end of a worker that its first call has ended.
+  // Handles the `Ready` frame. The worker becomes ready once the lifecycle code is loaded too. If the code is already loaded, this must
+  // happen at once: the next message may report the end of a worker that its first call has ended.
   #ready(tasks: Tasks): void {
     const sink = this.#sink;
     if (sink.lifecycle) sink.lifecycle.ready(this, tasks);
@@ -323,7 +329,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     }
   }
 
-  // Not `kill`: the promises of `ready()` must reject.
+  // Ends a worker that cannot become ready. Its exit then rejects the promises of `ready()`, unless another worker is ready or starting.
   #fail(why: ClearwayError): void {
     this.why ??= why;
     void this.handle.terminate();
@@ -332,7 +338,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   #error(error: unknown): void {
     this.uncaught = { error };
     if (this.life.state === "starting") this.why ??= startFailure(messageOf(error), error);
-    // An uncaught error ends a worker in Node. In browsers it does not, but a worker that has not started yet never will.
+    // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
     if (this.why) void this.handle.terminate();
     else this.#sink.lifecycle?.uncaught(this, error);
   }
@@ -340,7 +346,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   #exited(code: number | undefined): void {
     clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
-    // The ring still reads the frames that the worker had published, but the worker takes no calls.
+    // The ring may still deliver frames that the worker had published. Such frames must not make the pool send new calls to this worker.
     this.#gone = true;
     this.ring?.close();
     this.transport.close();
@@ -349,7 +355,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 }
 
-// The first frame for a new worker. Allocates the shared cells for cancelled calls, where there is shared memory.
+// Returns the settings of the first frame for a new worker. Allocates the shared cells for cancelled calls if the host has shared memory.
 function helloOf(settings: Settings, name: string): HelloSettings {
   const shared = typeof SharedArrayBuffer === "function";
   return {

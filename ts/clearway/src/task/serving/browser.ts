@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// In a browser, loading the server is a request, and a worker's second call would wait for it. It is therefore part of the entry.
+// In a browser, the server is part of the entry. Loading it separately would need a request, and a worker's second call would wait for it.
 import { Server } from "../server.js";
 
-/** The server of calls, always loaded. */
+/** The server of calls. Always loaded. */
 export const serving = { now: { Server }, load: async () => ({ Server }), expect: () => {} };
