@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // clearway.h: one C ABI for native plugins, the same for every host (Node, the JVM, Swift, C). This header is for authors of
-// plugins; clearway_host.h is for hosts.
+// plugins. clearway_host.h is for hosts.
 //
-// `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares them.
+// `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares the two.
 //
 // A plugin is a shared library that exports
 //
 //     CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, clearway_plugin *plugin);
 //
-// and calls only the functions of `host`: it links to no library of Clearway's. All functions of that table may be called
-// from any thread. Handles (memory, replies, streams, plugins) have generations: a handle that was released, answered or
-// ended is refused as CLEARWAY_STALE, and never names another object. Pointers are lent during a call, and are null or
-// valid for what they announce; null, wrong lengths, wrong ranges and misalignment return a status.
+// A plugin calls only the functions of `host`, and links to no library of Clearway. Any thread may call any function of that
+// table. Handles (memory, replies, streams, plugins) have generations. A handle that was released, answered or ended is
+// refused with CLEARWAY_STALE, and never names another object. Pointers are lent during a call. A pointer must be null, or
+// valid for its stated size. A null pointer, a wrong length, a wrong range and a misaligned pointer return a status.
 //
-// Each kind of handle is a struct of one uint64_t, so that the compiler refuses a reply where a memory is wanted; `{0}` is
-// none. In the ABI such a struct is that number: the same size, alignment, and register or stack slot, by the calling
-// conventions of System V on x86-64, AAPCS64 on aarch64, and Windows on both. Other languages may declare it as 64 bits.
+// Each kind of handle is a struct of one uint64_t, so that the compiler refuses a reply where the code needs a memory. `{0}`
+// is no handle. In the ABI such a struct is the same as that number: it has the same size, alignment, and register or stack
+// slot. This holds for the calling conventions of System V on x86-64, AAPCS64 on aarch64, and Windows on both. Other
+// languages may declare a handle as 64 bits.
 //
-// Structs that may get further fields carry their size: `size` in clearway_handler, clearway_source, clearway_host and
-// clearway_plugin is `sizeof` as their writer was compiled. The others never change.
+// Structs that may get further fields have a field `size`. They are clearway_handler, clearway_source, clearway_host and
+// clearway_plugin. The side that writes such a struct sets `size` to `sizeof`, as that side was compiled. The other structs
+// never change.
 //
-// Nothing may unwind out of a plugin: no C++ exception, no panic. A plugin in Rust uses the crate clearway-plugin, which
-// catches panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin nevertheless ends the process.
+// No C++ exception and no panic may unwind out of a plugin. A plugin in Rust uses the crate clearway-plugin, which catches
+// panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin ends the process.
 
 #ifndef CLEARWAY_H
 #define CLEARWAY_H
@@ -30,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// No thread writes to the memory any more. Set by `seal`; never undone.
+// No thread writes to the memory any more. `seal` sets this flag, which cannot be cleared.
 #define CLEARWAY_MEMORY_SEALED 1
 
 // The host and the plugin see the same memory at the same time, and both may write until it is sealed.
@@ -39,196 +41,207 @@
 // The host owns the memory and lends it to the plugin.
 #define CLEARWAY_MEMORY_LENT 4
 
-// Requests zeroed memory from `allocate`. Without it, the memory may hold bytes of an earlier user.
+// Requests zeroed memory from `allocate`. Without this flag, the memory may hold bytes of an earlier user.
 #define CLEARWAY_MEMORY_ZEROED 8
 
-// Run on the calling thread, which waits: for work of microseconds. If the host calls from several threads, several calls
-// run at once.
+// Callbacks run on the calling thread, which waits for them. Use this for work of microseconds. If the host calls from
+// several threads, several callbacks run at the same time.
 #define CLEARWAY_RUN_DIRECT 0
 
-// Run on the plugin's pool of threads; several calls may run at once, in any order.
+// Callbacks run on the plugin's pool of threads. Several may run at the same time, in any order.
 #define CLEARWAY_RUN_POOL 1
 
-// Run on a separate thread, named by `queue`: one call after the other, in the order of sending. May block.
+// Callbacks run on the one thread of the queue that `queue` names: one after the other, in the order of sending. They
+// may block.
 #define CLEARWAY_RUN_SERIAL 2
 
-// The major version. Two sides with different major versions cannot work together.
+// The major version of the ABI. Two sides with different major versions cannot work together.
 #define CLEARWAY_ABI_MAJOR 1
 
-// The minor version. A larger one adds functions at the end of `clearway_host`, and is otherwise the same.
+// The minor version of the ABI. A larger minor version only adds functions at the end of `clearway_host`.
 #define CLEARWAY_ABI_MINOR 0
 
-// Details for debugging.
+// A detail for debugging.
 #define CLEARWAY_LOG_DEBUG 0
 
 // Useful information.
 #define CLEARWAY_LOG_INFO 1
 
-// Something is wrong, and the plugin goes on.
+// Something is wrong, and the plugin continues.
 #define CLEARWAY_LOG_WARNING 2
 
 // Something failed.
 #define CLEARWAY_LOG_ERROR 3
 
-// The status of a call: `CLEARWAY_OK`, or the reason that nothing has happened.
+// The status of a call. A status other than `CLEARWAY_OK` and `CLEARWAY_PENDING` says why the call failed.
 typedef int32_t clearway_status;
 
-// UTF-8 text of `size` bytes, without a terminating zero. Lent during the call that it is passed to. `data` may be null if
-// `size` is 0. Invalid UTF-8 is replaced in text for people, and refused in a name.
+// UTF-8 text of `size` bytes, without a terminating zero. The text is lent during the call that receives it. `data`
+// may be null if `size` is 0. In text for people, invalid UTF-8 is replaced. In a name, invalid UTF-8 is refused.
 typedef struct clearway_text {
-  // The first byte.
+  // The first byte, or null.
   const char *data;
-  // Bytes.
+  // The number of bytes.
   size_t size;
 } clearway_text;
 
-// One reference to a block of memory; 0 is none. The holder keeps its reference: a receiver takes another one if it needs
-// the memory for longer than the call. Release it once, on any thread; the block is freed with its last reference. A
-// released reference is `CLEARWAY_STALE` for ever, because it has a generation.
+// One reference to a block of memory, or 0 for none. The caller of a function keeps its reference. A receiver that
+// needs the memory for longer than the call takes another reference. Release each reference once, on any thread.
+// Releasing the last reference frees the block. Each reference has a generation, so later calls with a released
+// reference return `CLEARWAY_STALE`.
 typedef struct clearway_memory {
   uint64_t handle;
 } clearway_memory;
 
-// The address and the size of a memory. Valid as long as the reference `memory`.
+// The address and the size of a memory. Valid until the reference in `memory` is released.
 typedef struct clearway_view {
-  // The viewed reference. A view is not a reference itself.
+  // The reference that was viewed. A view does not hold a reference itself.
   clearway_memory memory;
-  // The first byte; not null, even if `size` is 0.
+  // The first byte. Not null, even if `size` is 0.
   uint8_t *data;
-  // Bytes.
+  // The number of bytes.
   size_t size;
-  // `CLEARWAY_MEMORY_...`.
+  // The flags: `CLEARWAY_MEMORY_...`.
   uint32_t flags;
-  // 0.
+  // Reserved: 0.
   uint32_t reserved;
 } clearway_view;
 
-// Called once when the last reference to adopted or lent memory is released, on the thread that released it.
+// Called once, on the thread that releases the last reference to adopted or lent memory.
 typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t size);
 
-// The bytes of a message, a reply or an event. A null content has no bytes: `data` null, `size` 0, `memory` 0. A null
-// pointer to a content means the same.
+// The content of a message, a reply or an event: bytes, and attached memories. The null content has no bytes: its
+// `data` is null, and its `size` and `memory` are 0. A null pointer to a content means the null content.
 //
-// Received content is lent during the call, with its `memory` and `attachments`. Retain a memory to keep it.
+// Received content is lent during the call, with its `memory` and `attachments`. To keep a memory for longer, the
+// receiver must retain it. Received content can be passed on unchanged.
 //
-// Given content: bytes without `memory` are copied before the call returns. With `memory` nothing is copied: the bytes
-// must lie in it (`data` null means all of it), and the receiver takes its own references. The caller keeps its
-// references, and may release them at any time, whatever the call returns. Received content can be passed on unchanged.
+// In given content, bytes without a `memory` must be readable during the call. The call copies them if the receiver
+// needs them for longer. With a `memory`, nothing is copied: the bytes must lie in that memory, and a null `data`
+// means the whole memory. The receiver takes its own references. The caller keeps its references, and may release them
+// at any time, also if the call fails.
 typedef struct clearway_content {
-  // The first byte.
+  // The first byte, or null.
   const uint8_t *data;
-  // Bytes.
+  // The number of bytes.
   size_t size;
   // The memory that contains the bytes, or 0.
   clearway_memory memory;
-  // Attached memories, which are not copied; null if there are none. 32 at most.
+  // The attached memories, 32 at most. They are not copied. Null if there are none.
   const clearway_memory *attachments;
   // The number of attachments.
   size_t attachments_count;
 } clearway_content;
 
-// The right to answer one message, once, on any thread; 0 if no answer is wanted.
+// A handle that allows one answer to a message, on any thread. The handle is 0 if the sender wants no
+// answer.
 typedef struct clearway_reply {
   uint64_t handle;
 } clearway_reply;
 
-// One listener of an event source, from `on_listen` until it has ended or was cancelled.
+// One listener of an event source. The handle is valid from `on_listen` until the stream has ended or the listener has
+// cancelled.
 typedef struct clearway_stream {
   uint64_t handle;
 } clearway_stream;
 
-// Handles a message. `message` is lent until the return. Answer by `reply`, now or later, from any thread. If the message
-// is not answered, a returned status other than `CLEARWAY_OK` is the answer. Must not unwind.
+// Handles a message. `message` is lent until the function returns. Answer with `reply`, now or later, on any thread.
+// If the function returns a status other than `CLEARWAY_OK` and the message has no answer yet, that status is the
+// answer. Must not unwind.
 typedef clearway_status (*clearway_on_message)(void *context,
                                                const struct clearway_content *message,
                                                clearway_reply reply);
 
-// Starts a listener: `stream` takes events from now on, from any thread. A status other than `CLEARWAY_OK` refuses, and
-// ends the stream.
+// Starts a listener. From now on, any thread may emit events to `stream`. `arguments` is lent until the function
+// returns. A status other than `CLEARWAY_OK` refuses the listener and ends the stream.
 typedef clearway_status (*clearway_on_listen)(void *context,
                                               const struct clearway_content *arguments,
                                               clearway_stream stream);
 
-// Reports on a stream: it was cancelled, or it has room again.
+// Informs a source about a stream: the listener has cancelled, or the stream has room again.
 typedef void (*clearway_on_stream)(void *context, clearway_stream stream);
 
-// Called once when a handler or a source was removed and no call is in it. Frees `context`.
+// Called once, after a handler or a source was removed and its last callback has returned. The function should free
+// `context`.
 typedef void (*clearway_on_drop)(void *context);
 
-// Called with the answer to a message that the plugin sent. `status` is the result; `answer` is lent until the return.
-// Runs once, on the plugin's pool; on the answering thread if no pool thread can be started.
+// Receives the answer to a message that the plugin has sent. `status` is the result. `answer` is lent until the
+// function returns. Runs once, on the plugin's pool. If no pool thread can be started, runs on the thread that
+// answers.
 typedef void (*clearway_on_answer)(void *context, clearway_status status, const struct clearway_content *answer);
 
-// A handler of a channel's messages. The function that registers it copies it.
+// A handler of a channel's messages. The function that registers the handler copies this struct.
 typedef struct clearway_handler {
-  // `sizeof(clearway_handler)`, as the plugin was compiled.
+  // Must be `sizeof(clearway_handler)`.
   size_t size;
   // The channel's name: 1 to 256 bytes.
   struct clearway_text channel;
-  // Where it runs: `CLEARWAY_RUN_...`.
+  // Where the handler runs: `CLEARWAY_RUN_...`.
   uint32_t runs;
-  // 0.
+  // Reserved. Must be 0.
   uint32_t reserved;
-  // The queue's name with `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes. Handlers and sources with the same queue name share the
-  // queue.
+  // The name of the queue for `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes. Handlers and sources with the same queue name
+  // share the queue.
   struct clearway_text queue;
-  // Passed to each call.
+  // The pointer that is passed to each callback.
   void *context;
-  // Handles a message; required.
+  // Handles a message. Required.
   clearway_on_message on_message;
-  // May be null.
+  // Called after the removal, to free `context`. May be null.
   clearway_on_drop on_drop;
 } clearway_handler;
 
-// A source of a channel's events. The function that registers it copies it.
+// A source of a channel's events. The function that registers the source copies this struct.
 typedef struct clearway_source {
-  // `sizeof(clearway_source)`, as the plugin was compiled.
+  // Must be `sizeof(clearway_source)`.
   size_t size;
   // The channel's name: 1 to 256 bytes.
   struct clearway_text channel;
   // Where the callbacks run: `CLEARWAY_RUN_...`.
   uint32_t runs;
-  // 0.
+  // Reserved. Must be 0.
   uint32_t reserved;
-  // The queue's name with `CLEARWAY_RUN_SERIAL`.
+  // The name of the queue for `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes.
   struct clearway_text queue;
-  // Passed to each call.
+  // The pointer that is passed to each callback.
   void *context;
-  // Starts a listener; required.
+  // Starts a listener. Required.
   clearway_on_listen on_listen;
-  // Called once when the listener has cancelled: emit no more. Not called if the plugin ended the stream itself, or refused
-  // it. May be null.
+  // Called once when the listener has cancelled. The source must emit no more events. Not called if the plugin has
+  // ended the stream itself or has refused the listener. May be null.
   clearway_on_stream on_cancel;
-  // Called when half of the queue is free again after an emit returned `CLEARWAY_FULL`. May be null.
+  // Called after an emit has returned `CLEARWAY_FULL`, when half of the queue is free again. May be null.
   clearway_on_stream on_room;
-  // May be null.
+  // Called after the removal, to free `context`. May be null.
   clearway_on_drop on_drop;
 } clearway_source;
 
-// One opened plugin, which identifies it in calls to the host. `CLEARWAY_CLOSED` once it is closed, `CLEARWAY_STALE` once
-// it is freed.
+// The id of one opened plugin, for calls to the host. These calls return `CLEARWAY_CLOSED` once the plugin is closed,
+// and `CLEARWAY_STALE` once it is freed.
 typedef struct clearway_plugin_id {
   uint64_t handle;
 } clearway_plugin_id;
 
-// The host's functions for a plugin. The table lives until the process ends. Any function may be called from any thread at
-// any time, with any arguments whose pointers are readable: wrong arguments return a status. No function waits for the
-// host's thread.
+// The host's functions for a plugin. The table lives until the process ends. Any thread may call any function at any
+// time. Pointers must be null or valid. Any other wrong argument returns a status. No function waits for the host's
+// thread.
 //
-// The table of an older host is smaller and lacks later functions: compare `size` with `offsetof(clearway_host, function)`
-// before you use a function of a later minor version.
+// The table of an older host is smaller and lacks later functions. Before you use a function of a later minor version,
+// compare `size` with `offsetof(clearway_host, function)`.
 typedef struct clearway_host {
-  // Bytes of this table, as the host was compiled.
+  // The size of the host's table, in bytes.
   size_t size;
-  // `CLEARWAY_ABI_MAJOR` of the host. A plugin that was built for another one returns `CLEARWAY_VERSION` from its init.
+  // The host's `CLEARWAY_ABI_MAJOR`. A plugin that was built for another one must return `CLEARWAY_VERSION` from its
+  // init function.
   uint32_t abi_major;
-  // `CLEARWAY_ABI_MINOR` of the host.
+  // The host's `CLEARWAY_ABI_MINOR`.
   uint32_t abi_minor;
-  // Allocates `size` bytes, from 4 KB on from pooled slabs, whose pages are mapped already. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
-  // caller owns the reference in `view`.
+  // Allocates `size` bytes. Sizes from 4 KB on come from pooled slabs, whose pages are already mapped. `flags` is 0
+  // or `CLEARWAY_MEMORY_ZEROED`. The caller owns the reference in `view`.
   clearway_status (*allocate)(clearway_plugin_id plugin, size_t size, uint32_t flags, struct clearway_view *view);
-  // Registers memory of the plugin with the host, without copying. `release` is called when the last reference goes,
-  // possibly after the plugin was closed (its code stays loaded). The caller owns the reference in `view`.
+  // Registers memory of the plugin with the host. Does not copy. `release` is called when the last reference is
+  // released, possibly after the plugin was closed. The plugin's code stays loaded for that. The caller owns the
+  // reference in `view`.
   clearway_status (*adopt)(clearway_plugin_id plugin,
                            uint8_t *data,
                            size_t size,
@@ -238,92 +251,96 @@ typedef struct clearway_host {
                            struct clearway_view *view);
   // Returns the address and the size of a memory.
   clearway_status (*view)(clearway_memory memory, struct clearway_view *view);
-  // Makes another reference to the same memory, which the caller owns.
+  // Makes another reference to the same memory. The caller owns the new reference.
   clearway_status (*retain)(clearway_memory memory, clearway_memory *another);
-  // Releases a reference. The last one frees the memory, or returns it to its owner.
+  // Releases a reference. Releasing the last reference frees the memory, or returns it to its owner.
   clearway_status (*release)(clearway_memory memory);
-  // Seals the memory: a promise that no thread writes to it any more. Cannot be undone.
+  // Seals the memory: the holders promise that no thread writes to it any more. Cannot be undone.
   clearway_status (*seal)(clearway_memory memory);
-  // Registers a handler. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
+  // Registers a handler. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has a handler.
   clearway_status (*handle)(clearway_plugin_id plugin, const struct clearway_handler *handler);
-  // Removes a channel's handler. Messages that wait for it are answered `CLEARWAY_NO_HANDLER`. Its `on_drop` is called when
-  // no call is in it.
+  // Removes a channel's handler. Queued messages for the handler are answered with `CLEARWAY_NO_HANDLER`. The
+  // handler's `on_drop` is called after its last call has returned.
   clearway_status (*unhandle)(clearway_plugin_id plugin, struct clearway_text channel);
-  // Answers a message. Returns `CLEARWAY_STALE` if it was answered before, for example because the plugin closed.
+  // Answers a message. Returns `CLEARWAY_STALE` if the message was answered before, for example by closing the
+  // plugin.
   clearway_status (*reply)(clearway_reply reply, const struct clearway_content *content);
-  // Answers a message with a status other than `CLEARWAY_OK` and `CLEARWAY_PENDING`, and a text for people.
+  // Answers a message with a status other than `CLEARWAY_OK` and `CLEARWAY_PENDING`, and with a text for people.
   clearway_status (*reply_error)(clearway_reply reply, clearway_status status, struct clearway_text text);
-  // Returns `CLEARWAY_OK` while the caller waits for this answer, else `CLEARWAY_CANCELLED` or `CLEARWAY_STALE`.
+  // Returns `CLEARWAY_OK` while the caller waits for this answer, `CLEARWAY_CANCELLED` after the caller has given
+  // up, and `CLEARWAY_STALE` after the message was answered.
   clearway_status (*wanted)(clearway_reply reply);
-  // Sends a message to the host. Copies bytes without a memory. A null `on_answer` means that no answer is wanted. Returns
-  // `CLEARWAY_FULL` if too many messages are in flight.
+  // Sends a message to the host. Copies bytes that are not in a memory. A null `on_answer` means that the plugin
+  // wants no answer. Returns `CLEARWAY_FULL` if too many messages are in flight.
   clearway_status (*send)(clearway_plugin_id plugin,
                           struct clearway_text channel,
                           const struct clearway_content *content,
                           clearway_on_answer on_answer,
                           void *context);
-  // Registers a source of events. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
+  // Registers a source of events. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has a source.
   clearway_status (*source)(clearway_plugin_id plugin, const struct clearway_source *source);
   // Removes a channel's source, and ends its streams.
   clearway_status (*unsource)(clearway_plugin_id plugin, struct clearway_text channel);
-  // Emits an event. `CLEARWAY_FULL`: the queue is full and the listener must not lose events; `on_room` follows. With a
-  // policy that drops, it returns `CLEARWAY_OK` and the host counts the dropped events. `CLEARWAY_STALE`: the stream has no
-  // listener any more.
+  // Emits an event. If the queue is full, the listener's policy decides. If the policy is to wait, returns
+  // `CLEARWAY_FULL`, and calls `on_room` later. If the policy is to drop events, returns `CLEARWAY_OK`, and the host
+  // counts the dropped events. If the policy is to fail, ends the stream and returns `CLEARWAY_OVERFLOW`. Returns
+  // `CLEARWAY_STALE` if the stream has no listener any more.
   clearway_status (*emit)(clearway_stream stream, const struct clearway_content *content);
-  // Ends a stream. Events that were emitted before still arrive.
+  // Ends a stream. The host still reads the events that were emitted before.
   clearway_status (*end)(clearway_stream stream);
-  // Ends a stream with an error.
+  // Ends a stream with a status and a text for people.
   clearway_status (*end_error)(clearway_stream stream, clearway_status status, struct clearway_text text);
-  // Logs a text for the person who runs the host: `level` is `CLEARWAY_LOG_...`. Texts longer than 4096 bytes are cut. Never
-  // waits: lines that do not fit are dropped, and a later line says how many.
+  // Logs a text for the person who runs the host. `level` is `CLEARWAY_LOG_...`. Cuts texts longer than 4096 bytes.
+  // Never waits: lines that do not fit are dropped, and a later line says how many were dropped.
   clearway_status (*log)(clearway_plugin_id plugin, uint32_t level, struct clearway_text text);
 } clearway_host;
 
-// Called once when a plugin closes.
+// Called once, when a plugin is closed.
 typedef void (*clearway_on_close)(void *context);
 
-// A plugin's description. The host fills in `size` and `id`; the plugin's init fills in the rest.
+// A plugin's description. The host fills in `size` and `id`. The plugin's init function fills in the other fields.
 typedef struct clearway_plugin {
-  // Bytes of this struct as the host was compiled. Do not write beyond them.
+  // The size of the host's struct, in bytes. Do not write beyond it.
   size_t size;
-  // This plugin, for the functions of the table.
+  // The id of this plugin, for the functions of the table.
   clearway_plugin_id id;
-  // Set this to `CLEARWAY_ABI_MAJOR`, and `abi_minor` to `CLEARWAY_ABI_MINOR`, as the plugin was compiled.
+  // Must be `CLEARWAY_ABI_MAJOR`.
   uint32_t abi_major;
-  // See `abi_major`.
+  // Must be `CLEARWAY_ABI_MINOR`.
   uint32_t abi_minor;
-  // Passed to `on_close`. Each opening has its own.
+  // The pointer that is passed to `on_close`. Each opened plugin has its own.
   void *context;
-  // Called once, on the closing thread, after the last handler has returned and when no further one will be called. May be
+  // Called once, on the closing thread, after the last handler has returned. No handler is called afterwards. May be
   // null.
   clearway_on_close on_close;
 } clearway_plugin;
 
-// The one function that a plugin exports, as `clearway_plugin_init`. Registers handlers and sources; may be called again
-// for another opening, from another thread. A status other than `CLEARWAY_OK` refuses: registered handlers and sources are
-// removed, and `on_close` is not called. Use `log` for a text for people.
+// The only function that a plugin exports, with the name `clearway_plugin_init`. The function registers handlers and
+// sources. The host may call the function again to open the plugin another time, also on another thread. A status
+// other than `CLEARWAY_OK` refuses: the host removes registered handlers and sources, and does not call `on_close`.
+// Use `log` to give a reason in text.
 typedef clearway_status (*clearway_init)(const struct clearway_host *host, struct clearway_plugin *plugin);
 
 // Success.
 #define CLEARWAY_OK 0
 
-// Taken and not answered yet: the answer comes later, as an event.
+// The call was accepted. The answer comes later, as an event.
 #define CLEARWAY_PENDING 1
 
 // A null pointer, an impossible length, or a value out of range.
 #define CLEARWAY_INVALID_ARGUMENT 2
 
-// The handle's object no longer exists (released, answered, ended, closed), or never did.
+// The handle's object no longer exists (it was released, answered, ended or closed), or has never existed.
 #define CLEARWAY_STALE 3
 
-// Memory could not be allocated.
+// The system has no memory or no thread left, or all handles are in use.
 #define CLEARWAY_OUT_OF_MEMORY 4
 
-// More bytes, references or names than the host's limits allow.
+// The call exceeds the host's limits on bytes, references or names.
 #define CLEARWAY_TOO_LARGE 5
 
-// A stream's queue is full, or the calls in flight are at their limit. Try again when there is room; for a stream,
-// `on_room` reports it.
+// A stream's queue is full, or the number of calls in flight or of listeners is at its limit. Try again when there is
+// room. For a stream, the host calls `on_room` then.
 #define CLEARWAY_FULL 6
 
 // The plugin is closed or closing.
@@ -332,10 +349,10 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 // The channel has no handler for messages, or no source of events.
 #define CLEARWAY_NO_HANDLER 8
 
-// The channel already has a handler, or a source.
+// The channel already has a handler, or already has a source.
 #define CLEARWAY_ALREADY_EXISTS 9
 
-// The two sides were built for different major versions of this header.
+// The host and the plugin were built for different major versions of this header.
 #define CLEARWAY_VERSION 10
 
 // The library could not be loaded.
@@ -344,30 +361,30 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 // The library exports no `clearway_plugin_init`.
 #define CLEARWAY_NOT_A_PLUGIN 12
 
-// The plugin's `clearway_plugin_init` refused.
+// The plugin's `clearway_plugin_init` refused to open the plugin.
 #define CLEARWAY_INIT_FAILED 13
 
-// The handler panicked. The plugin goes on.
+// The handler panicked. The plugin still works.
 #define CLEARWAY_PANICKED 14
 
 // The handler does not know the called method.
 #define CLEARWAY_NOT_IMPLEMENTED 15
 
-// The handler failed; its text says why.
+// The handler failed. Its text gives the reason.
 #define CLEARWAY_FAILED 16
 
-// The caller has given up.
+// The caller has given up the call.
 #define CLEARWAY_CANCELLED 17
 
-// Not done within the time given.
+// The work did not end within the given time.
 #define CLEARWAY_TIMEOUT 18
 
-// A stream's queue was full and its policy is to fail.
+// A stream's queue was full, and its policy is to fail.
 #define CLEARWAY_OVERFLOW 19
 
 #endif  /* CLEARWAY_H */
 
-// Exports clearway_plugin_init from the library.
+// Makes the library export clearway_plugin_init.
 #if defined(_WIN32)
 #define CLEARWAY_EXPORT __declspec(dllexport)
 #else
@@ -377,7 +394,7 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 // Makes a clearway_text from a string literal, in an initialiser: `.channel = CLEARWAY_TEXT("echo")`.
 #define CLEARWAY_TEXT(literal) {(literal), sizeof(literal) - 1}
 
-// Declared here so that the compiler checks a plugin's definition against it.
+// This declaration lets the compiler check the definition in a plugin.
 #ifdef __cplusplus
 extern "C"
 #endif
