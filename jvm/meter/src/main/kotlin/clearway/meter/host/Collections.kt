@@ -39,7 +39,7 @@ internal class Collections(private val paused: (startMs: Double, endMs: Double) 
             try {
                 emitter.removeNotificationListener(listener)
             } catch (_: ListenerNotFoundException) {
-                // Another close has removed it.
+                // Another call of `close` has removed it.
             }
         }
     }
