@@ -28,17 +28,18 @@ import java.util.function.Consumer
 import java.util.function.IntConsumer
 
 /**
- * An executor that measures each call site and runs its work where it is fastest. The place is the calling thread, the
- * CPU workers (at most one per processor), or as many threads as help. The latter are virtual threads from JDK 24 on.
+ * An executor that measures each call site and runs its work where it is fastest. That is the calling thread, the CPU
+ * workers (at most one per processor), or a larger number of threads for work that blocks. From JDK 24 on, the latter
+ * are virtual threads.
  *
- * It is made for batches: [runAll] also uses the calling thread, and returns when every item has run. As a plain
- * `ExecutorService` it never runs a task on the calling thread, because a task that waits for a later task would
- * deadlock.
+ * The executor is made for batches. A batch is the items of one [runAll] call. [runAll] also uses the calling thread,
+ * and returns when every item has run. As a plain `ExecutorService`, the executor never runs a task on the calling
+ * thread, because a task that waits for a later task would deadlock.
  *
  * Thread-safe. Its threads are daemons. Idle workers end after 20 seconds. The constructor takes about 3 ms, because it
  * measures the cost of waking and starting threads.
  *
- * @param processors maximum number of CPU workers, and the number of processors that the planner assumes. Default: the
+ * @param processors maximum number of CPU workers, and the number of processors that the executor assumes. Default: the
  *   JVM's processors, limited by the container's quota
  * @param elasticMax maximum number of threads for work that blocks
  */
@@ -236,8 +237,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     private companion object {
         /**
-         * Number of batches that load classes in advance. It is more than a site's cold batches, because unknown, known
-         * and planned batches load different classes.
+         * Number of batches that [registerEventThread] runs to load classes. It is more than a site's cold batches,
+         * because unknown, known and planned batches load different classes.
          */
         const val FIRST = 5
         /**

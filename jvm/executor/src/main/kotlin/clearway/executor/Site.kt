@@ -20,7 +20,7 @@ public class Site internal constructor(public val name: String, internal val opt
     private var place = Place.INLINE
     internal val lock: SiteLock? = if (options.ordered) SiteLock() else null
 
-    // One plan serves several untimed batches, because planning costs more than a trivial batch.
+    // The plan that several untimed batches reuse, because planning costs more than a trivial batch.
     @Volatile private var quick: Plan? = null
     private var quickSize = 0
     private var quickLeft = 0
@@ -66,8 +66,8 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    // Number of coming tasks that are not measured, and number of coming tasks that must be measured. Threads may race
-    // on these counters: a lost update only measures one task more or less.
+    // `singlesUnlooked` counts the next tasks that are not measured. `singlesWatched` counts the next tasks that are
+    // measured in any case. Threads may race on both counters: a lost update only measures one task more or less.
     @Volatile private var singlesUnlooked = 0
     @Volatile private var singlesWatched = 0
 
@@ -124,7 +124,7 @@ public class Site internal constructor(public val name: String, internal val opt
          * less than half of the shortest task (0.1 us).
          */
         const val SINGLES = 64
-        /** A shorter task is trivial, in ns. The model counts no shorter sleep either. */
+        /** A task that is shorter than this, in ns, is trivial. The model also ignores a sleep that is shorter. */
         const val TRIVIAL_NS = 20_000L
         /**
          * A sampled batch ends its plan if it takes more than this multiple of the prediction. The model uses the same

@@ -11,7 +11,7 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.RunnableFuture
 import java.util.concurrent.TimeUnit
 
-/** A `FutureTask` that also keeps the submitted task, because the class of that task names the call site. */
+/** A `FutureTask` that also keeps the submitted task. The call site has the name of that task's class. */
 internal class SiteTask<T>(call: Callable<T>, val subject: Any) : RunnableFuture<T> by FutureTask(call)
 
 /**

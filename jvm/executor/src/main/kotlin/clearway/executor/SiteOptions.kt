@@ -7,7 +7,7 @@ public class SiteOptions {
     internal val locals = ArrayList<ThreadLocal<Any?>>()
 
     /**
-     * Makes the site run its items in order, one at a time. Each item happens before the next.
+     * Makes the site run its items in order, one at a time. Each item happens-before the next.
      * [AdaptiveExecutor.runAll] runs them on the calling thread; other work of the site runs on any thread. Batches and
      * tasks of the site wait for each other, in the order in which they were submitted.
      *
@@ -17,9 +17,9 @@ public class SiteOptions {
     public fun ordered(): SiteOptions = apply { ordered = true }
 
     /**
-     * Copies thread-locals to helpers. Every helping thread gets the values of the caller's thread, and its old values
-     * are restored afterwards. Without this option, an item sees the caller's thread-locals only if it runs on the
-     * caller's thread. The context class loader is always copied.
+     * Makes the site copy these thread-locals to helping threads. A helping thread gets the values of the caller's
+     * thread, and gets its own values back afterwards. Without this option, an item sees the caller's thread-locals
+     * only if it runs on the caller's thread. The context class loader is always copied.
      */
     @Suppress("UNCHECKED_CAST") // Each value is set only on the thread-local that it was read from.
     public fun carry(vararg values: ThreadLocal<*>): SiteOptions = apply {

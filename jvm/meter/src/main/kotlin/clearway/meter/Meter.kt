@@ -131,8 +131,8 @@ public object Meter {
     }
 
     /**
-     * One measured call, which runs on the watched thread. The call certainly held the thread until the function
-     * returned. Its stage may complete later.
+     * One measured call, which runs on the watched thread. The call held the thread until the function returned. The
+     * function's stage may complete later.
      */
     private class Run<T>(
         private val watcher: Watcher,

@@ -14,7 +14,7 @@ public class PingOptions {
 
     /**
      * Sets the time between the starts of two pings, in ms. Default: 0, so each ping starts when the one before has
-     * ended. A ping also starts late if the one before takes longer than this time.
+     * ended. If a ping takes longer than this time, the next one starts late.
      */
     public fun intervalMs(intervalMs: Double): PingOptions = apply {
         require(intervalMs >= 0 && intervalMs.isFinite()) { "intervalMs must be 0 or more: intervalMs=$intervalMs" }

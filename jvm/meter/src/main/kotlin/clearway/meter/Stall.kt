@@ -8,8 +8,8 @@ public enum class StallCause {
     /** Garbage collection took at least half of the stall. */
     GC,
     /**
-     * The operating system did not run the thread. The evidence is one of three: an idle watcher thread was delayed at
-     * the same time, the thread was ready without a core, or the thread was woken late.
+     * The operating system did not run the thread. The evidence is one of three: the meter's own thread, which is
+     * otherwise idle, was delayed at the same time; the thread was ready without a core; or the thread was woken late.
      */
     MACHINE,
     /** No source of evidence could name a cause. [Stall.because] names the missing sources. */
@@ -43,8 +43,8 @@ internal constructor(
     public val because: String,
     /**
      * Time in which the machine kept the thread from running during this stall, as far as the meter can observe it. It
-     * counts delays of the idle watcher (without garbage-collection pauses), waits of the ready thread for a core, and
-     * late wakes.
+     * counts delays of the meter's own thread (without garbage-collection pauses), waits of the ready thread for a
+     * core, and late wakes.
      */
     public val machineMs: Double,
     /** Time in which garbage collection paused the thread during this stall. */

@@ -49,7 +49,7 @@ public class WorstSecond internal constructor(public val startMs: Double, public
 /**
  * The stalls of one run, and all figures that are computed from them. Immutable. Every length is in milliseconds;
  * `startMs` counts from [startedAt]. [toJson] writes the format of `spec/stalls.schema.json`, which the meters of all
- * languages share.
+ * languages write.
  */
 public class StallReport
 internal constructor(

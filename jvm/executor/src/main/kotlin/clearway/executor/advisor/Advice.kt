@@ -11,7 +11,7 @@ public enum class AdviceCode {
     MORE_THREADS,
     /** Use no more threads than processors, because the site's tasks do not sleep. */
     FEWER_THREADS,
-    /** No other place would be faster by enough to matter. */
+    /** Change nothing: no other place would be faster by enough to matter. */
     FINE,
     /** Too few bursts were observed. */
     TOO_EARLY;

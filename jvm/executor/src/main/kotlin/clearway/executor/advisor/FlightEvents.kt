@@ -31,8 +31,8 @@ internal object FlightEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun burst(site: String, burst: Burst) {
-        // Writing the first event of a JVM would initialize the recorder, which takes up to a second. So writes nothing
-        // before the recorder is initialized.
+        // The first event of a JVM initializes the recorder, which takes up to a second. So this function writes no
+        // event before the recorder is initialized.
         if (isThere && burst.done > 0 && Writer.isRecorder) Writer.burst(site, burst)
     }
 

@@ -40,8 +40,8 @@ internal class Ratios {
 }
 
 /**
- * The measurements of one site, from its bursts in the order of their ends. Reads no clock. The owner locks it. The
- * costs of waking and handing over are those of the watched executor.
+ * The measurements of one site, from its bursts in the order of their ends. `costs` are the costs of waking and handing
+ * over in the watched executor. Reads no clock. The owner locks it.
  */
 internal class SiteStatistics(private var costs: Costs) {
     val model: SiteModel = SiteModel()

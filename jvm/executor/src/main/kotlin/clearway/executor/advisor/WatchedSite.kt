@@ -60,8 +60,7 @@ internal class WatchedSite(
         if (current === burst) current = null
         statistics.burst(burst, clock.collections())
         FlightEvents.burst(name, burst)
-        // Reads the CPU time of so few tasks that the two readings cost at most a hundredth of a task's time on
-        // average.
+        // Reads the CPU time of so few tasks that the readings cost at most a hundredth of the tasks' time.
         val share = costs.cpuClockNs * 2 / (MEASURED_SHARE * maxOf(1.0, statistics.model.itemNs))
         cpuEvery = if (statistics.model.warm) share.coerceIn(1.0, SELDOM).toInt() else 1
     }
@@ -89,11 +88,11 @@ internal class WatchedSite(
         }
 
     private companion object {
-        /** Maximum number of tasks in a burst. It splits the bursts of a site that is never idle. */
+        /** Maximum number of tasks in a burst. If a site is never idle, a new burst begins after this many tasks. */
         const val BURST_MAX = 1024
         /**
-         * Maximum time from the first to the last submission of a burst, in ns. It also splits the bursts of a busy
-         * site.
+         * Maximum time in ns from the first to the last submission of a burst. If a site is never idle, a new burst
+         * begins after this time.
          */
         const val BURST_NS_MAX = 1_000_000_000L
         const val MEASURED_SHARE = 0.01

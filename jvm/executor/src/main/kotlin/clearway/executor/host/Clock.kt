@@ -27,7 +27,10 @@ internal interface Clock {
     /** Returns the system's number of the current thread, or -1. Pass it to [waitedForProcessorNs] later. */
     fun threadNumber(): Long = -1
 
-    /** Returns the same time for the thread with this system number, or -1 if unknown. */
+    /**
+     * Returns how long, in ns, the thread with this system number has waited for a processor since it started.
+     * Returns -1 if unknown.
+     */
     fun waitedForProcessorNs(threadNumber: Long): Long = -1
 
     /** Returns a number that grows with every garbage collection that may have stopped the threads. */

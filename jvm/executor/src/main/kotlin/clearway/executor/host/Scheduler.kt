@@ -31,8 +31,8 @@ internal object Scheduler {
     fun waitedNs(): Long = waitedNs(OWN)
 
     /**
-     * Returns the same time for the thread of this process with this system number. Returns -1 if that thread has
-     * ended.
+     * Returns how long, in ns, another thread of this process has waited for a processor. `number` is the thread's
+     * system number. Returns -1 if that thread has ended.
      */
     fun waitedNs(number: Long): Long = if (number < 0) -1 else waitedNs("/proc/self/task/$number")
 

@@ -11,7 +11,7 @@ internal enum class Place {
     ELASTIC,
 }
 
-/** The measurements of one finished batch. Times in ns. */
+/** The measurements of one finished batch. Times are in ns. */
 internal class Observation(
     val place: Place,
     /** Number of items that ran to their end and were timed. */

@@ -17,8 +17,8 @@ internal class Plan(
     val timeBatch: Boolean,
     val readCpu: Boolean,
     /**
-     * Time in ns after which the caller asks the CPU workers to help with the remaining items. This request is the
-     * beat.
+     * Time in ns after which the caller asks the CPU workers to help with the remaining items. This request is called
+     * the beat.
      */
     val beatNs: Long,
     /** Number of items that the caller runs between two clock readings for the beat. */
@@ -57,9 +57,10 @@ internal class Planner(private val site: SiteModel) {
                 Place.ELASTIC ->
                     if (elasticHelpers == 0) Double.POSITIVE_INFINITY else prediction.elasticNs(elasticHelpers)
             }
-        // A batch that others may join is planned, published and learnt from each time. Trivial batches that the caller
-        // runs alone share one plan. Without this cost, trivial batches would seem cheaper on workers: frequent batches
-        // keep the workers awake, and a hand-over to an awake worker costs only 0.1 us.
+        // Adds the cost of planning, publishing and learning to the places with several threads, because each of their
+        // batches pays it. Trivial batches that the caller runs alone share one plan. Without this term, trivial
+        // batches would seem cheaper on workers: frequent batches keep the workers awake, and a hand-over to an awake
+        // worker costs only 0.1 us.
         val aroundNs = if (runsInBulk && site.itemNs * size <= CHUNK_NS) LEARN_NS else 0
         fun whole(place: Place) = raw(place) * site.correction(place) + if (place == Place.INLINE) 0 else aroundNs
         var best = Place.INLINE
@@ -106,7 +107,7 @@ internal class Planner(private val site: SiteModel) {
         val perChunk = (CHUNK_NS / itemNs).coerceIn(1.0, size.toDouble()).toInt()
         val bulk = runsInBulk
         val timeItems = itemNs > costs.clockNs * 2 / MEASURED_SHARE
-        // Times so few batches that timing costs less than 1 % of their work, but at least about one in SELDOM.
+        // Times so few batches that timing costs less than 1 % of their work, but at least about one batch in SELDOM.
         val every = ((costs.clockNs * 2 + LEARN_NS) / (MEASURED_SHARE * workNs)).toInt().coerceAtMost(SELDOM)
         // Times every batch while the model remembers that the site blocked. Items are then claimed one by one, which
         // costs as much as timing the batch. The model forgets after about 200 timed batches. When only one batch in a
@@ -145,8 +146,8 @@ internal class Planner(private val site: SiteModel) {
     companion object {
         private val PLACES = Place.entries.toTypedArray()
         /**
-         * The place changes only if the other place needs less than this share of the present place's time. The loss
-         * without a change stays below the accepted loss (a factor of 1.10).
+         * The place changes only if the other place needs less than this share of the present place's time. Without a
+         * change, the loss stays below the accepted one (a factor of 1.10).
          */
         private const val WORTH_A_CHANGE = 0.94
         /** Maximum cost of measuring, as a share of the measured time. */

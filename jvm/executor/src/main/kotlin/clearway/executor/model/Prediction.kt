@@ -21,8 +21,9 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
 
     /**
      * Time in ns that other threads wait at the end for the thread with the longest item, if that item is claimed last.
-     * This is Graham's bound for claims in order. Threads end half an item apart if all items take the same time.
-     * Durations within [SAME_KIND] of the mean count as the same, because a histogram bucket is a factor of two wide.
+     * This is Graham's bound for claims in order. If all items take the same time, threads end half an item apart.
+     * Durations of up to [SAME_KIND] times the mean count as the same, because a histogram bucket is a factor of two
+     * wide.
      */
     private val tailNs: Double = maxOf(site.itemNs / 2, longestNs - site.itemNs * SAME_KIND)
 
@@ -44,8 +45,8 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
     }
 
     /**
-     * Returns how many threads work on the batch in time, including the caller, and when they finish, in ns, if all
-     * items take the same time.
+     * Returns how many threads join before the batch ends, including the caller. Also returns the time in ns at which
+     * the batch ends, if all items take the same time.
      */
     private fun joinedNs(helpers: Int, handNs: Long, awakeNs: Long): Pair<Int, Double> {
         var lateNs = handNs.toDouble() * helpers
@@ -68,8 +69,8 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
         get() = site.mayBlock || cpuNs < workNs * RUNS
 
     /**
-     * Returns [elasticNs] without the limits that the longest item sets. More threads do not shorten that item.
-     * Otherwise one outlier would hide that all the other items end sooner.
+     * Returns [elasticNs] without the limits that the longest item sets. More threads do not shorten that item. With
+     * these limits, one outlier would hide that more threads end all the other items sooner.
      */
     private fun spreadNs(helpers: Int): Double {
         val (threads, endNs) = joinedNs(helpers, costs.startNs, costs.startedNs)
@@ -98,8 +99,8 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
     }
 
     /**
-     * Returns a time in ns that hardly any batch exceeds on the calling thread. It protects event threads from long
-     * work. Infinite if the site is unknown.
+     * Returns a time in ns that hardly any batch exceeds on the calling thread. It serves to keep long work off event
+     * threads. Returns infinity if the site is unknown.
      */
     fun atWorstNs(): Double = if (!site.known) Double.POSITIVE_INFINITY else maxOf(workNs * 2, longestNs * 2)
 
@@ -112,7 +113,8 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
          */
         private const val RUNS = 0.9
         /**
-         * Half as many threads again must shorten the batch by at least 2 %, because more threads slow other work down.
+         * An increase of the threads by half must shorten the batch by at least 2 %, because more threads slow other
+         * work down.
          */
         private const val WORTH_MORE_THREADS = 0.98
     }

@@ -30,7 +30,7 @@ internal class SiteModel {
     val known: Boolean
         get() = batches > 0
 
-    /** Whether the cold batches are over, in which classes are loaded and code is interpreted. */
+    /** Whether the site has run its cold batches, which load classes and run interpreted code. */
     val warm: Boolean
         get() = batches > COLD_BATCHES
 
@@ -150,12 +150,13 @@ internal class SiteModel {
         private const val GAIN = 0.125
         private const val SURPRISE = 2.0
         private const val SURPRISES_BELIEVED = 2
+        /** A first surprise counts as at most this multiple of the mean, and as at least its inverse. */
         private const val LEAP = 4.0
         /** After this many disturbed batches in a row, garbage collection counts as part of the site's cost. */
         private const val PAUSES_BELIEVED = 4
         /**
-         * A batch blocked if its threads slept for more than this share of their wall time and for more than
-         * [ASLEEP_NS]. The share is above preemption by one other thread.
+         * A batch blocked if its threads slept for more than this share of their wall time, and for more than
+         * [ASLEEP_NS]. A thread that one other thread preempts is off its processor for a smaller share.
          */
         private const val ASLEEP_SHARE = 0.6
         /** Minimum sleep of a batch that blocked, in ns. It is above the precision of timers and clocks. */
@@ -163,6 +164,7 @@ internal class SiteModel {
         /** Factor on [blockedMemory] for each batch that did not block. It takes 190 batches from 1 to [FORGOTTEN]. */
         private const val FADE = 63.0 / 64
         private const val FORGOTTEN = 0.05
+        /** Maximum correction of a prediction, as a factor; its inverse is the minimum. */
         private const val CORRECTION = 4.0
         private const val CORRECTION_GAIN = 0.4
         /**

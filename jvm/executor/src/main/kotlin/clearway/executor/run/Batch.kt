@@ -51,7 +51,10 @@ internal class Batch(
     /** Time in ns that asking them took. */
     @Volatile var askedNs: Long = 0
 
-    /** Count of garbage collections at the start. -1 if the batch is too short for a collection to matter. */
+    /**
+     * Number of garbage collections of the JVM before the batch. -1 if the batch is too short for a collection to
+     * matter.
+     */
     val collections: Long = if (plan.readCpu) clock.collections() else -1
     val startNs: Long = if (plan.timeBatch) clock.nanoTime() else 0
     /** Whether an earlier sample of the watchdog found this batch. Only the watchdog uses it. */
@@ -101,7 +104,7 @@ internal class Batch(
             index = me.item
         }
         if (thrown == null) {
-            // Withdraws the batch before it ends. The barrier in `endAlone` then orders both writes.
+            // Withdraws the batch before it ends the batch, so that the barrier in `endAlone` orders both writes.
             lane.withdraw(outer)
             if (endAlone()) return true
             lane.publish(this)
@@ -193,7 +196,7 @@ internal class Batch(
         me.begin(first, claimedEnd)
         if (wasCancelled) {
             // This chunk was claimed before `cancel` closed the cursor, and begun after `cancel` took the chunks back.
-            // Drops it here.
+            // So it is dropped here.
             finish(me.giveUp(first))
             return
         }

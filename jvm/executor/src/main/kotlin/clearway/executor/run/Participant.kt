@@ -10,12 +10,13 @@ import java.util.concurrent.atomic.AtomicInteger
  * In bulk mode a thread claims many items at once and owns them. It announces each item with an opaque store before it
  * begins the item; the store has no measurable cost. While the owner is stuck in an item, another thread can take back
  * the items that the owner has not begun ([recall]). That thread lowers the limit. Then it reads the owner's stack,
- * which stops the owner at a safepoint in every known JVM, and so acts as a barrier in the owner. With
+ * which stops the owner at a safepoint in every known JVM, and so acts as a barrier in the owner. These are the steps
+ * of the two threads:
  *
  *     owner: store item i; load limit          other: store limit; stop the owner; load the item
  *
- * at least one of the two threads sees the other's store. Either the other thread sees `i`, and leaves it to the owner.
- * Or the owner sees the limit before it begins `i`, and checks under the lock how far it may go.
+ * At least one of them sees the other's store. Either the other thread sees `i`, and leaves it to the owner. Or the
+ * owner sees the limit before it begins `i`, and checks under the lock how far it may go.
  */
 internal class Participant(val thread: Thread) {
     private val current = AtomicInteger()
@@ -117,8 +118,8 @@ internal class Participant(val thread: Thread) {
         get() = maxOf(0, synchronized(this) { chunkEnd } - current.get() - 1)
 
     /**
-     * Gives up the chunk's items from `next` on. Called by the owner. Returns how many items it gave up; no thread owns
-     * them now.
+     * Gives up the chunk's items from `next` on. Called by the owner. Returns how many items it gave up. No thread owns
+     * them now, so the caller counts them as finished.
      */
     fun giveUp(next: Int): Int =
         synchronized(this) {

@@ -68,16 +68,16 @@ internal class Registry {
             get() = inside > 0 || current != null
 
         /**
-         * Publishes a batch with a volatile store. The store is ordered before everything that this thread reads
-         * afterwards. It pairs with the reads of `current` in [running] and [isIdle].
+         * Publishes a batch with a volatile store. The store is ordered before later reads of this thread. It pairs
+         * with the reads of `current` in [running] and [isIdle].
          */
         fun publish(batch: Batch?) {
             current = batch
         }
 
         /**
-         * Withdraws a batch with a release store. The store is ordered after everything that this thread did before,
-         * but not before what follows.
+         * Withdraws a batch with a release store. The store is ordered after everything that this thread did before. It
+         * is not ordered before later actions of this thread.
          */
         fun withdraw(outer: Batch?): Unit = CURRENT.lazySet(this, outer)
 

@@ -89,7 +89,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** Runs a trivial batch in the shortest way: one barrier publishes the batch, and one ends it. */
+    /** Runs a trivial batch with the least overhead: one barrier publishes the batch, and one ends it. */
     private fun runAlone(site: Site, plan: Plan, lane: Registry.Lane, size: Int, body: Body) {
         registry.see(lane)
         val outer = lane.current
@@ -204,8 +204,8 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     }
 
     /**
-     * Begins an asynchronous batch that has got the lock of its site. Runs on the thread that released the lock or
-     * asked for it.
+     * Begins an asynchronous batch of an ordered site, which now has the site's lock. Runs on the thread that released
+     * the lock or asked for it.
      */
     private fun begin(batch: Batch) {
         if (!batch.isOver) askAtLeastOne(batch, 1)
@@ -221,7 +221,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     }
 
     /**
-     * Publishes an asynchronous batch of an event thread. Starting a thread blocks until the system has run the new
+     * Publishes an asynchronous batch of an event thread. A thread start blocks until the system has run the new
      * thread, and a batch may need many threads. So the event thread asks one worker, and that worker asks the helpers.
      * If all workers hang, the watchdog finds the batch.
      */
@@ -329,7 +329,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         const val STOPPED = "the executor was shut down"
         /**
          * A batch with more threads than processors is crowded if its threads together used more CPU time than this
-         * share of the elapsed time. Threads then waited for a processor.
+         * share of the elapsed time. Such a batch had threads that waited for a processor.
          */
         const val CROWDED = 0.9
     }

@@ -148,8 +148,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     }
 
     /**
-     * The queue of tasks of an ordered site. Runs them one after the other, on any thread, and never at the same time
-     * as a batch of the site.
+     * The tasks of an ordered site, in a queue that is called a line. Runs them one after the other, on any thread, and
+     * never at the same time as a batch of the site.
      */
     private inner class Line(private val site: Site, private val lock: SiteLock) : Runnable {
         private val waiting = ConcurrentLinkedQueue<Single>()
@@ -162,8 +162,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
 
         /**
-         * Asks a thread to run the line, which has got the site's lock. Runs on the thread that released the lock, so
-         * it returns quickly.
+         * Asks a thread to run the line, which now has the site's lock. Runs on the thread that released the lock or
+         * asked for it, so it returns quickly.
          */
         private fun begin() {
             try {

@@ -8,21 +8,20 @@ import clearway.executor.model.Look
 import java.util.concurrent.locks.LockSupport
 
 /**
- * Samples batches that run for longer than a tick, to find sleeping threads and waiting items, and adds threads. Its
- * thread starts with the first batch and parks while no batch runs. It samples less often while it finds nothing to do.
+ * Samples batches that run for longer than a tick. Finds sleeping threads and waiting items, and adds threads. Its own
+ * thread starts with the first batch, and parks while no batch runs. It samples less often while it finds nothing to
+ * do.
  */
 internal class Watchdog(
     private val registry: Registry,
     private val clock: Clock,
     private val costs: LiveCosts,
     /**
-     * Moves a queued job to other threads if the workers are stuck: [Threads.relieve]. Returns whether jobs wait for a
+     * Moves a queued job to other threads if the workers are stuck ([Threads.relieve]). Returns whether jobs wait for a
      * thread.
      */
     private val relieve: () -> Boolean = { false },
-    /**
-     * Asks that many threads to join the batch: elastic threads if the last argument is true, otherwise CPU workers.
-     */
+    /** Asks more threads to join a batch: how many, and whether they are elastic threads or CPU workers. */
     private val more: (Batch, Int, Boolean) -> Unit,
 ) {
     @Volatile private var asleep = true

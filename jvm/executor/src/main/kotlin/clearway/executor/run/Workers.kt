@@ -21,9 +21,9 @@ internal interface Threads {
     fun whenAllBusy(tell: () -> Unit) {}
 
     /**
-     * Samples the threads once, and moves the oldest job to `others` if the threads are stuck. They are stuck if no
-     * thread took that job since the last sample and all threads wait, possibly for that job. They are also stuck if no
-     * thread took it for many samples. Returns whether jobs wait. Only one thread at a time may call it.
+     * Samples the threads once, and moves the oldest job to `others` if the threads are stuck. There are two such
+     * cases. No thread took the job since the last sample, and all threads wait, possibly for that job. Or no thread
+     * took it for many samples. Returns whether jobs wait. Only one thread at a time may call it.
      */
     fun relieve(others: Threads): Boolean = false
 
@@ -73,8 +73,8 @@ internal class Workers(
             patience = LOOKS
             return false
         }
-        // Waits longer while a thread is RUNNABLE, because it may make progress. A thread that hangs in a system call
-        // is RUNNABLE, too, so the wait has a limit.
+        // Waits longer if a thread is RUNNABLE, because it may make progress. A thread that hangs in a system call is
+        // RUNNABLE, too, so this wait has a limit.
         val wait = same && all.all { it.state != Thread.State.RUNNABLE }
         if (!wait && looks < patience) return true
         if (!wait) patience = minOf(patience * 2, PATIENCE_MAX)
@@ -155,7 +155,7 @@ internal class Workers(
                 // error of the executor or the machine. Reports it and continues.
                 uncaught(thrown)
             }
-            interrupted() // The interrupt was meant for the job.
+            interrupted() // An interrupt of the job must not reach the next one.
         }
 
         /**
@@ -193,8 +193,8 @@ internal class Workers(
             // one. If another thread has already removed this one, it has a job for this one.
             if (!free.remove(this) || woken) return true
             count.decrementAndGet()
-            // A job that came before the count fell may have found neither a free worker nor room for another one. So
-            // looks again.
+            // Looks for jobs again: a job that came before the count fell may have found neither a free worker nor room
+            // for another one.
             if (jobs.isEmpty()) return false
             if (count.incrementAndGet() <= max) return true
             count.decrementAndGet()

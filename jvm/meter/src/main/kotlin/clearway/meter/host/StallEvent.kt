@@ -41,8 +41,8 @@ internal object FlightRecording {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
-        // Writing the first event of a JVM would initialize the recorder, which takes up to a second. So writes nothing
-        // before the recorder is initialized.
+        // The first event of a JVM initializes the recorder, which takes up to a second. So this function writes no
+        // event before the recorder is initialized.
         if (isThere && Writer.isRecorder) Writer.write(stall, runStarted, thread, label)
     }
 

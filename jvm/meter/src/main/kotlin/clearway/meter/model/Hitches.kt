@@ -4,9 +4,9 @@ package clearway.meter.model
 import clearway.meter.HitchVerdicts
 
 /**
- * Returns the hitch ratio: for how many ms per second frames are later than the frame time at `hz` allows. With T as
- * the run, F as `hz` and b as the length of a stall, the ratio is the sum of max(0, b - 1000/F) over all stalls,
- * divided by T.
+ * Returns the hitch ratio: the time, in ms per second of the run, by which frames are late. A stall of length b makes a
+ * frame late by max(0, b - 1000/F), where F is `hz`. The ratio is the sum over all stalls, divided by the length of the
+ * run.
  */
 internal fun hitchRatio(lengthsMs: DoubleArray, durationMs: Double, hz: Double): Double {
     if (durationMs <= 0) return 0.0
@@ -27,8 +27,9 @@ internal fun hitchVerdicts(msPerSecond: Double): HitchVerdicts =
     )
 
 /**
- * Returns the number of frames that stalls drop at `hz`, on average. A stall of length b covers b / P frame times of
- * length P, on average over all phases. The last of those frames is late but not lost, so b / P - 1 frames are lost.
+ * Returns the number of frames that stalls drop at `hz`, on average. P is the duration of a frame. A stall of length b
+ * covers b / P frames, on average over all phases. The last of these frames is late but not lost, so b / P - 1 frames
+ * are lost.
  */
 internal fun expectedDroppedFrames(lengthsMs: DoubleArray, hz: Double): Long {
     val frameMs = 1000 / hz

@@ -31,8 +31,8 @@ internal class Evidence(
 )
 
 /**
- * Returns the cause and the reason for it. A cause must account for at least half of the stall. The machine is checked
- * first, because a thread without a core can do nothing else; then the collector, then the app.
+ * Returns the cause and the reason for it. A cause must account for at least half of the stall. The order of the checks
+ * is: the machine (because a thread without a core can do nothing else), the collector, the app.
  */
 internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
     val halfMs = evidence.lengthMs / 2

@@ -46,8 +46,8 @@ internal class Marks(private val now: () -> Double) {
 
     private companion object {
         /**
-         * Maximum number of closed marks that are kept for stalls that are not explained yet. 512 cover that delay at
-         * one mark per ms.
+         * Maximum number of closed marks that are kept for stalls that are not explained yet. At one mark per ms, 512
+         * marks cover the time until the explanation.
          */
         const val CLOSED_MAX = 512
     }
