@@ -50,7 +50,7 @@ internal class PluginCaller(private val row: Row) : Caller {
         return plugin.lend(segment)
     }
 
-    /** Counts each encoded message in both directions, and the copies in the plugin's ledger. */
+    /** Number of bytes of all encoded messages, in both directions, plus the bytes of copies in the plugin's ledger. */
     override val copiedBytes: Long
         get() {
             val ledger = plugin.stats().ledger

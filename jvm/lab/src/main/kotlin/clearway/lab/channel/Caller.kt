@@ -16,7 +16,7 @@ public interface Caller : AutoCloseable {
     public fun call(): Any?
 
     /**
-     * Starts a call without waiting for its answer. Only for a caller that [isLater]. Several calls can be in flight.
+     * Starts a call without waiting for its answer. Call it only if [isLater] is true. Several calls can be in flight.
      */
     public fun send(): Pending = error("the call has returned its answer: nothing is pending")
 }

@@ -116,8 +116,8 @@ private const val LANES = 3
 private const val BATCH_NS_MIN = 10_000L
 private const val BATCH_MAX = 1024
 /**
- * Number of calls of the warm-up. C2 compiles a method after ten thousand calls, on a thread that may have to wait for
- * a processor.
+ * Maximum number of calls of the warm-up. C2 compiles a method after ten thousand calls, on a thread that may have to
+ * wait for a processor.
  */
 private const val WARM_UP_CALLS = 20_000
 /** Maximum duration of the warm-up, in ms, if the cell does not set it. */

@@ -57,8 +57,9 @@ private class Changing(@Volatile var phase: Action) : Action {
 internal fun settled(ns: LongArray): Double = median(ns.copyOfRange(ns.size / 2, ns.size))
 
 /**
- * Returns the number of batches until the strategy has recovered: before the first two consecutive batches that are at
- * most a quarter slower than the steady state. Returns the number of all batches if there are none.
+ * Returns how many batches the strategy needs to recover. It has recovered when two consecutive batches are at most a
+ * quarter slower than the steady state. These two are not counted. Returns the number of all batches if it never
+ * recovers.
  */
 internal fun recovery(ns: LongArray): Int {
     val near = settled(ns) * 1.25

@@ -2,9 +2,9 @@
 package clearway.lab.offload
 
 /**
- * Rehearses the strategies: runs each of them once before the measurements of a JVM. The first batch of a new pool then
- * measures the pool, not class loading and compilation. All strategies run before the first one is measured, so each is
- * compiled in a JVM that has run the same rivals. One thread uses it.
+ * Rehearses the strategies: runs each of them for a short time before the measurements of a JVM. The first batch of a
+ * new pool then measures the pool, not class loading and compilation. All strategies run before the first one is
+ * measured, so each is compiled in a JVM that has run the same rivals. One thread uses it.
  */
 internal object Rehearsal {
     private var done = false

@@ -66,7 +66,7 @@ internal object Works {
     private fun bimodal(seed: Int): Double =
         if (seed % 10 == 0) seed.toDouble().also { waitNs(5_000_000) } else arithmetic(seed)
 
-    /** Parks for `ns`, as a driver does that waits for a device. Parks again after an early wake. */
+    /** Parks for `ns`, like a driver that waits for a device. Parks again after an early wake. */
     private fun waitNs(ns: Long) {
         val end = System.nanoTime() + ns
         while (true) {

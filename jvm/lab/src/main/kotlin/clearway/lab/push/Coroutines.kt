@@ -17,8 +17,8 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 /**
- * Mechanisms of kotlinx.coroutines. The receiver has a thread of its own, as an event thread is. With the actor it has
- * none, and `flow-flowon` receives on the calling thread.
+ * Mechanisms of kotlinx.coroutines. The receiver has a thread of its own, like an event thread, with two exceptions.
+ * The actor receives on Dispatchers.Default, and `flow-flowon` receives on the calling thread.
  */
 internal val coroutineWays: List<WayKind> =
     listOf(

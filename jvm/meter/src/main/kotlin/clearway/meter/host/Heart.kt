@@ -20,7 +20,8 @@ internal class HeartOptions(val floorMs: Double, val beatMs: Double, val stacks:
  *     watched  |   answers   |        held for long .......................................| answers |
  *
  * One thread calls [tick] and does nothing else, so a late tick shows that the machine delayed that thread. Any thread
- * may call the other functions. The results go to `recorder`, under the recorder's lock.
+ * may call the other functions, but [finish] only after the last tick. The results go to `recorder`, under the
+ * recorder's lock.
  */
 internal class Heart(
     private val executor: Executor,
@@ -53,7 +54,7 @@ internal class Heart(
     var answered: Boolean = false
         private set
 
-    /** Whether the watch has ended because the executor rejected a beat, or because code threw. */
+    /** Whether the watch must end, because the executor rejected a beat or code threw. */
     val isRefused: Boolean
         get() = refusal != null
 
@@ -100,7 +101,7 @@ internal class Heart(
         val heldMs = if (lateMs > HELD_MS_MIN) lateMs else 0.0
         times.look(thread)
         val busyMs = times.busyMs
-        // Records no delay by the machine if the watched thread itself had the core that this thread waited for.
+        // If the watched thread itself had the core that this thread waited for, the machine is not the cause.
         val isItsDoing = minOf(ownWaitedMs, times.newlyRanMs) >= heldMs / 2
         if (heldMs > 0 && !isItsDoing) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
         val sent = beat
@@ -174,8 +175,8 @@ internal class Heart(
 
     /**
      * Records a delay by the machine if this thread lost its core while it sent the beat. This thread may then have
-     * held the queue's lock, and so have blocked the watched thread. The system counts this wait for a core, so no late
-     * wake is needed as evidence. Records nothing if the watched thread had the core meanwhile.
+     * held the queue's lock and blocked the watched thread. The system counts the wait for a core, so the delay is
+     * known without a late wake. Records nothing if the watched thread had the core meanwhile.
      */
     private fun sentSlowly(untilMs: Double) {
         val tookMs = untilMs - (beat?.sentMs ?: return)
@@ -206,7 +207,7 @@ internal class Heart(
                 return
             }
         samples++
-        // Makes the samples rarer the longer the stall lasts. The first samples explain a stall of seconds.
+        // Takes samples less often while the stall goes on, because its first samples explain it.
         nextSampleMs = atMs + SAMPLE_EVERY_MS * maxOf(1, samples shr 2)
         // Drops the sample if the beat was answered meanwhile, because the stack may belong to the next task.
         if (sent.answeredMs.isNaN()) synchronized(recorder) { recorder.stack(atMs, seen) }
