@@ -41,7 +41,8 @@ import java.util.function.IntConsumer
  *
  * @param processors maximum number of CPU workers, and the number of processors that the executor assumes. Default: the
  *   JVM's processors, limited by the container's quota
- * @param elasticMax maximum number of threads for work that blocks
+ * @param elasticMax maximum number of threads for work that blocks. From JDK 24 on, it limits each batch, but not the
+ *   single tasks
  */
 public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: Int, clock: Clock) :
     AbstractExecutorService(), AutoCloseable {
@@ -140,11 +141,11 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /**
      * Registers a thread that must not be blocked: a toolkit's event thread, or an event loop. The executor refuses
-     * blocking calls ([runAll]) on it. Starting a thread blocks until the system has run the new thread. So a batch of
-     * an event thread wakes or starts one worker, and that worker starts the other threads.
+     * blocking calls ([runAll]) on it. A thread start also blocks, until the system has run the new thread. So a batch
+     * of an event thread wakes or starts one worker, and that worker starts the other threads.
      *
-     * The first call blocks for some ms: it runs a few empty batches, so that their classes are loaded before the event
-     * thread needs them.
+     * Runs a few empty batches before it returns, so that their classes are loaded before the event thread needs them.
+     * On the first call, this takes some ms.
      */
     public fun registerEventThread(thread: Thread) {
         if (!isShutdown) repeat(FIRST) { runAllAsync(first, listOf(it)) {}.join() }

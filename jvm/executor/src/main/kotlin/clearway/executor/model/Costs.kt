@@ -20,6 +20,6 @@ internal data class Costs(
     val startNs: Long = 10_000,
     /** Time from the hand-over until an elastic thread claims its first item. */
     val startedNs: Long = 60_000,
-    /** Maximum number of elastic threads of one executor. */
+    /** Maximum number of elastic threads of one batch. */
     val elasticMax: Int = 256,
 )

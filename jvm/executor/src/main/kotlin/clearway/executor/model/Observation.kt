@@ -28,7 +28,7 @@ internal class Observation(
     val cpuNs: Long = 0,
     /** Part of `cpuWallNs` in which the threads were ready without a processor. 0 if the host does not count it. */
     val waitedNs: Long = 0,
-    /** Whether all processors were busy. A thread that did not run need not have slept then. */
+    /** Whether all processors were probably busy. A thread that did not run need not have slept then. */
     val crowded: Boolean = false,
     /** Whether the garbage collector ran during the batch, and may have stopped its threads. */
     val paused: Boolean = false,

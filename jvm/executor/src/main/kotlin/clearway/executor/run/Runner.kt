@@ -181,7 +181,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             val waiter = SiteLock.Waiter { begin(batch) }
             batch.lockWaiter = waiter
             lock.acquire(waiter)
-            if (batch.isOver) lock.release(waiter) // Cancelled before it had a request to withdraw.
+            if (batch.isOver) lock.release(waiter) // A cancel before `acquire` found no request to withdraw.
         } else if (isOnEventThread) publishedByOther(batch, helpers)
         else {
             published(batch, helpers = 0)
@@ -329,7 +329,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         const val STOPPED = "the executor was shut down"
         /**
          * A batch with more threads than processors is crowded if its threads together used more CPU time than this
-         * share of the elapsed time. Such a batch had threads that waited for a processor.
+         * share of the elapsed time. The model then does not take missing CPU time for sleep.
          */
         const val CROWDED = 0.9
     }

@@ -152,8 +152,9 @@ internal class Watchdog(
 
     /**
      * Whether a thread sleeps. A thread that is not RUNNABLE is parked, sleeps or waits for a lock. A RUNNABLE thread
-     * sleeps in a system call if it has used no CPU time for longer than a scheduler lets a ready thread wait. That
-     * time starts again after a garbage collection, which may have stopped the thread.
+     * sleeps in a system call if it used no CPU time for longer than a scheduler lets a ready thread wait, and does not
+     * wait for a processor ([waits]). The measurement starts again after a garbage collection, which may have stopped
+     * the thread.
      */
     private fun sleeps(one: Participant, now: Long, collected: Boolean): Boolean {
         if (one.thread.state != Thread.State.RUNNABLE) return true

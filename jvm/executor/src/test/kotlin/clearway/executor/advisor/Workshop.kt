@@ -8,8 +8,8 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
 
 /**
- * A simulated machine with a fake clock. Each task states how long it runs and sleeps, and only tasks and hand-overs
- * move the clock.
+ * A simulated machine with a fake clock. Each task states how long it runs and sleeps. Only hand-overs, tasks and
+ * [await] move the clock.
  */
 internal class Workshop(workers: Int, private val handNs: Long = 5_000, private val wakeNs: Long = 40_000) : Clock {
     private var nowNs = 1_000_000L

@@ -7,8 +7,8 @@ import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
 
 /**
- * Runs a batch of actions in one way, and returns when all have run. It is created once, kept warm, and closed at the
- * end.
+ * A strategy that runs a batch of actions and returns when all have run. It is created once, kept warm, and closed at
+ * the end.
  */
 internal abstract class Strategy(val name: String) : AutoCloseable {
     abstract fun run(seeds: List<Int>, action: Action)

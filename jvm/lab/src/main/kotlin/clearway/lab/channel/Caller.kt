@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.channel
 
-/** Calls a peer that echoes what it receives. One thread uses it. `close` ends the peer. */
+/** Calls a peer that echoes every message. One thread uses it. `close` ends the peer. */
 public interface Caller : AutoCloseable {
     /** Number of bytes that the mechanism has copied so far, in both directions, by its own count. */
     public val copiedBytes: Long

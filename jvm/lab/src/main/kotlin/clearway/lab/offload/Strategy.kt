@@ -2,8 +2,8 @@
 package clearway.lab.offload
 
 /**
- * Runs the actions of a batch in one way. Owns its threads, if it has any; `close` ends them. One thread uses it, and
- * runs one batch at a time.
+ * A strategy that runs the actions of a batch. Owns its threads, if it has any; `close` ends them. One thread uses it,
+ * and runs one batch at a time.
  */
 internal interface Strategy : AutoCloseable {
     /** Runs every action, writes its result to its place in `results`, and returns when all have run. Blocks. */

@@ -68,7 +68,7 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
  *
  * The result is the length of their union, but at most the time in which the thread did not run. It is at least the
  * longer observation, which the run time does not limit: while the machine is suspended, the CPU time of the thread
- * that ran last continues to count.
+ * that ran last continues to count. If the run time is unknown, the result is the longer observation.
  */
 internal fun machineMs(lengthMs: Double, heldMs: Double, queuedMs: Double, bothMs: Double, ranMs: Double): Double {
     val one = maxOf(heldMs, queuedMs)

@@ -162,7 +162,7 @@ class HeartTest {
             return stalls[0].cause.name.lowercase()
         }
         assertEquals(listOf("machine", "unknown"), listOf(cause(queued = true), cause(queued = false)))
-        // If the thread itself had that core, no source shows what it did, and the machine was not the cause.
+        // If the thread itself had that core, no source shows a cause, and the machine is not the cause.
         assertEquals("unknown", cause(queued = true, runs = true))
     }
 

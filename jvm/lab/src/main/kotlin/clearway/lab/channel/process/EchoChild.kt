@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicLong
 
 /**
- * A child JVM that echoes what it receives. It is a normal process that also counts the bytes of its pipes. The
+ * A child JVM that echoes every message. It is a normal process that also counts the bytes of its pipes. The
  * constructor starts the child. It throws an IOException with the command if the start fails. The caller ends the child
- * in its own way, at the latest by closing the child's standard input, and then calls `close`.
+ * in a way that suits the mechanism, at the latest by closing the child's standard input, and then calls `close`.
  */
 internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect = ProcessBuilder.Redirect.INHERIT) :
     Process(), AutoCloseable {
