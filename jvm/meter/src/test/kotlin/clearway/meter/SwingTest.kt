@@ -26,8 +26,8 @@ class SwingTest {
     }
 
     /**
-     * Prints figures that `make measure` checks. There is one figure per stall length. A sample is the error of one
-     * wait beyond 1 ms or 5 percent.
+     * Prints figures that `make measure` checks. There is one figure per stall length. A sample is the part of one
+     * wait's error that exceeds the tolerance: 1 ms or 5 percent, whichever is larger.
      */
     @Test
     @Tag("measure")

@@ -11,7 +11,7 @@ import kotlin.concurrent.thread
 /** A Throwable that is neither an `Exception` nor an `Error`. The JVM lets code throw it. */
 class Odd : Throwable("odd")
 
-/** Functions that throw as foreign code may, by name. */
+/** Functions that throw, by a description of the Throwable. */
 val THROWING: Map<String, () -> Nothing> =
     linkedMapOf(
         "an exception" to { throw IllegalStateException("broken") },
