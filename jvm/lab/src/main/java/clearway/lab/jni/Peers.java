@@ -32,8 +32,8 @@ public final class Peers {
     }
 
     /**
-     * Fills memory of C, and measures in C. Writes the time of each fill to {@code ns}, as the mean over {@code batch}
-     * fills. Returns whether every byte was filled.
+     * Fills C's own memory, and times the fills in C. Writes the time of each fill to {@code ns}, in ns, as the mean
+     * over {@code batch} fills. Returns whether every byte was filled.
      */
     public static native boolean reference(long size, boolean fresh, long batch, double[] ns);
 

@@ -6,7 +6,9 @@ import clearway.lab.jni.Peers
 
 /** All mechanisms that call native code in this process, by name. */
 internal object Callers {
-    /** A mechanism. `problem` says why it cannot run here and what to do, or is null if it can. */
+    /**
+     * A mechanism that calls native code. `problem` says why it cannot run here and what to do, or is null if it can.
+     */
     class Kind(val name: String, val problem: String?, val open: (Row) -> Caller)
 
     val native: List<Kind> by lazy {

@@ -12,8 +12,8 @@ import clearway.lab.memory.Filler
  */
 public interface ForeignPeers {
     /**
-     * Opens a mechanism that fills a buffer, by a name of [Foreign.fillers]. Throws an error with the name of the
-     * missing part if it cannot.
+     * Opens a mechanism that fills a buffer, by a name of [Foreign.fillers]. Throws if it cannot; the message names the
+     * missing part.
      */
     public fun filler(mechanism: String, bytes: Int): Filler
 

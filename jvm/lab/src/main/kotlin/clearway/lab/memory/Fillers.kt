@@ -7,7 +7,7 @@ import java.nio.ByteBuffer
 
 /** All mechanisms that fill a buffer, by name, except for the reference in C alone. */
 internal object Fillers {
-    /** A mechanism. `problem` says why it cannot run here and what to do, or is null if it can. */
+    /** A mechanism that fills a buffer. `problem` says why it cannot run here and what to do, or is null if it can. */
     class Kind(val name: String, val problem: String?, val open: (Int) -> Filler)
 
     const val REFERENCE: String = "c"

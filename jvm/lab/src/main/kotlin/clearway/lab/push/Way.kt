@@ -11,7 +11,7 @@ internal interface Way : AutoCloseable {
     override fun close() {}
 }
 
-/** A mechanism, by its name in the scenario files. `unavailable` says why it cannot run here and what to do. */
+/** A push mechanism, by its name in the scenario files. `unavailable` says why it cannot run here and what to do. */
 internal class WayKind(val name: String, val unavailable: String? = null, val open: () -> Way)
 
 internal object Ways {
