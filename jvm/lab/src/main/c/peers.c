@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Hand-written JNI: each of the ways in which C accesses Java's bytes. Each function uses one way and does nothing else. The C functions
-// that do the work are the lab's own, in ts/clearway-lab/native/plain.c, which is compiled in.
+// Hand-written JNI functions: one for each way in which C accesses Java's bytes. Each function uses one way and does
+// nothing else. The C functions that do the work are in ts/clearway-lab/native/plain.c, which is compiled in.
 #include <jni.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,16 +29,16 @@ PEER(void, fillDirect)(JNIEnv *env, jclass type, jobject buffer, jlong size, jin
   lab_fill((*env)->GetDirectBufferAddress(env, buffer), (size_t)size, value);
 }
 
-// Fills an array's elements. HotSpot copies them out and back.
+// Fills an array through a copy of its elements. HotSpot copies them out and back.
 PEER(void, fillElements)(JNIEnv *env, jclass type, jbyteArray array, jint value) {
   (void)type;
   jbyte *bytes = (*env)->GetByteArrayElements(env, array, NULL);
-  if (bytes == NULL) return; // OutOfMemoryError is thrown on return.
+  if (bytes == NULL) return; // The JVM throws OutOfMemoryError on return.
   lab_fill((uint8_t *)bytes, (size_t)(*env)->GetArrayLength(env, array), value);
   (*env)->ReleaseByteArrayElements(env, array, bytes, 0);
 }
 
-// Fills an array in place. Nothing is copied; meanwhile no garbage collection runs that moves the array.
+// Fills an array in place, without a copy. Meanwhile, no garbage collection that moves the array can run.
 PEER(void, fillCritical)(JNIEnv *env, jclass type, jbyteArray array, jint value) {
   (void)type;
   const size_t size = (size_t)(*env)->GetArrayLength(env, array);
@@ -48,7 +48,8 @@ PEER(void, fillCritical)(JNIEnv *env, jclass type, jbyteArray array, jint value)
   (*env)->ReleasePrimitiveArrayCritical(env, array, bytes, 0);
 }
 
-// Copies an array to C and into a new array: one copy each way. Returns NULL if OutOfMemoryError is thrown on return.
+// Copies an array to C and from there into a new array: one copy each way. Returns NULL if the JVM throws
+// OutOfMemoryError when the native method returns.
 static jbyteArray there_and_back(JNIEnv *env, jbyteArray message) {
   const jsize size = (*env)->GetArrayLength(env, message);
   jbyte *bytes = (*env)->GetByteArrayElements(env, message, NULL);
@@ -70,7 +71,8 @@ PEER(void, echoDirect)(JNIEnv *env, jclass type, jobject from, jobject to, jlong
   lab_echo((*env)->GetDirectBufferAddress(env, from), (*env)->GetDirectBufferAddress(env, to), (size_t)size);
 }
 
-// Looked up once, as JNI's documentation advises. Not looked up when java.lang.foreign loads this library.
+// Method ids that are looked up once, as JNI's documentation advises. They stay NULL if java.lang.foreign loads this
+// library.
 static jmethodID apply, apply_as_long;
 
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
@@ -85,7 +87,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
   return apply == NULL || apply_as_long == NULL ? JNI_ERR : JNI_VERSION_10;
 }
 
-// Lets C call Java. C makes an array of its own for the message, and reads the elements of the answer.
+// Makes C call Java. C creates an array for the message, and reads the elements of the answer.
 PEER(jbyteArray, askArray)(JNIEnv *env, jclass type, jbyteArray message, jobject answer) {
   (void)type;
   jbyteArray asked = there_and_back(env, message);
@@ -98,7 +100,7 @@ PEER(jbyteArray, askArray)(JNIEnv *env, jclass type, jbyteArray message, jobject
   return answered;
 }
 
-// Lets C call Java when both know the buffers. Only sizes cross.
+// Makes C call Java for a message in buffers that both sides know. Only the sizes cross.
 PEER(jlong, askDirect)(JNIEnv *env, jclass type, jlong size, jobject answer) {
   (void)type;
   return (*env)->CallLongMethod(env, answer, apply_as_long, size);

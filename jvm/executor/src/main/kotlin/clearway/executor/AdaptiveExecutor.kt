@@ -28,19 +28,21 @@ import java.util.function.Consumer
 import java.util.function.IntConsumer
 
 /**
- * Runs each call site where it is fastest, by its own measurements: on the calling thread, on one worker per processor,
- * or on as many threads as help (virtual threads from JDK 24 on).
+ * An executor that measures each call site and runs its work where it is fastest. That is the calling thread, the CPU
+ * workers (at most one per processor), or a larger number of threads for work that blocks. From JDK 24 on, the latter
+ * are virtual threads.
  *
- * Made for batches: [runAll] returns when every item has run, and the caller's thread takes part. As a plain
- * `ExecutorService` it never runs a task on the caller's thread, because a task that waits for a later one would
- * deadlock.
+ * The executor is made for batches. A batch is the items of one [runAll] call. [runAll] also uses the calling thread,
+ * and returns when every item has run. As a plain `ExecutorService`, the executor never runs a task on the calling
+ * thread, because a task that waits for a later task would deadlock.
  *
- * Thread-safe. Its threads are daemons and end when they stay idle. The constructor takes about 3 ms, because it
+ * Thread-safe. Its threads are daemons. Idle workers end after 20 seconds. The constructor takes about 3 ms, because it
  * measures the cost of waking and starting threads.
  *
- * @param processors number of threads that may run at the same time. Default: the JVM's processors, including a
- *   container's limit
- * @param elasticMax maximum number of threads for work that blocks
+ * @param processors maximum number of CPU workers, and the number of processors that the executor assumes. Default: the
+ *   JVM's processors, limited by the container's quota
+ * @param elasticMax maximum number of threads for work that blocks. From JDK 24 on, it limits each batch, but not the
+ *   single tasks
  */
 public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: Int, clock: Clock) :
     AbstractExecutorService(), AutoCloseable {
@@ -71,8 +73,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
-     * Returns the site of this name. Creates it on the first call, with `options`; later calls ignore `options`.
-     * Allocates only on the first call.
+     * Returns the site of this name. The first call creates it with `options`; later calls ignore `options`. Allocates
+     * only on the first call.
      */
     @JvmOverloads
     public fun site(name: String, options: SiteOptions = SiteOptions()): Site =
@@ -80,18 +82,21 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /**
      * Runs `action` for every item and returns when all have run. Blocks; the calling thread takes part. Items start in
-     * order, and may run at the same time unless the site is [SiteOptions.ordered]. Copies a short list, and a list
-     * without fast access by index; does not copy the items. The list must not change meanwhile.
+     * order. They may run at the same time unless the site is [SiteOptions.ordered]. Copies a list of up to 4,096
+     * items, and a list without fast access by index; does not copy the items. The list must not change before this
+     * function returns.
      *
-     * The first exception of an item ends the batch: no further item starts, and the running ones finish. The same
-     * exception object is then thrown here; exceptions that other items threw meanwhile are suppressed in it. An
-     * interrupt of the caller does the same, and interrupts the items on other threads.
+     * The first exception of an item ends the batch. No further item starts, and the running items finish. This
+     * function then throws that exception object. Exceptions that other items threw meanwhile are added to it as
+     * suppressed. An interrupt of the calling thread also ends the batch, and interrupts the items on other threads.
      *
-     * While the calling thread waits, it runs only items of this batch, so it may hold locks. An item that needs such a
-     * lock deadlocks, as in any executor.
+     * While the calling thread waits, it runs only items of this batch, so it may hold locks. An item on another thread
+     * that needs such a lock deadlocks, as with any executor.
      *
-     * @throws InterruptedException if the calling thread was interrupted before all items had started
-     * @throws java.util.concurrent.RejectedExecutionException after a shutdown
+     * @throws InterruptedException if the calling thread was interrupted before the call or while the batch ran. A
+     *   batch of trivial items may complete instead; the thread's interrupt status then stays set
+     * @throws java.util.concurrent.RejectedExecutionException after a shutdown, except inside work that was accepted
+     *   before
      * @throws java.util.concurrent.CancellationException if `shutdownNow` ended the batch
      * @throws IllegalStateException on a registered event thread, which must not block: use [runAllAsync]
      */
@@ -107,7 +112,10 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
         }
     }
 
-    /** Runs `action` for the numbers from 0 until `count`, without a list. Otherwise as the other [runAll]. */
+    /**
+     * Runs `action` for the numbers from 0 until `count`, without a list. Otherwise it works as the other [runAll]
+     * does.
+     */
     @Throws(InterruptedException::class)
     public fun runAll(site: Site, count: Int, action: IntConsumer) {
         require(count >= 0) { "count must not be negative: count=$count" }
@@ -116,10 +124,13 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
-     * Starts a batch and returns at once. The future completes when no item of the batch runs any more. No item runs on
-     * the calling thread, however short items were so far: an item may wait this time, and the caller must not.
-     * `cancel` of the future ends the batch and interrupts its items; the future completes when the running items have
-     * ended. Otherwise as [runAll].
+     * Starts a batch and returns without waiting for it. The future completes when no item of the batch runs any more.
+     *
+     * No item runs on the calling thread, even if items were short so far: an item could wait this time, and the caller
+     * must not wait. A list with fast access by index is not copied, and must not change before the future completes.
+     *
+     * `cancel` of the future ends the batch and interrupts its items. The future completes when the running items have
+     * ended. The rules of [runAll] for order, exceptions and shutdown apply here, too.
      */
     public fun <T> runAllAsync(site: Site, items: List<T>, action: Consumer<in T>): CompletableFuture<Void?> {
         val list = indexed(items)
@@ -130,9 +141,11 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /**
      * Registers a thread that must not be blocked: a toolkit's event thread, or an event loop. The executor refuses
-     * blocking calls from it ([runAll]). It also starts no threads on it, because a start blocks until the system has
-     * run the new thread; a worker starts them. Blocks for some ms on the first call, to load the classes of a first
-     * batch before the thread's first call needs them.
+     * blocking calls ([runAll]) on it. A thread start also blocks, until the system has run the new thread. So a batch
+     * of an event thread wakes or starts one worker, and that worker starts the other threads.
+     *
+     * Runs a few empty batches before it returns, so that their classes are loaded before the event thread needs them.
+     * On the first call, this takes some ms.
      */
     public fun registerEventThread(thread: Thread) {
         if (!isShutdown) repeat(FIRST) { runAllAsync(first, listOf(it)) {}.join() }
@@ -140,16 +153,16 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
-     * Returns this executor as a plain one whose tasks all belong to one site; in order if the site is ordered. It has
-     * a shutdown of its own.
+     * Returns an `ExecutorService` whose tasks all belong to `site`. They run in order if the site is
+     * [SiteOptions.ordered]. Its shutdown does not shut this executor down.
      */
     public fun asExecutorService(site: Site): ExecutorService = SiteExecutor(site, singles)
 
-    /** Runs `task` on another thread. Its site has the name of the task's class. */
+    /** Runs `task` on another thread. The task belongs to the site that has the name of the task's class. */
     override fun execute(task: Runnable) {
         val subject = (task as? SiteTask<*>)?.subject ?: task
-        // By name, not by a ClassValue. A ClassValue belongs to the task's class, and would keep this executor's
-        // classes loaded while that class is.
+        // Finds the site by name. A ClassValue would be stored in the task's class, and would keep this executor's
+        // classes loaded for as long as that class.
         singles.execute(site(subject.javaClass.name), task)
     }
 
@@ -159,8 +172,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     override fun <T> newTaskFor(callable: Callable<T>): RunnableFuture<T> = SiteTask(callable, callable)
 
     /**
-     * Refuses new work. Accepted work runs to its end, including batches that its items start. Tasks are refused even
-     * from running tasks: a coroutine that loops on `yield` is cancelled.
+     * Refuses new work. Accepted work runs to its end, including batches that its items start. New tasks are refused
+     * even from running tasks, so a coroutine that loops on `yield` is cancelled.
      */
     override fun shutdown(): Unit = runner.shutdown()
 
@@ -182,8 +195,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     override fun awaitTermination(timeout: Long, unit: TimeUnit): Boolean = runner.lifecycle.await(timeout, unit)
 
     /**
-     * Calls [shutdown] and waits until all work has ended. An interrupt meanwhile calls [shutdownNow]. Do not call it
-     * from an item.
+     * Calls [shutdown] and waits until all work has ended. An interrupt during the wait calls [shutdownNow]. Do not
+     * call it from an item: it would wait for that item.
      */
     override fun close() {
         shutdown()
@@ -208,8 +221,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     private fun <T> indexed(items: List<T>): List<T> = if (items is RandomAccess) items else ArrayList(items)
 
     /**
-     * Copies a list to an array. An array's length never changes, so reading an item takes one load less than from a
-     * list: 4 % of a trivial batch.
+     * Copies a list to an array. An array's length never changes, so reading an item takes one load less than reading
+     * it from a list. That saves 4 % of a trivial batch.
      */
     @Suppress(
         "UNCHECKED_CAST",
@@ -224,13 +237,22 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     private companion object {
-        /** More than a site's cold batches: unknown, known and planned batches load different classes. */
+        /**
+         * Number of batches that [registerEventThread] runs to load classes. It is more than a site's cold batches,
+         * because unknown, known and planned batches load different classes.
+         */
         const val FIRST = 5
-        /** Maximum size of a list that is copied: 16 KB, which a thread's allocation buffer usually has free. */
+        /**
+         * Maximum size of a list that is copied. Its array takes 16 KB, and a thread's allocation buffer usually has
+         * that much free.
+         */
         const val COPIED_MAX = 4096
-        /** Idle threads end after this time. Starting one again costs about 0.1 ms. */
+        /** Time in ns after which an idle thread ends. Starting a thread again costs about 0.1 ms. */
         val STAY_NS = TimeUnit.SECONDS.toNanos(20)
-        /** Half of a wake on a virtual machine (40 us): a thread that spins for this long loses at most half a wake. */
+        /**
+         * Maximum time in ns that an idle CPU worker spins. It is half of a wake on a virtual machine (40 us), so a
+         * useless spin loses at most half a wake.
+         */
         const val SPIN_NS = 20_000L
     }
 }

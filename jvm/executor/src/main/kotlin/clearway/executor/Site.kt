@@ -11,8 +11,8 @@ import clearway.executor.run.BatchEvents
 import clearway.executor.run.SiteLock
 
 /**
- * A place in the program that hands out work of one kind, and the measurements of that work. [AdaptiveExecutor.site]
- * creates it; keep it in a field. Use two sites for two kinds of work.
+ * A call site: a point in the program that submits one kind of work, with the measurements of that work.
+ * [AdaptiveExecutor.site] creates it; keep it in a field. Use two sites for two kinds of work.
  */
 public class Site internal constructor(public val name: String, internal val options: SiteOptions) {
     internal val model = SiteModel()
@@ -20,14 +20,14 @@ public class Site internal constructor(public val name: String, internal val opt
     private var place = Place.INLINE
     internal val lock: SiteLock? = if (options.ordered) SiteLock() else null
 
-    // A plan for untimed batches serves several of them, because planning costs more than a trivial batch.
+    // The plan that several untimed batches reuse, because planning costs more than a trivial batch.
     @Volatile private var quick: Plan? = null
     private var quickSize = 0
     private var quickLeft = 0
 
     internal fun plan(size: Int, costs: Costs): Plan {
         val ready = quick
-        // Updates that race between threads only make a plan serve a few more batches.
+        // Threads may race here. A lost update only makes the plan serve a few more batches.
         if (ready != null && size == quickSize && --quickLeft >= 0) return ready
         return synchronized(model) {
             val plan = planner.plan(size, costs)
@@ -49,16 +49,16 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    /** Whether to time a batch that a previous plan serves: one of [SAMPLED]. */
+    /** Whether to time a batch that reuses a plan. True for one batch in [SAMPLED]. */
     internal val isSampled: Boolean
         get() = quickLeft and (SAMPLED - 1) == 0
 
-    /** Reports the time of a sampled batch. Ends the plan if the batch took far longer than predicted. */
+    /** Reports the time of a sampled batch, in ns. Ends the plan if the batch took far longer than predicted. */
     internal fun sample(ns: Long, plan: Plan) {
         if (ns > plan.predictedNs * ODD) forgetPlan()
     }
 
-    /** Ends the current plan: the next batch is planned again, and timed. */
+    /** Ends the current plan. The site plans and times the next batch. */
     internal fun forgetPlan() {
         synchronized(model) {
             planner.timeNext()
@@ -66,13 +66,14 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    // Updates that race between threads only measure a task more or fewer.
+    // `singlesUnlooked` counts the next tasks that are not measured. `singlesWatched` counts the next tasks that are
+    // measured in any case. Threads may race on both counters: a lost update only measures one task more or less.
     @Volatile private var singlesUnlooked = 0
     @Volatile private var singlesWatched = 0
 
     /**
-     * Whether to measure the next single task. Measures every task until the site is warm, then one of [SINGLES] if
-     * tasks are trivial: reading the thread's processor time and learning costs two to ten times as much as such a
+     * Whether to measure the next single task. Measures every task until the site is warm, and then one in [SINGLES] if
+     * the tasks are trivial. Reading the thread's CPU time and learning cost two to ten times as much as a trivial
      * task.
      */
     internal fun looksAtSingle(): Boolean {
@@ -82,7 +83,8 @@ public class Site internal constructor(public val name: String, internal val opt
     }
 
     /**
-     * Reports the time of an unmeasured task. After a long one the next tasks are measured, because it may have slept.
+     * Reports the time of an unmeasured task, in ns. If the task was long, it may have slept, so the next tasks are
+     * measured.
      */
     internal fun overlooked(wallNs: Long) {
         if (wallNs < TRIVIAL_NS) return
@@ -105,22 +107,29 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    /** Whether a single task should run on an elastic thread: it may sleep, or nothing is known of it. */
+    /** Whether a single task should run on an elastic thread: its site may block, or is unknown. */
     internal val needsElastic: Boolean
         get() = synchronized(model) { !model.known || model.mayBlock }
 
     override fun toString(): String = "Site($name)"
 
     private companion object {
-        /** Two readings of the clock (50 ns) for one batch in sixteen are 0.3 % of the shortest batch (1 us). */
+        /**
+         * One in this many batches is timed. Two clock readings (50 ns) for one batch in 16 are 0.3 % of the shortest
+         * batch (1 us).
+         */
         const val SAMPLED = 16
         /**
-         * Measuring a task takes 1 to 2.5 us. For one task in 64 that is less than half of the shortest task (0.1 us).
+         * One in this many trivial tasks is measured. Measuring a task takes 1 to 2.5 us. Spread over 64 tasks, that is
+         * less than half of the shortest task (0.1 us).
          */
         const val SINGLES = 64
-        /** The shortest sleep that the model counts. */
+        /** A task that is shorter than this, in ns, is trivial. The model also ignores a sleep that is shorter. */
         const val TRIVIAL_NS = 20_000L
-        /** The same factor as a surprise in the model. */
+        /**
+         * A sampled batch ends its plan if it takes more than this multiple of the prediction. The model uses the same
+         * factor.
+         */
         const val ODD = 2.0
     }
 }

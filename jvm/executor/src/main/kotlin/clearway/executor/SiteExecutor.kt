@@ -11,12 +11,12 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.RunnableFuture
 import java.util.concurrent.TimeUnit
 
-/** A future that keeps the task it was made of. The task's class is its call site. */
+/** A `FutureTask` that also keeps the submitted task. The call site has the name of that task's class. */
 internal class SiteTask<T>(call: Callable<T>, val subject: Any) : RunnableFuture<T> by FutureTask(call)
 
 /**
- * Runs the tasks of one site as an `ExecutorService`. It has a shutdown of its own; a shutdown of the executor behind
- * it ends both.
+ * Runs the tasks of one site as an `ExecutorService`. It has its own shutdown. After a shutdown of the
+ * [AdaptiveExecutor], it refuses tasks, too.
  */
 internal class SiteExecutor(private val site: Site, private val singles: Singles) : AbstractExecutorService() {
     private val lifecycle = Lifecycle()
@@ -33,8 +33,8 @@ internal class SiteExecutor(private val site: Site, private val singles: Singles
                 throw thrown
             }
         mine += single
-        // Pairs with `shutdownNow`, which sets `stopped` and then lists the tasks: either the list contained this task,
-        // or `stopped` is visible here.
+        // Pairs with `shutdownNow`, which sets `stopped` and then lists the tasks. Either that list contains this task,
+        // or this thread sees `stopped`.
         if (stopped && single.drop()) throw refusal()
         singles.start(single)
     }

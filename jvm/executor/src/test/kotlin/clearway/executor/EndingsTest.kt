@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Every task and every batch ends once, and reports it. */
+/** Tests that every task and every batch ends once, and reports its end. */
 class EndingsTest {
     private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
     private val ordered = executor.site("ordered", SiteOptions().ordered())
@@ -102,7 +102,7 @@ class EndingsTest {
     fun `batches and tasks of an ordered site wait for each other in any order`() {
         val inside = AtomicInteger()
         val overlaps = AtomicInteger()
-        var count = 0 // No lock: the order of the items must also order these writes.
+        var count = 0 // Needs no lock: the site runs its items in order.
         fun item() {
             if (inside.incrementAndGet() != 1) overlaps.incrementAndGet()
             count++
@@ -157,7 +157,7 @@ class EndingsTest {
         assertThrows(CancellationException::class.java) { cancelled.get(1, TimeUnit.MINUTES) }
         val stopped = waiting { executor.runAll(ordered, 1) { throw AssertionError("it was stopped") } }
         val left = executor.runAllAsync(ordered, listOf(1)) { throw AssertionError("it was stopped") }
-        // By now it waits for its turn, or finds the executor shut down.
+        // The thread of `stopped` either waits for its turn, or will find the executor shut down.
         executor.shutdownNow()
         val why = stopped.second.get(1, TimeUnit.MINUTES)
         assertTrue(why is CancellationException || why is RejectedExecutionException, "$why")

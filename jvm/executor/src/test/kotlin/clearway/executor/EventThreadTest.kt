@@ -67,7 +67,7 @@ class EventThreadTest {
         repeat(300) { executor.runAll(known, listOf(1, 2)) {} }
         val goesOn = CountDownLatch(1)
         val waits = executor.runAllAsync(known, listOf(1, 2)) { goesOn.await() }
-        goesOn.countDown() // A thread that waits for this would never reach it.
+        goesOn.countDown() // This thread would never get here if it waited for the batch.
         waits.join()
     }
 
@@ -103,7 +103,7 @@ class EventThreadTest {
         begun.await()
         running.cancel(true)
         interrupted.await()
-        // The future completes once its items have ended. `get` waits for that.
+        // `get` waits: the future completes when its items have ended.
         assertThrows(CancellationException::class.java) { running.get() }
         assertTrue(running.isCancelled)
     }

@@ -111,7 +111,7 @@ class OrderedSiteExecutorServiceTest : ExecutorServiceContract() {
 
     @Test
     fun `tasks of an ordered site run in submission order, one at a time`() {
-        val seen = ArrayList<Int>() // No lock: the order of the tasks also orders these writes.
+        val seen = ArrayList<Int>() // Needs no lock: the tasks run in order.
         val futures = (0 until 1_000).map { n -> service.submit { seen += n } }
         futures.forEach { it.get() }
         assertEquals((0 until 1_000).toList(), seen)

@@ -29,7 +29,7 @@ class HardCasesTest {
         executor.close()
     }
 
-    /** Makes the site known and warm, with trivial items. */
+    /** Makes the site known and warm by running trivial items. */
     private fun warm(of: Site = site) = repeat(200) { executor.runAll(of, 100) {} }
 
     @Test
@@ -262,14 +262,14 @@ class HardCasesTest {
             }
         }
         executor.shutdown()
-        executor.close() // Returns when all of them have ended.
+        executor.close() // Returns when all batches have ended.
         assertTrue(executor.isTerminated)
     }
 
     @Test
     fun `an ordered site runs its items in order, one at a time`() {
         val ordered = executor.site("in order", SiteOptions().ordered())
-        val seen = ArrayList<Int>() // No lock: the order of the items must also order these writes.
+        val seen = ArrayList<Int>() // Needs no lock: the site runs its items in order.
         repeat(50) {
             seen.clear()
             executor.runAll(ordered, 100) { seen += it }

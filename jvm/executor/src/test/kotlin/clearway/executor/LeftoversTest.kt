@@ -10,7 +10,7 @@ import java.util.function.IntConsumer
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Test
 
-/** An executor leaves no threads and no classes behind. */
+/** Tests that an executor leaves no threads and no classes behind. */
 class LeftoversTest {
     private fun threads(): Set<Thread> =
         Thread.getAllStackTraces().keys.filter { it.name.startsWith("clearway-") }.toSet()
@@ -41,7 +41,7 @@ class LeftoversTest {
 
     @Test fun `no thread remains after shutdownNow`() = leavesNoThread { it.shutdownNow() }
 
-    /** A second copy of the executor's classes, separate from the tests' copy. */
+    /** Loads a second copy of the executor's classes, separate from the tests' copy. */
     private class Apart : URLClassLoader(arrayOf(AdaptiveExecutor::class.java.protectionDomain.codeSource.location)) {
         override fun loadClass(name: String, resolve: Boolean): Class<*> {
             if (!name.startsWith("clearway.executor.")) return super.loadClass(name, resolve)
@@ -49,7 +49,10 @@ class LeftoversTest {
         }
     }
 
-    /** Uses an executor with classes of its own, on this thread, which continues to live. */
+    /**
+     * Uses an executor from a class loader of its own, on this thread, which continues to live. Returns that class
+     * loader.
+     */
     private fun use(stop: String): ClassLoader {
         val apart = Apart()
         val type = apart.loadClass(AdaptiveExecutor::class.java.name)
@@ -71,7 +74,7 @@ class LeftoversTest {
         for (stop in listOf("close", "shutdownNow")) {
             val gone = ReferenceQueue<ClassLoader>()
             val loader = WeakReference(use(stop), gone)
-            // The executor's threads end on their own; a garbage collection before that cannot unload the classes.
+            // The classes can be unloaded only after the executor's threads have ended, which takes some time.
             while (gone.remove(100) == null) System.gc()
             assertFalse(loader.get() != null)
         }

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Runs tasks, batches, cancellations and every kind of end from three threads, in random orders. Every future must
- * settle or be returned, and no thread may remain. `-Dclearway.orders=N` and `-Dclearway.seed=N`, or CLEARWAY_ORDERS
- * and CLEARWAY_SEED, select more and other orders.
+ * Runs tasks, batches, cancellations and every kind of shutdown from three threads, in random orders. Every future must
+ * settle, or `shutdownNow` must return its task. No thread may remain. `-Dclearway.orders=N` or CLEARWAY_ORDERS sets
+ * the number of orders; `-Dclearway.seed=N` or CLEARWAY_SEED sets the first seed.
  */
 class OrdersTest {
     private fun setting(name: String, default: Long): Long =
@@ -90,7 +90,7 @@ class OrdersTest {
                         }
                     }
                 }
-            // Items that wait for an interrupt block ordered sites until then.
+            // Some items wait for an interrupt, and block their ordered site until `shutdownNow` interrupts them.
             callers[0].join(STUCK_MS)
             returned += executor.shutdownNow()
             callers.forEach { it.join() }
@@ -116,7 +116,7 @@ class OrdersTest {
                 } catch (hangs: TimeoutException) {
                     throw AssertionError("a future hangs: seed=${seed + number}", hangs)
                 } catch (_: Exception) {
-                    // Expected: it failed or was cancelled.
+                    // Expected: the future failed or was cancelled.
                 }
             }
             for (left in threads() - before) {
@@ -127,9 +127,7 @@ class OrdersTest {
     }
 
     private companion object {
-        /**
-         * How long callers may wait for each other before everything is stopped. It only determines how far they come.
-         */
+        /** Time in ms that the callers get before `shutdownNow`. It only determines how much they do. */
         const val STUCK_MS = 20L
     }
 }

@@ -8,9 +8,9 @@ import io.kotest.property.checkAll
 import kotlinx.coroutines.runBlocking
 
 /**
- * Checks `property` on values of `arb`. The seed is fixed, so only a change of the code can make a test fail.
- * `CLEARWAY_FUZZ_SEED=n` or `random`, and `CLEARWAY_FUZZ_RUNS=n`, search further. A failure prints the seed and the
- * shrunk value.
+ * Checks `property` on random values of `arb`. The seed is fixed, so a test can fail only after a change of the code.
+ * `CLEARWAY_FUZZ_SEED` sets another seed (a number, or `random`), and `CLEARWAY_FUZZ_RUNS` sets the number of values. A
+ * failure prints the seed and the shrunk value.
  */
 @OptIn(ExperimentalKotest::class)
 fun <A> forAll(arb: Arb<A>, runs: Int = 200, property: (A) -> Unit) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class SinglesMeasuredTest {
-    /** A clock whose readings take 100 ns each. It counts the readings of processor time. */
+    /** A clock whose readings take 100 ns each. It counts the readings of CPU time. */
     private class Counted : Clock {
         val now = AtomicLong()
         val cpuReadings = AtomicInteger()
@@ -35,7 +35,7 @@ class SinglesMeasuredTest {
     @AfterEach fun close(): Unit = executor.close()
 
     /**
-     * Returns the number of processor-time readings for `count` tasks, each of which begins when the one before has
+     * Returns how often the executor reads the CPU time during `count` tasks. Each task begins when the task before has
      * ended.
      */
     private fun readings(count: Int, task: () -> Unit): Int {

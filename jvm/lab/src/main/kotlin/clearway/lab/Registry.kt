@@ -18,9 +18,9 @@ import clearway.lab.protocol.Measured
 import clearway.lab.push.Ways
 import clearway.lab.push.measurePush
 
-/** All mechanisms of this runner, by scenario. */
+/** All mechanisms that this runner can measure, by scenario. */
 internal object Registry {
-    /** A mechanism's name. [unavailable] says why it cannot run here, or is null if it can. */
+    /** A mechanism of a scenario. [unavailable] says why it cannot run here, or is null if it can. */
     class Entry(val scenario: String, val mechanism: String, val unavailable: String?)
 
     private val offload =
@@ -40,7 +40,9 @@ internal object Registry {
             Callers.native.map { Entry(NATIVE, it.name, it.problem) } +
             Processes.names.map { Entry(PROCESS, it, null) }
 
-    /** Runs the whole measurement. Blocks. Throws, with the known names, if there is no such mechanism. */
+    /**
+     * Runs the measurement of a cell. Blocks. Throws if there is no such mechanism; the message lists the known ones.
+     */
     fun measure(cell: Cell): Measured {
         val found = offload[cell.scenario]
         return when {

@@ -2,12 +2,13 @@
 package clearway.meter
 
 /**
- * Returns the JSON of maps, lists, text, numbers, booleans and null. Leaves out a key whose value is [ABSENT]. Throws
- * `IllegalArgumentException` for NaN, infinity and other classes. The meter depends on no JSON library, so it has its
- * own writer.
+ * Writes maps, lists, text, numbers, booleans and null as JSON. Leaves out a key whose value is [ABSENT]. Throws
+ * `IllegalArgumentException` for NaN, infinity and other classes. The meter has its own writer, because it depends on
+ * no JSON library.
  */
 internal fun json(value: Any?): String = StringBuilder().also { write(value, it) }.toString()
 
+/** Marks a key that [json] leaves out. */
 internal object ABSENT
 
 private fun write(value: Any?, out: StringBuilder) {

@@ -12,17 +12,18 @@ import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
 
 /**
- * Measures how long an event thread was held, and by what. An `Executor` that runs its tasks on that thread, in order,
- * names the thread: `SwingUtilities::invokeLater`, an event loop, a single-thread executor. Any thread may call the
- * meter. It does not depend on the rest of Clearway.
+ * Measures the stalls of an event thread, and finds their causes. In a stall, the thread cannot answer events. The
+ * caller names the thread by an `Executor` that runs its tasks on that thread, in order: `SwingUtilities::invokeLater`,
+ * an event loop, or a single-thread executor. Any thread may call the meter. The meter does not depend on the rest of
+ * Clearway.
  */
 public object Meter {
     private val marks = Marks(MeterClock::nowMs)
 
     /**
-     * Watches a thread until the watch is closed. Returns at once; the thread answers the first beat when it reaches
-     * it. Starts a daemon thread, which adds a task of about 0.1 us to `executor` 500 times a second by default. The
-     * README states the cost.
+     * Watches a thread until the returned watch is closed. Does not wait for the thread. Starts a daemon thread that
+     * submits a task to `executor` 500 times a second by default. Such a task is called a beat, and takes about 0.1 us
+     * on the watched thread. The README states the whole cost.
      */
     @JvmStatic
     @JvmOverloads
@@ -35,11 +36,11 @@ public object Meter {
 
     /**
      * Runs `function` once on the thread of `executor` and reports its stalls. A function that blocks for 100 ms is one
-     * stall of 100 ms. Blocks the caller until the function has run, then for 0.1 s to collect late evidence. The
-     * report does not count that 0.1 s.
+     * stall of 100 ms. Blocks the caller until the function has run, and then for 0.1 s to collect late evidence. The
+     * report does not include that 0.1 s.
      *
-     * Do not call it on the watched thread, which would wait for itself. An interrupt ends the caller's wait, but not
-     * the function.
+     * Do not call it on the watched thread, which would wait for itself. An interrupt ends the caller's wait with an
+     * `InterruptedException`, but does not stop the function.
      *
      * @throws Exception the exception of the function, as the same object
      * @throws java.util.concurrent.RejectedExecutionException if the executor rejects tasks
@@ -54,8 +55,9 @@ public object Meter {
     ): Measurement<T> = measured(executor, options) { CompletableFuture.completedFuture(function.call()) }
 
     /**
-     * Measures a function that returns before its work is done. Until its stage ends, every stall of the thread counts,
-     * including those of unrelated tasks. Otherwise as [measure].
+     * Measures a function that returns a stage before its work is done. The measurement ends when the stage completes.
+     * Until then it counts every stall of the thread, including stalls of unrelated tasks. Otherwise it works as
+     * [measure] does.
      */
     @JvmStatic
     @JvmOverloads
@@ -66,23 +68,25 @@ public object Meter {
         function: Callable<out CompletionStage<T>>,
     ): Measurement<T> = measured(executor, options) { function.call().toCompletableFuture() }
 
-    /** Opens a label for the calling thread. Stalls name the label until it is closed. */
+    /**
+     * Opens a label for the calling thread. Each stall of that thread lists the labels that were open during the stall.
+     */
     @JvmStatic
     public fun mark(label: String): Mark {
         val entry = marks.open(label)
         return Mark { marks.close(entry) }
     }
 
-    /** Runs `action` under a label for the calling thread. Its exceptions reach the caller. */
+    /** Runs `action` while a label is open for the calling thread. Exceptions of `action` reach the caller. */
     @JvmStatic
     public fun mark(label: String, action: Runnable) {
         mark(label).use { action.run() }
     }
 
     /**
-     * Measures round trips from the caller to the thread of `executor` and back, and each way. Blocks the caller. Do
-     * not call it on the executor's thread, which would wait for itself. An interrupt ends the series; the report then
-     * covers the finished trips, and the caller's interrupt flag stays set.
+     * Measures round trips from the caller to the thread of `executor` and back, and the times each way. Blocks the
+     * caller. Do not call it on the executor's thread, which would wait for itself. An interrupt ends the series. The
+     * report then covers the finished trips, and the caller's interrupt status stays set.
      *
      * @throws java.util.concurrent.RejectedExecutionException if the executor rejects tasks
      */
@@ -92,8 +96,8 @@ public object Meter {
         pinged(answering(executor), options, sameClock = true)
 
     /**
-     * Measures round trips to a peer that has its own clock. Every trip bounds the offset between the clocks. One-way
-     * times are reported with the error that the offset leaves. Otherwise as [ping].
+     * Measures round trips to a peer that has its own clock. Every trip limits the possible offset between the two
+     * clocks. The report states the one-way times and their remaining error. Otherwise it works as [ping] does.
      *
      * @throws java.util.concurrent.ExecutionException if a ping fails; its cause is the ping's failure
      */
@@ -127,8 +131,8 @@ public object Meter {
     }
 
     /**
-     * One measured call, on the watched thread. Only the time up to the function's return is known to have held the
-     * thread.
+     * One measured call, which runs on the watched thread. The call held the thread until the function returned. The
+     * function's stage may complete later.
      */
     private class Run<T>(
         private val watcher: Watcher,

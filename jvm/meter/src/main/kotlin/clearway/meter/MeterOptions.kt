@@ -6,7 +6,7 @@ import java.util.function.Consumer
 /**
  * Options of [Meter.watch] and [Meter.measure]. Set them before use, on one thread at a time.
  *
- * Every setter throws `IllegalArgumentException` for a value out of range. The message contains the value.
+ * A setter throws `IllegalArgumentException` for a number out of range. The message contains the number.
  */
 public class MeterOptions {
     internal var hz = 60.0
@@ -17,27 +17,27 @@ public class MeterOptions {
     internal var stallsMax = STALLS_MAX
     internal var onStall: Consumer<in Stall>? = null
 
-    /** Frame rate for hitches and estimated frames. Default: 60. */
+    /** Sets the frame rate for hitches and estimated frames, in Hz. Default: 60. */
     public fun hz(hz: Double): MeterOptions = apply {
         require(hz > 0 && hz <= 1000) { "hz must be over 0, at most 1000: hz=$hz" }
         this.hz = hz
     }
 
-    /** Shortest stall that is recorded. Default: 4 ms. */
+    /** Sets the length of the shortest stall that is recorded, in ms. Default: 4 ms. */
     public fun floorMs(floorMs: Double): MeterOptions = apply {
         require(floorMs >= 1 && floorMs.isFinite()) { "floorMs must be 1 or more: floorMs=$floorMs" }
         this.floorMs = floorMs
     }
 
-    /** Name of this run in the report. */
+    /** Sets the name of this run in the report. */
     public fun label(label: String): MeterOptions = apply { this.label = label }
 
-    /** Whether to sample the stack of a held thread. Default: true. */
+    /** Sets whether the meter samples the stack of a held thread. Default: true. */
     public fun stacks(stacks: Boolean): MeterOptions = apply { this.stacks = stacks }
 
     /**
-     * Time between beats. Default: 2 ms for a watch, 1 ms for a measurement. The start of a stall is known to plus or
-     * minus half of it.
+     * Sets the time between beats, in ms. Default: 2 ms for a watch, 1 ms for a measurement. The error of a stall's
+     * start is plus or minus half of this time.
      */
     public fun beatMs(beatMs: Double): MeterOptions = apply {
         require(beatMs in 1.0..1000.0) { "beatMs must be 1 to 1000: beatMs=$beatMs" }
@@ -45,8 +45,8 @@ public class MeterOptions {
     }
 
     /**
-     * Number of stalls that are kept. Default: 10,000. Beyond it the oldest are dropped, and the report covers the time
-     * after them.
+     * Sets the maximum number of stalls that are kept. Default: 10,000. If there are more, the oldest are dropped, and
+     * the report covers the time after them.
      */
     public fun stallsMax(stallsMax: Int): MeterOptions = apply {
         require(stallsMax >= 1) { "stallsMax must be 1 or more: stallsMax=$stallsMax" }
@@ -54,23 +54,32 @@ public class MeterOptions {
     }
 
     /**
-     * Sets a function that is called with each stall of a watch, on the meter's own thread. The call comes once the
-     * cause is known, 0.1 s after the stall's end. The function should be fast: the meter observes nothing while it
-     * runs. Its exceptions go to the thread's uncaught-exception handler.
+     * Sets a function that gets each stall of a watch. The meter's own thread calls it 0.1 s after the stall's end,
+     * when the cause is known. [StallWatch.close] calls it on the closing thread for the stalls that remain. The
+     * function should be fast, because the meter observes nothing while the function runs. Its exceptions go to the
+     * thread's uncaught-exception handler.
      */
     public fun onStall(onStall: Consumer<in Stall>): MeterOptions = apply { this.onStall = onStall }
 
     internal companion object {
         /**
-         * A quarter of a frame at 60 Hz. A shorter stall costs no frame even at 240 Hz, and hitch ratios up to 250 Hz
-         * stay exact.
+         * Default of `floorMs`: about a quarter of a frame at 60 Hz. A shorter stall costs no frame even at 240 Hz, and
+         * hitch ratios up to 250 Hz stay exact.
          */
         const val FLOOR_MS = 4.0
-        /** At most about 3 MB of explained stalls. At one stall a second this covers almost three hours. */
+        /**
+         * Default of `stallsMax`. That many explained stalls take at most about 3 MB. At one stall a second, they cover
+         * almost three hours.
+         */
         const val STALLS_MAX = 10_000
-        /** Bounds the start of a stall to plus or minus 1 ms. The README states the cost. */
+        /**
+         * Default of `beatMs` for a watch. The error of a stall's start is plus or minus 1 ms. The README states the
+         * cost.
+         */
         const val BEAT_MS = 2.0
-        /** Bounds the start of a stall to plus or minus 0.5 ms. Used for the short time of a measurement. */
+        /**
+         * Default of `beatMs` for a measurement, which is short. The error of a stall's start is plus or minus 0.5 ms.
+         */
         const val BEAT_MS_BRIEF = 1.0
     }
 }

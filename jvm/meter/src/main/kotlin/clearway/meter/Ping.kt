@@ -11,17 +11,23 @@ import java.util.concurrent.CompletionStage
 import java.util.concurrent.Executor
 import java.util.concurrent.locks.LockSupport
 
-/** Answers pings. The stage completes with the peer's own clock in ms, read once, or with null. */
+/**
+ * A peer that answers pings. The stage of an answer completes with one reading of the peer's own clock, in ms. It
+ * completes with null if the peer sends no reading.
+ */
 public fun interface PingTarget {
     public fun ping(): CompletionStage<Double?>
 }
 
-/** A round trip on our clock. `remoteMs` is the peer's clock, or NaN if the peer did not send it. */
+/**
+ * A round trip. `sentMs` and `backMs` are on our clock. `remoteMs` is on the peer's clock, or NaN if the peer did not
+ * send it.
+ */
 internal class Trip(val sentMs: Double, val backMs: Double, val remoteMs: Double)
 
 /**
- * Sends pings one after another, and waits for each. An interrupt ends the series; the interrupt flag stays set for the
- * caller.
+ * Sends pings one after another, and waits for each answer. An interrupt ends the series. The caller's interrupt status
+ * stays set.
  */
 internal fun pinged(target: PingTarget, options: PingOptions, sameClock: Boolean): PingReport {
     val trips = ArrayList<Trip>(options.count)
@@ -44,14 +50,14 @@ internal fun pinged(target: PingTarget, options: PingOptions, sameClock: Boolean
     return pingReport(trips, sameClock)
 }
 
-/** Returns a target whose answers are the meter's own clock, read on the thread of `executor`. */
+/** Returns a target that answers with the meter's own clock, read on the thread of `executor`. */
 internal fun answering(executor: Executor): PingTarget = PingTarget {
     val answer = CompletableFuture<Double?>()
     executor.execute { answer.complete(MeterClock.nowMs()) }
     answer
 }
 
-/** Computes the report of a series. Pure. */
+/** Computes the report of a series. Reads no clock. */
 internal fun pingReport(trips: List<Trip>, sameClock: Boolean): PingReport {
     val firstMs = trips.firstOrNull()?.sentMs ?: 0.0
     val sorted = trips.map { it.backMs - it.sentMs }.sorted().toDoubleArray()

@@ -2,13 +2,13 @@
 package clearway.meter
 
 /**
- * One round trip. [atMs] counts from the first ping's start. [remoteTimeMs] is the peer's clock, or null if the peer
- * did not send it.
+ * One round trip. [atMs] counts from the start of the first ping. [remoteTimeMs] is a reading of the peer's clock, or
+ * null if the peer did not send one. All times are in ms.
  */
 public class PingSample
 internal constructor(public val atMs: Double, public val roundTripMs: Double, public val remoteTimeMs: Double?)
 
-/** Statistics of all round trips, in ms. A quantile is null where fewer than 20 samples lie beyond it. */
+/** Statistics of all round trips, in ms. A quantile is null if fewer than 20 samples lie beyond it. */
 public class RoundTrips
 internal constructor(
     public val n: Int,
@@ -20,26 +20,26 @@ internal constructor(
     public val p99: Double?,
 )
 
-/** One-way times, each within plus or minus [errorMs]. */
+/** Mean one-way times, in ms. Each is exact to plus or minus [errorMs]. */
 public class OneWay
 internal constructor(
-    /** The peer's clock minus ours. */
+    /** The peer's clock minus our clock. */
     public val clockOffsetMs: Double,
-    /** 0 if both sides read the same clock. */
+    /** Error bound. 0 if both sides read the same clock. */
     public val errorMs: Double,
     public val thereMsMean: Double,
     public val backMsMean: Double,
 )
 
-/** A series of round trips. Immutable; [toJson] writes the format of TypeScript's `ping()`. */
+/** The report of a series of round trips. Immutable. [toJson] writes the format of TypeScript's `ping()`. */
 public class PingReport
 internal constructor(
     public val samples: List<PingSample>,
     public val roundTripMs: RoundTrips,
-    /** Null if the peer does not send its clock. */
+    /** The one-way times. Null if the peer does not send its clock. */
     public val oneWay: OneWay?,
 ) {
-    /** Returns the report as one JSON object, without line breaks. Allocates it on each call. */
+    /** Returns the report as one JSON object, without line breaks. Allocates on each call. */
     public fun toJson(): String =
         json(
             mapOf(
@@ -77,7 +77,7 @@ internal constructor(
             )
         )
 
-    /** Returns the figures in one or two lines. */
+    /** Returns the figures as text of one or two lines. */
     override fun toString(): String {
         val all = roundTripMs
         if (all.n == 0) return "no ping came back"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** Returns the report in the format of `spec/stalls.schema.json`. Its keys are in the order of TypeScript's meter. */
+/**
+ * Returns the report in the format of `spec/stalls.schema.json`. The keys have the same order as in TypeScript's meter.
+ */
 internal fun jsonOf(report: StallReport): String =
     json(
         mapOf(
@@ -56,7 +58,7 @@ private fun mapOf(stall: Stall): Map<String, Any?> =
         "because" to stall.because,
         "machineMs" to stall.machineMs,
         "gcMs" to stall.gcMs,
-        // Always empty here: only browsers attribute stalls to scripts. The JVM has stacks.
+        // Always empty here: only browsers attribute stalls to scripts. The JVM has stacks instead.
         "scripts" to emptyList<Any>(),
         "stacks" to stall.stacks.map { mapOf("frames" to it.frames, "seen" to it.seen) },
         "marks" to stall.marks.map { mapOf("label" to it.label, "overlapMs" to it.overlapMs) },

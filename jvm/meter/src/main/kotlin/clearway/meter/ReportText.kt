@@ -4,7 +4,7 @@ package clearway.meter
 import java.math.BigDecimal
 import java.math.RoundingMode
 
-/** Rounds the exact binary value to `digits` decimals, as JavaScript's `toFixed` does. */
+/** Formats a number with `digits` decimals. Rounds the exact binary value, as JavaScript's `toFixed` does. */
 internal fun fixed(value: Double, digits: Int): String =
     BigDecimal(value).setScale(digits, RoundingMode.HALF_UP).toPlainString()
 

@@ -11,15 +11,15 @@ public class StallWatch internal constructor(private val watcher: Watcher) : Aut
     @Volatile private var last: StallReport? = null
 
     /**
-     * Completes when the watched thread has answered for the first time, or its executor has refused a task. The meter
-     * detects stalls before that, too.
+     * Completes when the watched thread has answered for the first time, or when the watch has ended without an answer.
+     * The meter detects stalls before that, too.
      */
     public val ready: CompletableFuture<Void?>
         get() = watcher.ready.copy()
 
     /**
-     * Returns the report so far. Computes it from the kept stalls on each call, in O(n log n), and allocates. After
-     * [close] it returns the final report.
+     * Returns the report so far. Each call computes it from the kept stalls, in O(n log n) time, and allocates. After
+     * [close], returns the final report.
      */
     public fun report(): StallReport = last ?: watcher.report(MeterClock.nowMs())
 
@@ -29,8 +29,8 @@ public class StallWatch internal constructor(private val watcher: Watcher) : Aut
     }
 
     /**
-     * Stops watching. Blocks for some ms until the meter's thread has ended. [report] then always returns the final
-     * report. A second call does nothing.
+     * Stops watching. Blocks for some ms until the meter's thread has ended. [report] returns the final report
+     * afterwards. A second call does nothing.
      */
     override fun close() {
         synchronized(closing) { if (last == null) last = watcher.report(watcher.stop()) }

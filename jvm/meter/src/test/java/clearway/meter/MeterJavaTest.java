@@ -85,8 +85,8 @@ class MeterJavaTest {
                     if (!stall.getMarks().isEmpty()) told.complete(stall);
                 }));
         watch.getReady().get();
-        // Repeats until the watch reports a stall: a busy machine may keep the meter's own thread from its core through
-        // a stall.
+        // Repeats until the watch reports a stall. On a busy machine, the meter's own thread may have no core during a
+        // whole stall.
         do loop.submit(() -> Meter.mark("import", () -> work(40))).get();
         while (!told.isDone());
         assertEquals("import", told.get().getMarks().get(0).getLabel());
@@ -106,7 +106,8 @@ class MeterJavaTest {
             assertTrue(watch.report().getSources().stream()
                     .anyMatch(source -> source.getName().equals("garbage collection") && source.getAvailable()));
             List<byte[]> kept = new java.util.ArrayList<>();
-            // Repeats until a stall contains a collection: a collection of a small heap may take less than the floor.
+            // Repeats until a stall contains a collection. A collection of a small heap may be shorter than the
+            // shortest recorded stall.
             for (int i = 0; watch.report().getStalls().stream().noneMatch(stall -> stall.getGcMs() > 0); i++) {
                 if (i < 100) for (int j = 0; j < 10_000; j++) kept.add(new byte[100]);
                 loop.submit(System::gc).get();

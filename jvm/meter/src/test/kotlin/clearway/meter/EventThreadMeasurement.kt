@@ -5,7 +5,8 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Measures without assertions on time: `node scripts/jvm.mjs edt`. The test runner skips the class because of its name.
+ * Measures without assertions on time. `node scripts/jvm.mjs edt` runs it. The test runner skips this class because of
+ * its name.
  */
 class EventThreadMeasurement {
     @Test

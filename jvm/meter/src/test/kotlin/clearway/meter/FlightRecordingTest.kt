@@ -28,8 +28,8 @@ class FlightRecordingTest {
                 val options = MeterOptions().label("loop").onStall { if (it.stacks.isNotEmpty()) told.countDown() }
                 Meter.watch(events, options).use { watch ->
                     watch.ready.get()
-                    // Repeats until a stall has a stack: a busy machine may keep the meter's thread from its core
-                    // through a stall.
+                    // Repeats until a stall has a stack. On a busy machine, the meter's thread may have no core during
+                    // a whole stall.
                     do events.submit { Meter.mark("import") { held(60) } }.get() while (told.count > 0)
                 }
                 recording.stop()

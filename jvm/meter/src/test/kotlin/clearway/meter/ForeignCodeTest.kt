@@ -15,7 +15,7 @@ import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
-/** The meter calls two pieces of foreign code: the executor and `onStall`. */
+/** Tests the two pieces of foreign code that the meter calls: the executor and `onStall`. */
 class ForeignCodeTest {
     private class Odd : Throwable("odd")
 

@@ -12,15 +12,15 @@ import javax.swing.JLabel
 import javax.swing.SwingUtilities
 
 /**
- * A program with a window, whose event thread it holds for known times. Prints the clock's figures and the meter's
- * figures as one line of JSON. Arguments: `known [screenshot.png]`; or `seen`, which holds the thread until the meter
- * reports both a mark and a stack.
+ * A program with a window that holds its event thread for known times. Prints the lengths by the clock and by the
+ * meter, as one line of JSON. Its arguments are `known [screenshot.png]`, or `seen`. `seen` holds the thread until the
+ * meter reports both a mark and a stack.
  */
 object KnownStalls {
     private val edt = Executor(SwingUtilities::invokeLater)
     private val lengthsMs = listOf(10, 20, 50, 100)
     private const val TIMES = 15
-    /** Largest delay before or after a wait that is accepted. A hand-over between two threads takes about 0.1 ms. */
+    /** Maximum accepted delay before or after a wait, in ns. A hand-over between two threads takes about 0.1 ms. */
     private const val BESIDE_NS = 1_000_000L
 
     @JvmStatic
@@ -45,17 +45,18 @@ object KnownStalls {
     }
 
     /**
-     * Holds the event thread several times and returns the waits that the machine did not lengthen. The machine may
-     * take a thread off its core right before or after a wait, and then the stall really is longer. A late task before
-     * or after the wait shows this; the wait is then dropped. The returned lengths come from the clock alone: from the
-     * wait's first line to the next task in the queue, because waking the thread that waits for the task holds the
-     * event thread, too. Tries up to ten times as many waits as it needs.
+     * Holds the event thread several times, and returns the waits that the machine did not lengthen. The machine may
+     * take the thread off its core right before or after a wait; the stall then really is longer. A late task before or
+     * after the wait shows that, and the wait is dropped. Tries up to ten times as many waits as it needs.
+     *
+     * The clock alone gives the returned lengths: from the wait's first line to the next task in the queue. That
+     * includes the time to wake the thread that waits for the task, because the wake holds the event thread, too.
      */
     private fun stalls(ms: Int): List<Map<String, Any>> {
         val known = ArrayList<Map<String, Any>>()
         for (index in 0 until TIMES * 10) {
             if (known.size == TIMES) break
-            // Varies the time so that the waits do not align with a heartbeat.
+            // Varies the time, so that the waits do not align with the beats.
             Thread.sleep(13L + index * 7 % 11)
             val name = "known $ms, $index"
             val askedNs = System.nanoTime()
@@ -75,8 +76,8 @@ object KnownStalls {
     }
 
     /**
-     * Repeats a wait until the meter reports it: a busy machine may keep the meter's own thread from its core through a
-     * stall.
+     * Repeats a wait until the meter reports it. On a busy machine, the meter's own thread may have no core during a
+     * whole stall.
      */
     private fun holdUntilSeen(watch: StallWatch): List<Map<String, Any>> {
         do {
@@ -94,7 +95,7 @@ object KnownStalls {
         frame.isVisible = true
     }
 
-    /** Spins for about `ms` and returns the real time in ms. */
+    /** Spins for about `ms`, and returns the real time in ms. */
     private fun busy(ms: Int): Double {
         val start = System.nanoTime()
         while (System.nanoTime() - start < ms * 1_000_000L) Thread.onSpinWait()

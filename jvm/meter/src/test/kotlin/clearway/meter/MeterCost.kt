@@ -8,8 +8,8 @@ import javax.swing.JFrame
 import javax.swing.SwingUtilities
 
 /**
- * Measures the cost of a watch: processor time of a JVM with an idle window, and time added to tasks of a busy event
- * thread.
+ * Measures the cost of a watch: the CPU time of a JVM with an idle window, and the time that a watch adds to the tasks
+ * of a busy event thread.
  */
 object MeterCost {
     private const val PAIRS = 3
@@ -43,14 +43,14 @@ object MeterCost {
             run()
         }
 
-    /** Returns the processor time in ms that the JVM uses per second while nothing happens. */
+    /** Returns the CPU time in ms that the JVM uses per second while it is idle. */
     private fun idleMs(): Double {
         val (fromCpu, from) = system.processCpuTime to System.nanoTime()
         Thread.sleep(IDLE_MS)
         return (system.processCpuTime - fromCpu) * 1e3 / (System.nanoTime() - from)
     }
 
-    /** Returns the time in us that one of many small tasks takes on the event thread, back to back. */
+    /** Returns the time in us per task when many small tasks follow each other on the event thread. */
     private fun busyUs(): Double {
         val done = CountDownLatch(1)
         val from = System.nanoTime()

@@ -4,7 +4,10 @@ package clearway.meter
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
 
-/** Holds a watched thread until the watch has reported two stalls, then prints the sources of evidence. */
+/**
+ * A program that holds a watched thread until the watch has reported two stalls. It then prints the sources of
+ * evidence.
+ */
 internal object MeterProgram {
     @JvmStatic
     fun main(args: Array<String>) {

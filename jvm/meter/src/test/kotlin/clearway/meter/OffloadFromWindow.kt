@@ -9,15 +9,15 @@ import javax.swing.JFrame
 import javax.swing.SwingUtilities
 
 /**
- * Runs the five workloads of the lab's family *offload* on the adaptive executor, started from Swing's event thread: a
- * hundred actions per batch, a budget of 1 ms, and a baseline without a batch. Prints a table: how long the event
- * thread was held at most, by the meter and in the calls alone.
+ * Runs the five workloads of the lab's family *offload* on the adaptive executor, from Swing's event thread. A batch
+ * has a hundred actions; the budget is 1 ms. A baseline runs no batch. Prints a table of the longest time that the
+ * event thread was held, as the meter saw it and in the calls alone.
  */
 object OffloadFromWindow {
     private const val BUDGET_MS = 1L
     private const val ACTIONS = 100
     private const val BATCHES = 150
-    /** Name of the baseline, which runs no work. It runs before and after the workloads. */
+    /** Name of the baseline, which runs no work. The baseline runs before and after the workloads. */
     private const val NOTHING = "nothing"
     private const val CELL_NS = 4_000_000_000L
     private val seeds = (0 until ACTIONS).toList()
@@ -46,11 +46,12 @@ object OffloadFromWindow {
         )
         AdaptiveExecutor().use { executor ->
             onEventThread { executor.registerEventThread(Thread.currentThread()) }
-            // Stacks are off: on JDK 17 a stack sample stops the whole JVM, which would be the longest stall.
+            // Samples no stacks. On JDK 17, a stack sample stops the whole JVM, which would be the longest stall.
             val options = MeterOptions().floorMs(1.0).beatMs(1.0).stacks(false)
             Meter.watch(SwingUtilities::invokeLater, options).use { watch ->
                 watch.ready.get()
-                // Waits for classes that AWT and the meter load on first use. They are not the executor's cost.
+                // Waits until AWT and the meter have loaded classes on first use. That time is not a cost of the
+                // executor.
                 Thread.sleep(500)
                 cell(NOTHING, watch) { CompletableFuture.completedFuture(null) }
                 for ((name, work) in works) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 
-/** JVMs that lack or forbid some features. The meter uses the rest. */
+/** Tests JVMs that lack or forbid some features. The meter must use the other features. */
 class PoorHostTest {
     private fun run(vararg options: String): List<String> {
         val java = File(System.getProperty("java.home"), "bin/java").path

@@ -9,13 +9,13 @@ import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Tag
 import org.junit.jupiter.api.Test
 
-/** A real window on a display of its own: Swing's event thread in a JVM that was started with that display. */
+/** Tests Swing's event thread with a real window, in a JVM that was started with a display of its own. */
 class SwingTest {
     @Test
     fun `a stall on Swing's event thread has its mark and a stack, and a measured function is one stall`() {
         val told = onDisplay("seen")
         val stalls = told["report"].asJsonObject["stalls"].asJsonArray.map { it.asJsonObject }
-        // The program held the thread until the meter had reported both.
+        // The program held the thread until the meter had reported both a mark and a stack.
         assertTrue(stalls.any { stall -> stall["marks"].asJsonArray.any { isLabel(it.asJsonObject, "held") } })
         assertTrue(stalls.any { "KnownStalls.busy" in it["stacks"].toString() }) { "stalls: $stalls" }
         val measured = told["measured"].asJsonObject
@@ -26,8 +26,8 @@ class SwingTest {
     }
 
     /**
-     * Prints figures that `make measure` checks. Each figure is one stall length; each sample is the error of one wait
-     * beyond 1 ms or 5 percent.
+     * Prints figures that `make measure` checks. There is one figure per stall length. A sample is the part of one
+     * wait's error that exceeds the tolerance: 1 ms or 5 percent, whichever is larger.
      */
     @Test
     @Tag("measure")
@@ -46,8 +46,8 @@ class SwingTest {
     private fun isLabel(mark: JsonObject, label: String) = mark["label"].asString == label
 
     /**
-     * Returns the error of a wait beyond the tolerance. Returns null if the meter's own thread was kept from its core:
-     * no stall has the mark, or the stated error is large.
+     * Returns how far the error of a wait is beyond the tolerance. Returns null if the meter's own thread had no core
+     * during the wait: then no stall has the mark, or the stated error is large.
      */
     private fun beyondTolerance(wait: JsonObject, report: JsonObject): Double? {
         val lengthMs = wait["lengthMs"].asDouble
@@ -68,7 +68,9 @@ class SwingTest {
     }
 
     private companion object {
-        /** 1 ms, plus the lateness of the system's timers. */
+        /**
+         * Maximum stated error, in ms, of a stall that counts: half a beat, plus the lateness of the system's timers.
+         */
         const val HALF_A_BEAT_MS = 1.25
     }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-/** Runs spec/vectors/meter.json, which TypeScript's meter passes, too. */
+/** Checks the meter against spec/vectors/meter.json. TypeScript's meter passes the same vectors. */
 class VectorsTest {
     private val vectors =
         JsonParser.parseString(Files.readString(Path.of("../../spec/vectors/meter.json"))).asJsonObject
@@ -149,7 +149,7 @@ class VectorsTest {
             json["gcSeen"].asBoolean,
         )
 
-    /** Rounds numbers to nine digits: sums differ beyond that when their order differs. */
+    /** Rounds numbers to nine digits. Sums in a different order differ in later digits. */
     private fun close(json: JsonElement): JsonElement =
         when {
             json is JsonObject -> JsonObject().apply { for ((key, value) in json.entrySet()) add(key, close(value)) }

@@ -4,7 +4,7 @@ package clearway.meter
 import java.io.IOException
 import java.util.concurrent.TimeUnit
 
-/** A virtual display on a free number. Needs the program Xvfb. */
+/** A virtual display with a free number. Needs the program Xvfb. */
 internal class VirtualDisplay private constructor(private val process: Process, val name: String) : AutoCloseable {
     override fun close() {
         process.destroy()
@@ -16,7 +16,7 @@ internal class VirtualDisplay private constructor(private val process: Process, 
             "Xvfb is missing, so nothing was tested on a real Swing window. " +
                 "Add it with: apt-get install -y --no-install-recommends xvfb"
 
-        /** Opens a display. Returns null without Xvfb. Xvfb ends with its last window, if nothing ends it before. */
+        /** Opens a display. Returns null without Xvfb. Xvfb also ends on its own when its last window is closed. */
         fun open(): VirtualDisplay? {
             val command =
                 listOf("Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-terminate")

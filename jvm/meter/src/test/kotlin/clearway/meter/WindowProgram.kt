@@ -3,9 +3,9 @@ package clearway.meter
 
 import java.io.File
 
-/** Runs a program with a window in a JVM of its own, because AWT takes its display from the JVM's environment. */
+/** Runs a program with a window in a JVM of its own, because AWT reads the display from the JVM's environment. */
 internal class WindowProgram(private val main: String) {
-    /** Returns the program's output on a display of its own, or null without Xvfb. */
+    /** Runs the program on a display of its own and returns its output. Returns null without Xvfb. */
     fun run(vararg args: String): String? =
         VirtualDisplay.open()?.use { display ->
             val java = File(System.getProperty("java.home"), "bin/java").path

@@ -47,7 +47,7 @@ class AdaptiveDispatcherTest {
 
     @Test
     fun `coroutines that block on a common barrier all finish`() = runBlocking {
-        // With two processors, 20 blocking coroutines need threads of their own.
+        // There are only two processors, so 20 blocking coroutines need elastic threads.
         val barrier = CyclicBarrier(20)
         val passed = List(20) { async(dispatcher) { barrier.await() } }.awaitAll()
         assertEquals((0 until 20).toSet(), passed.toSet())
@@ -63,7 +63,7 @@ class AdaptiveDispatcherTest {
                 delay(Long.MAX_VALUE)
             }
         first.await()
-        // This would never run if the delay held the thread.
+        // This coroutine would never run if the delay held the thread.
         assertEquals("ran", withContext(narrow) { "ran" })
         waits.cancelAndJoin()
     }
@@ -86,7 +86,7 @@ class AdaptiveDispatcherTest {
     @Test
     fun `coroutines of an ordered site run one at a time, in the order of their resumptions`() = runBlocking {
         val ordered = executor.asDispatcher(executor.site("ordered", SiteOptions().ordered()))
-        val seen = ArrayList<Int>() // No lock: the order of the coroutines must also order these writes.
+        val seen = ArrayList<Int>() // Needs no lock: the coroutines run in order.
         val inside = AtomicInteger()
         val all =
             List(200) { number ->

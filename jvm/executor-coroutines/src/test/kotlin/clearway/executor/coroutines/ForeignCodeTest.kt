@@ -25,9 +25,9 @@ import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
-/** Coroutines throw anything, hang, and call the executor: at every point where the dispatcher runs them. */
+/** Tests coroutines that throw anything, hang, or call the executor, at every point where the dispatcher runs them. */
 class ForeignCodeTest {
-    /** A point where foreign code runs. `reach` returns the jobs that must settle. */
+    /** A point where foreign code runs. `reach` triggers it, and returns the job that must settle. */
     private class Point(
         val name: String,
         val reach: suspend CoroutineScope.(on: CoroutineDispatcher, foreign: () -> Unit) -> Job,
@@ -80,7 +80,7 @@ class ForeignCodeTest {
             }
         }
 
-    /** Has a point reached, and all of it settled. */
+    /** Reaches a point, and waits until everything has settled. */
     private fun reach(point: Point, on: CoroutineDispatcher, foreign: () -> Unit) = runBlocking {
         val quiet = CoroutineExceptionHandler { _, _ -> }
         val scope = CoroutineScope(SupervisorJob() + quiet)

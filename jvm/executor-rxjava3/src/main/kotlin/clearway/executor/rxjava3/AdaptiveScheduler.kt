@@ -9,14 +9,16 @@ import io.reactivex.rxjava3.core.Scheduler
 import io.reactivex.rxjava3.schedulers.Schedulers
 
 /**
- * Returns a scheduler that runs work as tasks of `site`. The executor selects a CPU worker while the work keeps a
- * processor busy, and an elastic thread when it blocks, based on its measurements. So one scheduler replaces both
- * `computation()` and `io()`.
+ * Returns a scheduler that runs work as tasks of `site`. The executor measures the work. It uses a CPU worker if the
+ * work keeps a processor busy, and an elastic thread if the work blocks. So one scheduler replaces both `computation()`
+ * and `io()`.
  *
- * The tasks of one worker run in order and never at the same time, on any thread. The scheduling thread runs none of
- * the work. Delays hold no thread. Disposing of running work interrupts it. Allocates one task per schedule. After the
- * end of the executor, work goes to `RxJavaPlugins.onError` as a `RejectedExecutionException`, as with any executor.
+ * The tasks of one `Scheduler.Worker` run in order and never at the same time, on any thread. The scheduling thread
+ * runs none of the work. Delays hold no thread. Disposing of running work interrupts it. Allocates one task per
+ * scheduled job. After a shutdown of the executor, each job goes to `RxJavaPlugins.onError` as a
+ * `RejectedExecutionException`, as with any executor.
  *
- * Has no threads of its own. `Scheduler.shutdown` does nothing; the executor's owner ends it. Thread-safe.
+ * The scheduler has no threads of its own. `Scheduler.shutdown` does nothing; the executor's owner ends the executor.
+ * Thread-safe.
  */
 public fun AdaptiveExecutor.asScheduler(site: Site): Scheduler = Schedulers.from(asExecutorService(site), true)

@@ -50,7 +50,7 @@ class AdaptiveSchedulerTest {
     @Test
     fun `a worker runs its tasks in order, one at a time`() {
         val worker = scheduler.createWorker()
-        val seen = ArrayList<Int>() // No lock: the order of the work must also order these writes.
+        val seen = ArrayList<Int>() // Needs no lock: the work runs in order.
         val inside = AtomicInteger()
         val overlapped = AtomicInteger()
         val done = CountDownLatch(1_000)
@@ -91,7 +91,7 @@ class AdaptiveSchedulerTest {
     fun `delayed work holds no thread until it runs`() {
         val narrow = executor.asScheduler(executor.site("one at a time", SiteOptions().ordered()))
         val far = narrow.scheduleDirect({ throw AssertionError("an hour is not over") }, 1, TimeUnit.HOURS)
-        // None of these would run if the delay held the thread.
+        // None of this work would run if the delay held the thread.
         val soon = CountDownLatch(1)
         narrow.scheduleDirect(soon::countDown, 1, TimeUnit.MILLISECONDS)
         soon.await()
@@ -142,14 +142,14 @@ class AdaptiveSchedulerTest {
             try {
                 go.await()
             } catch (stop: InterruptedException) {
-                // Disposing interrupts the work.
+                // Disposing of the worker interrupts its work.
             }
         }
         repeat(10) { worker.schedule { ran.incrementAndGet() } }
         begun.await()
         worker.dispose()
         go.countDown()
-        // The executor ends once none of its work runs any more.
+        // `close` returns when none of the executor's work runs any more.
         executor.close()
         assertEquals(0, ran.get())
     }

@@ -20,9 +20,9 @@ import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
-/** Work throws anything, hangs, and calls the executor: at every point where the scheduler runs it. */
+/** Tests work that throws anything, hangs, or calls the executor, at every point where the scheduler runs it. */
 class ForeignCodeTest {
-    /** A point where foreign code runs; `reach` has it run. */
+    /** A point where foreign code runs. `reach` triggers it. */
     private class Point(val name: String, val reach: (on: Scheduler, foreign: () -> Unit) -> Unit)
 
     private val points =

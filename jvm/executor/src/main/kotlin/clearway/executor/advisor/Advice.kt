@@ -5,13 +5,13 @@ package clearway.executor.advisor
 public enum class AdviceCode {
     /** Run the site's work on the calling thread. */
     INLINE,
-    /** The site's tasks sleep on one of few workers, which runs nothing else meanwhile. */
+    /** The site's tasks sleep on one of few workers, and that worker runs nothing else meanwhile. */
     BLOCKS_CPU_WORKER,
-    /** Use as many threads as help: the site's tasks sleep. */
+    /** Use as many threads as help, because the site's tasks sleep. */
     MORE_THREADS,
-    /** Use no more threads than processors: the site's tasks do not sleep. */
+    /** Use no more threads than processors, because the site's tasks do not sleep. */
     FEWER_THREADS,
-    /** No other place would be faster by enough to matter. */
+    /** Change nothing: no other place would be faster by enough to matter. */
     FINE,
     /** Too few bursts were observed. */
     TOO_EARLY;
@@ -20,10 +20,11 @@ public enum class AdviceCode {
         get() = name.lowercase().replace('_', '-')
 }
 
-/** Confidence of an advice, by how many of the last bursts agree with it. */
+/** Confidence in an advice: how many of the last bursts agree with it. */
 public enum class Sureness {
     /** Fewer than 16 bursts, or fewer than three quarters agree. */
     LOW,
+    /** Every case between [LOW] and [HIGH]. */
     FAIR,
     /** At least 32 bursts, of which 95 % agree. */
     HIGH;
@@ -32,16 +33,17 @@ public enum class Sureness {
         get() = name.lowercase()
 }
 
-/** One advice for a site, with the numbers behind it. Immutable. */
+/** One advice for a site, with the numbers that support it. Immutable. */
 public class Advice
 internal constructor(
     public val code: AdviceCode,
     /** The advice as one sentence. */
     public val text: String,
-    /** Predicted speed-up: the median of the bursts. 1 if none is predicted. */
+    /** Predicted speed-up: the median over the bursts. 1 if no speed-up is predicted. */
     public val factor: Double,
-    /** Quartiles of [factor]. */
+    /** Lower quartile of [factor]. */
     public val factorLow: Double,
+    /** Upper quartile of [factor]. */
     public val factorHigh: Double,
     /** Number of recent bursts that were compared, at most 64. */
     public val bursts: Int,
@@ -50,19 +52,19 @@ internal constructor(
     public val sureness: Sureness,
 )
 
-/** Measurements of one site, and the advice for it. Immutable. Times in ns. */
+/** The measurements of one site, and the advice for it. Immutable. Times are in ns. */
 public class SiteAdvice
 internal constructor(
     public val name: String,
     public val tasks: Long,
     public val bursts: Long,
-    /** Tasks per burst: the mean of recent bursts. */
+    /** Mean number of tasks per burst, over recent bursts. */
     public val burstSize: Double,
-    /** Time from the submission of a burst's first task to the end of its last: the mean of recent bursts. */
+    /** Time from the submission of a burst's first task to the end of its last task: the mean of recent bursts. */
     public val burstNs: Double,
     /** Wall time per task. */
     public val taskNs: Double,
-    /** Processor time per task. NaN if it was never read. */
+    /** CPU time per task. NaN if it was never read. */
     public val taskCpuNs: Double,
     /** Time per task from its submission to its start. */
     public val waitNs: Double,
@@ -70,15 +72,14 @@ internal constructor(
     public val handNs: Double,
     /** Maximum number of tasks that ran at the same time. */
     public val threads: Int,
-    /** Number of bursts in whose tasks threads slept. */
+    /** Number of bursts in which threads slept in tasks. */
     public val sleptBursts: Long,
-    /**
-     * Predicted times of a burst of [burstSize] tasks: on the caller's thread, on one worker per processor, on as many
-     * threads as help.
-     */
+    /** Predicted time of a burst of [burstSize] tasks on the caller's thread. */
     public val inlineNs: Double,
+    /** Predicted time of a burst of [burstSize] tasks on one worker per processor. */
     public val cpuPoolNs: Double,
+    /** Predicted time of a burst of [burstSize] tasks on as many threads as help. */
     public val elasticNs: Double,
-    /** The most important advice first. Never empty. */
+    /** The advice, with the most important one first. Never empty. */
     public val advice: List<Advice>,
 )

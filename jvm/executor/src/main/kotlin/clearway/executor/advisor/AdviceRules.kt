@@ -3,16 +3,16 @@ package clearway.executor.advisor
 
 import clearway.executor.model.Place
 
-/** Facts about the watched executor. */
+/** Facts about a watched executor and its machine. */
 internal class Setting(
     val processors: Int,
     /** The executor's maximum number of threads, or `Int.MAX_VALUE` if unknown. */
     val threadsMax: Int,
-    /** Time in ns that work may take on an event thread. */
+    /** Returns the time in ns that work may take on an event thread. */
     val eventBudgetNs: () -> Long,
 )
 
-/** Derives advice from the measurements of a site. Pure. */
+/** Derives advice from the measurements of a site. It has no state. */
 internal class AdviceRules(private val setting: Setting) {
     fun advice(statistics: SiteStatistics): List<Advice> {
         val seen = statistics.ratios.getValue(Place.INLINE).count
@@ -32,7 +32,7 @@ internal class AdviceRules(private val setting: Setting) {
         val size = maxOf(1, Math.round(statistics.size.mean).toInt())
         if (statistics.model.mayBlock) return null
         if (statistics.fromEventThread && statistics.atWorstNs(size) > setting.eventBudgetNs()) return null
-        // A caller that does not wait gains, too, if the task is shorter than its hand-over.
+        // If a task is shorter than its hand-over, even a caller that does not wait gains.
         val gainsAnyway = statistics.model.itemNs < statistics.handNs.mean
         val condition =
             if (gainsAnyway)
@@ -110,12 +110,13 @@ internal class AdviceRules(private val setting: Setting) {
         const val LOW_UNDER = 16
         const val HIGH_FROM = 32
         /**
-         * Minimum speed-up for an advice. Predictions are accurate to a tenth, and a change to a program should gain
-         * more.
+         * Minimum speed-up for an advice. Predictions are accurate to a tenth, and a change of the program should gain
+         * more than that.
          */
         const val WORTH = 1.25
-        /** Up to this many threads per processor, a pool is meant for work that does not sleep. */
+        /** A pool with at most this many threads per processor is meant for work that does not sleep. */
         const val FEW = 2
+        /** Number of recent bursts that are compared. */
         const val COMPARED = 64
     }
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.ForkJoinPool
 import java.util.concurrent.ThreadPoolExecutor
 
 /**
- * Reports for existing executors where their tasks would be faster, and by how much. Uses the adaptive executor's
- * statistics, but changes nothing. Wrap each call site's executor with [watch] under a name of its own, use the
+ * Reports where the tasks of existing executors would run faster, and by how much. It uses the adaptive executor's
+ * statistics, and changes nothing. Wrap the executor of each call site with [watch], under a name of its own. Use the
  * returned executor, and request a [report] after the app has run for a while.
  *
  * Thread-safe. Starts no threads. Adds 1 to 2 us to a watched task, which is negligible for long tasks.
@@ -30,8 +30,8 @@ public class Advisor internal constructor(private val processors: Int, private v
     }
 
     /**
-     * Returns an executor that passes every task to `executor` and learns under `name`. Its shutdown shuts `executor`
-     * down. It changes neither where tasks run nor anything else. Use two names for two kinds of work.
+     * Returns an executor that passes every task to `executor` and measures it under `name`. It does not change where
+     * or how tasks run. Its shutdown shuts `executor` down. Use two names for two kinds of work.
      *
      * @throws IllegalArgumentException if the name is in use
      */
@@ -43,8 +43,8 @@ public class Advisor internal constructor(private val processors: Int, private v
     }
 
     /**
-     * Registers an event thread. Work that it submits is advised to run on it only if that work nearly always fits into
-     * `budget`.
+     * Registers an event thread. The report advises to run work on that thread only if the work nearly always fits into
+     * `budget`. The last `budget` applies to all event threads.
      */
     @JvmOverloads
     public fun registerEventThread(thread: Thread, budget: Duration = Duration.ofMillis(1)) {

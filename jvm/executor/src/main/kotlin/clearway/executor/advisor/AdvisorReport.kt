@@ -3,7 +3,7 @@ package clearway.executor.advisor
 
 import java.util.Locale
 
-/** Advice for every watched site. Immutable. */
+/** The advice for every watched site. Immutable. */
 public class AdvisorReport internal constructor(public val sites: List<SiteAdvice>) {
     /**
      * Returns one JSON object: `kind`, `version`, and `sites` with the fields of [SiteAdvice]. Times are in ns. An
@@ -12,7 +12,7 @@ public class AdvisorReport internal constructor(public val sites: List<SiteAdvic
     public fun toJson(): String =
         sites.joinToString(",", "{\"kind\":\"clearway-executor-advice\",\"version\":1,\"sites\":[", "]}") { site(it) }
 
-    /** Returns a text for a terminal: each site's advice, the most important first, and its numbers. */
+    /** Returns a text for a terminal. It lists each site's advice, the most important first, and the site's numbers. */
     override fun toString(): String =
         if (sites.isEmpty()) "no site is watched" else sites.joinToString("\n") { textOf(it) }
 

@@ -6,9 +6,9 @@ import clearway.executor.model.Observation
 import clearway.executor.model.Place
 
 /**
- * Tasks of one site that were in flight together. Starts with a task that is submitted while none is in flight, and
- * ends when all are done. A loop that submits a hundred tasks and then waits is one burst; a caller that waits for each
- * task makes bursts of one. Its owner locks it. Times in ns.
+ * Tasks of one site that were in flight together. A burst starts with a task that is submitted while none is in flight.
+ * It ends when all its tasks are done. A loop that submits a hundred tasks and then waits makes one burst; a caller
+ * that waits for each task makes bursts of one task. The owner locks it. Times are in ns.
  */
 internal class Burst(val firstNs: Long, private val collections: Long) {
     private var underWay = 0
@@ -40,7 +40,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     var handedNs: Long = 0
         private set
 
-    /** Time from the first task's submission to its start. A thread had to be woken for it. -1 before. */
+    /** Time from submission to start of the first task that started, including the wake of its thread. -1 before. */
     var firstWaitNs: Long = -1
         private set
 
@@ -74,13 +74,13 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         underWay--
     }
 
-    /** The task was refused: its hand-over does not end, and it never runs. */
+    /** Removes a task that the executor refused. Its hand-over does not end, and it never runs. */
     fun refused() {
         given--
         underWay -= 2
     }
 
-    /** The task was handed over and will never run. */
+    /** Removes a task that was handed over and will never run. */
     fun dropped() {
         given--
         underWay--
@@ -93,7 +93,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         threads = maxOf(threads, running)
     }
 
-    /** `ranCpuNs` is negative if the thread's processor time was not read. */
+    /** Records the end of a task. `ranCpuNs` is negative if the thread's CPU time was not read. */
     fun ended(beganNs: Long, atNs: Long, ranCpuNs: Long) {
         val tookNs = atNs - beganNs
         running--
@@ -110,7 +110,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     }
 
     /**
-     * Returns the burst as an observation for the model. With more concurrent tasks than processors, a thread that did
+     * Returns the burst as an observation for the model. If more tasks ran than there are processors, a thread that did
      * not run need not have slept.
      */
     fun observation(processors: Int, collectionsNow: Long): Observation =
@@ -129,11 +129,11 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
 
     companion object {
         /**
-         * Maximum number of counted callers. With this many, work on their own threads would use every processor
+         * Maximum number of counted callers. With more callers, work on their own threads would use every processor
          * anyway.
          */
         private const val CALLERS_MAX = 64
-        /** The tasks together used nearly the time of all processors. */
+        /** A burst is crowded if its tasks used more than this share of the time of all processors. */
         private const val CROWDED = 0.9
     }
 }

@@ -10,7 +10,7 @@ import jdk.jfr.Name
 import jdk.jfr.StackTrace
 import jdk.jfr.Timespan
 
-/** One burst of a watched site. Written at its end, so the event's own time is the time of writing. */
+/** One burst of a watched site. The event is written when the burst ends, so its time stamp is the end. */
 @Name("clearway.Burst")
 @Label("Burst")
 @Category("Clearway")
@@ -26,13 +26,13 @@ internal class BurstEvent : Event() {
     @JvmField @field:Label("Concurrent tasks") var threads: Int = 0
 }
 
-/** Writes into the running flight recordings. Does nothing if the runtime has no flight recorder. */
+/** Writes events to running flight recordings. Does nothing if the runtime has no flight recorder. */
 internal object FlightEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun burst(site: String, burst: Burst) {
-        // The first event of a JVM initializes the recorder, which takes up to a second. Skip that while nothing
-        // records.
+        // The first event of a JVM initializes the recorder, which takes up to a second. So this function writes no
+        // event before the recorder is initialized.
         if (isThere && burst.done > 0 && Writer.isRecorder) Writer.burst(site, burst)
     }
 

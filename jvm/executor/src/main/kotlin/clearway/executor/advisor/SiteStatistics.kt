@@ -6,7 +6,7 @@ import clearway.executor.model.Place
 import clearway.executor.model.Prediction
 import clearway.executor.model.SiteModel
 
-/** Recent ratios of a burst's measured time to its predicted time in another place. */
+/** The recent ratios of a burst's measured time to its predicted time in another place. */
 internal class Ratios {
     private val kept = DoubleArray(KEPT)
     private var next = 0
@@ -27,17 +27,21 @@ internal class Ratios {
         return sorted[(count * q).toInt().coerceAtMost(count - 1)]
     }
 
+    /** Returns how many ratios are greater than `ratio`. */
     fun over(ratio: Double): Int = (0 until count).count { kept[it] > ratio }
 
     private companion object {
-        /** Enough for stable quartiles, and replaced within about a minute at one burst per second. */
+        /**
+         * Number of ratios that are kept. It is enough for stable quartiles, and all are replaced within about a minute
+         * at one burst per second.
+         */
         const val KEPT = 64
     }
 }
 
 /**
- * The measurements of one site, from its bursts in the order of their ends. Pure; its owner locks it. The costs of
- * waking and handing over are those of the watched executor.
+ * The measurements of one site, from its bursts in the order of their ends. `costs` are the costs of waking and handing
+ * over in the watched executor. Reads no clock. The owner locks it.
  */
 internal class SiteStatistics(private var costs: Costs) {
     val model: SiteModel = SiteModel()
@@ -49,7 +53,7 @@ internal class SiteStatistics(private var costs: Costs) {
     var bursts: Long = 0
         private set
 
-    /** Number of bursts in whose tasks threads slept. */
+    /** Number of bursts in which threads slept in tasks. */
     var sleptBursts: Long = 0
         private set
 
@@ -59,10 +63,13 @@ internal class SiteStatistics(private var costs: Costs) {
     var threads: Int = 0
         private set
 
-    /** Means of recent bursts, in ns except for the size. */
+    /** Mean number of tasks per burst, over recent bursts. */
     val size: Follower = Follower()
+    /** Mean duration of recent bursts, in ns. */
     val elapsedNs: Follower = Follower()
+    /** Mean time in ns from a task's submission to its start. */
     val waitNs: Follower = Follower()
+    /** Mean time in ns that a submitting thread needs to hand over a task. */
     val handNs: Follower = Follower()
 
     fun burst(burst: Burst, collections: Long) {
@@ -97,7 +104,8 @@ internal class SiteStatistics(private var costs: Costs) {
     }
 
     /**
-     * Returns the predicted time in ns of a burst of `size` tasks from one caller in this place. 0 if nothing is known.
+     * Returns the predicted time, in ns, of a burst of `size` tasks from one caller in this place. Returns 0 if nothing
+     * is known.
      */
     fun predictedNs(place: Place, size: Int): Double =
         if (model.known) ns(Prediction(model, costs, size), place, size, callers = 1) else 0.0
@@ -110,19 +118,22 @@ internal class SiteStatistics(private var costs: Costs) {
             Place.ELASTIC -> prediction.elasticNs(prediction.elasticHelpers())
         }
 
-    /** Returns a time that hardly any burst of that size exceeds on its caller's thread. */
+    /** Returns a time in ns that hardly any burst of `size` tasks exceeds on its caller's thread. */
     fun atWorstNs(size: Int): Double = Prediction(model, costs, size).atWorstNs()
 
     private companion object {
         val PLACES = Place.entries
-        /** The same share as for the model's blocking batches. */
+        /**
+         * A burst slept if its threads were off their processors for more than this share of their wall time. The model
+         * uses the same share.
+         */
         const val ASLEEP = 0.6
         const val CAP = 4
         const val MEMORY = 16
     }
 }
 
-/** A moving mean of about sixteen values. NaN before the first. */
+/** A moving mean over about sixteen values. NaN before the first value. */
 internal class Follower {
     var mean: Double = Double.NaN
         private set

@@ -6,7 +6,9 @@ import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.TimeUnit
 
-/** Passes every task on and measures its times. Does not change what the wrapped executor does. */
+/**
+ * Passes every task to the wrapped executor and measures the task's times. It does not change where or when tasks run.
+ */
 internal class WatchedExecutor(
     private val behind: ExecutorService,
     private val site: WatchedSite,

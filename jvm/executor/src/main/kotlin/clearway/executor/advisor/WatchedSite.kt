@@ -5,7 +5,7 @@ import clearway.executor.host.Clock
 import clearway.executor.model.Costs
 import clearway.executor.model.Place
 
-/** One watched executor: its bursts and their measurements. Thread-safe. */
+/** The bursts of one watched executor, and their measurements. Thread-safe. */
 internal class WatchedSite(
     val name: String,
     private val setting: Setting,
@@ -40,7 +40,7 @@ internal class WatchedSite(
 
     fun begun(burst: Burst, givenNs: Long, atNs: Long): Unit = synchronized(this) { burst.begun(givenNs, atNs) }
 
-    /** Whether to read the thread's processor time for this task. */
+    /** Whether to read the thread's CPU time for this task. */
     fun readsCpu(): Boolean {
         val every = cpuEvery
         return every == 1 || synchronized(this) { unread++ % every == 0 }
@@ -60,7 +60,7 @@ internal class WatchedSite(
         if (current === burst) current = null
         statistics.burst(burst, clock.collections())
         FlightEvents.burst(name, burst)
-        // Limits the cost of two readings to a hundredth of a task, by reading rarely enough.
+        // Reads the CPU time of so few tasks that the readings cost at most a hundredth of the tasks' time.
         val share = costs.cpuClockNs * 2 / (MEASURED_SHARE * maxOf(1.0, statistics.model.itemNs))
         cpuEvery = if (statistics.model.warm) share.coerceIn(1.0, SELDOM).toInt() else 1
     }
@@ -88,8 +88,12 @@ internal class WatchedSite(
         }
 
     private companion object {
-        /** Splits the bursts of a site that is never idle: after a thousand tasks, or a second. */
+        /** Maximum number of tasks in a burst. If a site is never idle, a new burst begins after this many tasks. */
         const val BURST_MAX = 1024
+        /**
+         * Maximum time in ns from the first to the last submission of a burst. If a site is never idle, a new burst
+         * begins after this time.
+         */
         const val BURST_NS_MAX = 1_000_000_000L
         const val MEASURED_SHARE = 0.01
         const val SELDOM = 32.0

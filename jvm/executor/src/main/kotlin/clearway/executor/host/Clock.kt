@@ -5,7 +5,7 @@ import java.lang.management.GarbageCollectorMXBean
 import java.lang.management.ManagementFactory
 import java.lang.management.ThreadMXBean
 
-/** The executor's clocks. Tests pass their own. Never blocks. */
+/** The executor's clocks. Tests use their own implementation. No function blocks. */
 internal interface Clock {
     fun nanoTime(): Long
 
@@ -19,14 +19,18 @@ internal interface Clock {
     fun processCpuNs(): Long
 
     /**
-     * Returns for how long, in ns, the current thread was ready without a processor since it started, or -1. This
-     * distinguishes a preempted thread from a sleeping one. Takes about 5 us.
+     * Returns how long, in ns, the current thread has waited for a processor since it started. Returns -1 if unknown.
+     * This time distinguishes a preempted thread from a sleeping one. Takes about 5 us.
      */
     fun waitedForProcessorNs(): Long = -1
 
-    /** Returns the system's number of the current thread for later calls of [waitedForProcessorNs], or -1. */
+    /** Returns the system's number of the current thread, or -1. Pass it to [waitedForProcessorNs] later. */
     fun threadNumber(): Long = -1
 
+    /**
+     * Returns how long, in ns, the thread with this system number has waited for a processor since it started.
+     * Returns -1 if unknown.
+     */
     fun waitedForProcessorNs(threadNumber: Long): Long = -1
 
     /** Returns a number that grows with every garbage collection that may have stopped the threads. */
@@ -65,6 +69,6 @@ internal object SystemClock : Clock {
         return sum
     }
 
-    // JDK 19 names it `threadId`; JDK 17 has only this property.
+    // JDK 19 replaced this property by `threadId()`, which JDK 17 does not have.
     @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id
 }

@@ -7,8 +7,8 @@ import java.nio.file.Path
 import kotlin.math.ceil
 
 /**
- * Determines how many threads can run at the same time. The JVM counts the processors and applies its cgroup's limit.
- * This reads the limit again, for a JVM that ignores it (`-XX:-UseContainerSupport`).
+ * Determines how many threads can run at the same time. The JVM counts the processors and applies its cgroup's quota.
+ * This object reads the quota itself, because a JVM with `-XX:-UseContainerSupport` ignores it.
  */
 internal object Processors {
     fun available(
@@ -16,11 +16,13 @@ internal object Processors {
         seen: Int = Runtime.getRuntime().availableProcessors(),
     ): Int {
         val quota = quota(cgroups) ?: return seen
-        // Rounds up: otherwise no thread would use a fraction of a processor.
+        // Rounds up. Otherwise the fraction of a processor would stay unused.
         return minOf(seen, maxOf(1, ceil(quota).toInt()))
     }
 
-    /** Returns the processors that the cgroup may use, possibly a fraction. Null without a limit or a cgroup. */
+    /**
+     * Returns how many processors the cgroup may use, possibly a fraction. Returns null without a quota or a cgroup.
+     */
     fun quota(cgroups: Path): Double? {
         val second = words(cgroups.resolve("cpu.max"))
         if (second.size == 2) return ratio(second[0], second[1])

@@ -7,7 +7,9 @@ import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** Reads the Linux scheduler's counters of a thread from `schedstat`. Returns -1 if there is no such file. */
+/**
+ * Reads the Linux scheduler's counters of a thread from `schedstat`. The functions return -1 if there is no such file.
+ */
 internal object Scheduler {
     private const val OWN = "/proc/thread-self"
     private val told = File("$OWN/schedstat").canRead()
@@ -23,12 +25,15 @@ internal object Scheduler {
     }
 
     /**
-     * Returns for how long, in ns, the current thread was ready without a processor. -1 if the system does not count
+     * Returns how long, in ns, the current thread has waited for a processor. Returns -1 if the system does not count
      * it. Allocates; takes about 5 us.
      */
     fun waitedNs(): Long = waitedNs(OWN)
 
-    /** Returns the same for the thread of this process with this number. -1 if it has ended. */
+    /**
+     * Returns how long, in ns, another thread of this process has waited for a processor. `number` is the thread's
+     * system number. Returns -1 if that thread has ended.
+     */
     fun waitedNs(number: Long): Long = if (number < 0) -1 else waitedNs("/proc/self/task/$number")
 
     private fun waitedNs(folder: String): Long {
@@ -42,6 +47,8 @@ internal object Scheduler {
         }
     }
 
-    /** Returns the second field of "ran waited slices" in ns, or -1 for another format. */
+    /**
+     * Returns the second field of a line `ran waited slices`: the waiting time in ns. Returns -1 for another format.
+     */
     fun second(line: String): Long = line.trim().split(' ').getOrNull(1)?.toLongOrNull() ?: -1
 }

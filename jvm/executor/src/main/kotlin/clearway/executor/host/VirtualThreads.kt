@@ -7,9 +7,8 @@ import java.lang.invoke.MethodType
 import java.util.concurrent.ThreadFactory
 
 /**
- * Access to virtual threads from JDK 24 on, where a thread that waits inside `synchronized` no longer pins its carrier.
- * Uses method handles, looked up once, so that JDK 17 alone can build everything. The result is a plain
- * [ThreadFactory].
+ * Creates virtual threads from JDK 24 on. Since that version, a thread that waits inside `synchronized` no longer pins
+ * its carrier. Finds the methods at run time, once, as method handles, so that the code compiles with JDK 17.
  */
 internal object VirtualThreads {
     private const val SINCE = 24
@@ -17,10 +16,13 @@ internal object VirtualThreads {
         findVirtual(Thread::class.java, "isVirtual", MethodType.methodType(Boolean::class.java))
     }
 
-    /** Returns whether `thread` is virtual, on any JDK that has virtual threads. */
+    /** Returns whether `thread` is virtual. Returns false on a JDK without virtual threads. */
     fun isVirtual(thread: Thread): Boolean = isVirtual != null && isVirtual.invoke(thread) as Boolean
 
-    /** Returns a factory of virtual threads named `prefix` and a number, or null if platform threads are better. */
+    /**
+     * Returns a factory of virtual threads named `prefix` and a number. Returns null before JDK 24, where platform
+     * threads are better.
+     */
     fun factory(prefix: String): ThreadFactory? {
         if (Runtime.version().feature() < SINCE) return null
         return find {

@@ -2,11 +2,11 @@
 package clearway.executor.model
 
 /**
- * A histogram of the durations of a site's items, by powers of two ns. The counts fade, so that it follows a site that
- * changes.
+ * A histogram of the durations of a site's items, with one bucket per power of two, in ns. The model fades old counts,
+ * so the histogram follows a site that changes.
  *
- * Bucket `b` holds durations from 2^b up to 2^(b+1) ns; 0 ns counts as 1. Not thread-safe. Allocates nothing after
- * construction.
+ * Bucket `b` holds durations from 2^b to below 2^(b+1) ns; 0 ns counts as 1 ns. Not thread-safe. Allocates nothing
+ * after construction.
  */
 internal class DurationHistogram {
     private val counts = DoubleArray(BUCKETS)
@@ -32,8 +32,8 @@ internal class DurationHistogram {
     fun clear(): Unit = fade(0.0)
 
     /**
-     * Returns the share, from 0 to 1, of the durations that may be `ns` or longer. Counts whole buckets, so it is an
-     * upper bound.
+     * Returns the share, from 0 to 1, of the durations that may be `ns` or longer. It counts whole buckets, so the
+     * result is an upper bound.
      */
     fun shareAbove(ns: Long): Double {
         if (total <= 0.0) return 0.0
@@ -43,7 +43,8 @@ internal class DurationHistogram {
     }
 
     /**
-     * Returns the upper end in ns of the bucket that contains the `quantile` of the durations. 0 if nothing was added.
+     * Returns the upper end, in ns, of the bucket that contains the `quantile` of the durations. Returns 0 if the
+     * histogram is empty.
      */
     fun atMostNs(quantile: Double): Long {
         if (total <= 0.0) return 0
@@ -59,7 +60,7 @@ internal class DurationHistogram {
     fun counts(): DoubleArray = counts.copyOf()
 
     companion object {
-        /** The last bucket also counts longer durations. 2^47 ns are 39 hours. */
+        /** Number of buckets. The last one holds durations from 2^47 ns (39 hours) on. */
         const val BUCKETS: Int = 48
 
         fun bucketOf(ns: Long): Int =

@@ -3,30 +3,31 @@ package clearway.executor.model
 
 /** A sample of a running batch. */
 internal class Look(
-    /** Number of items that no thread has started. */
+    /** Number of items that no thread has claimed. */
     val waiting: Int,
-    /** Number of threads in items that slept since the last sample. */
+    /** Number of threads that sleep in items. */
     val asleep: Int,
-    /** Number of threads in items that ran, or were ready without a processor. */
+    /** Number of threads that run items, or are ready to run without a processor. */
     val awake: Int,
-    /** Number of processors that were idle since the last sample. */
+    /** Estimated number of processors that the process did not use recently. */
     val idleProcessors: Int,
 )
 
 /**
- * Decides how many threads join a batch that runs longer than predicted. One instance per batch. Pure, except for its
- * state.
+ * Decides how many threads to add to a batch that runs for long. Each batch has its own instance. It changes only its
+ * own state.
  */
 internal class Growth(private val costs: Costs) {
     private var step = 1
     private var helped = false
 
-    /** Number of threads to add now. `elastic` selects elastic threads, else CPU workers. */
+    /** A number of threads to add now. `elastic` selects elastic threads, otherwise CPU workers. */
     class More(val threads: Int, val elastic: Boolean)
 
     /**
-     * Decides by one sample. Doubles the number at every sample while items wait, threads sleep in items and a
-     * processor is idle. A thread that is ready without a processor is not asleep, so no thread is added for it.
+     * Returns how many threads to add after one sample. While items wait, threads sleep in items and a processor is
+     * idle, each call adds twice as many elastic threads as the call before. A thread that is ready without a processor
+     * does not sleep, so no thread is added for it.
      */
     fun next(look: Look): More {
         if (look.waiting == 0 || look.awake >= costs.processors) return NONE
@@ -36,7 +37,8 @@ internal class Growth(private val costs: Costs) {
             return if (threads > 0) More(threads, elastic = true) else NONE
         }
         if (look.asleep > 0 || look.idleProcessors == 0) return NONE
-        // Asks CPU workers first. If none has joined by the next sample, all of them hang in other items.
+        // Adds CPU workers first. If none of them has joined by the next sample, all of them hang in other items. The
+        // next call then adds elastic threads.
         val more = More(minOf(costs.processors - look.awake, look.waiting), elastic = helped)
         helped = true
         return more

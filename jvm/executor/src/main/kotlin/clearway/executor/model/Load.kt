@@ -2,19 +2,21 @@
 package clearway.executor.model
 
 /**
- * Estimates how many processors the process uses, from its processor time. Linux updates that clock in steps of 10 ms:
- * between two readings 1 ms apart it shows no progress, or ten processors. So the window spans several steps, and
- * nothing is known before the first window has passed. Pure.
+ * Estimates how many processors the process uses, from its CPU time. Linux updates that clock in steps of 10 ms: two
+ * readings 1 ms apart would show either no progress or ten busy processors. So one estimate spans a window of several
+ * steps. The estimate is 0 before the first window has passed. Reads no clock itself.
  */
 internal class Load {
     private var fromCpuNs = -1L
     private var fromNs = 0L
 
-    /** Processors that the process used over the last complete window. 0 if unknown. */
+    /** Number of processors that the process used over the last complete window. 0 if unknown. */
     var used: Double = 0.0
         private set
 
-    /** Adds a reading: the process had used `cpuNs` at `nowNs`. -1 if the host does not count it. */
+    /**
+     * Adds a reading: the process had used `cpuNs` of CPU time at `nowNs`. `cpuNs` is -1 if the host does not count it.
+     */
     fun look(cpuNs: Long, nowNs: Long) {
         val ns = nowNs - fromNs
         val known = cpuNs >= 0 && fromCpuNs >= 0
@@ -26,7 +28,10 @@ internal class Load {
     }
 
     companion object {
-        /** Five steps of Linux's clock. The error is at most a fifth of a processor, which rounding removes. */
+        /**
+         * Length of the window, in ns: five steps of Linux's clock. The error is at most a fifth of a processor, which
+         * rounding removes.
+         */
         const val WINDOW_NS: Long = 50_000_000
         private const val STALE_NS = 4 * WINDOW_NS
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
-/** Places where a batch can run. */
+/** The threads that a batch can run on. */
 internal enum class Place {
     /** The caller alone. */
     INLINE,
@@ -11,31 +11,36 @@ internal enum class Place {
     ELASTIC,
 }
 
-/** The measurements of one finished batch. Times in ns. */
+/** The measurements of one finished batch. Times are in ns. */
 internal class Observation(
     val place: Place,
     /** Number of items that ran to their end and were timed. */
     val items: Int,
-    /** Sum of their wall times, over all threads. */
+    /** Sum of the wall times of these items, over all threads. */
     val itemsNs: Long,
     /** Time from publishing the batch to the end of its last item. */
     val elapsedNs: Long,
-    /** Wall and CPU time of the threads whose CPU clock was read, over `cpuItems` items. 0 items if none was read. */
+    /** Number of items that ran on threads whose CPU clock was read. 0 if no thread's CPU clock was read. */
     val cpuItems: Int = 0,
+    /** Wall time of the threads whose CPU clock was read. */
     val cpuWallNs: Long = 0,
+    /** CPU time of the threads whose CPU clock was read. */
     val cpuNs: Long = 0,
-    /** Part of that time in which the threads were ready without a processor. 0 if the host does not count it. */
+    /** Part of `cpuWallNs` in which the threads were ready without a processor. 0 if the host does not count it. */
     val waitedNs: Long = 0,
-    /** Whether all processors were busy: then a thread that did not run need not have slept. */
+    /** Whether all processors were probably busy. A thread that did not run need not have slept then. */
     val crowded: Boolean = false,
-    /** Whether the garbage collector stopped the threads meanwhile. */
+    /** Whether the garbage collector ran during the batch, and may have stopped its threads. */
     val paused: Boolean = false,
     /** Whether threads slept in items while a processor was free. */
     val slept: Boolean = false,
-    /** Items per [DurationHistogram.bucketOf], if each item was timed. */
+    /** Number of items per [DurationHistogram.bucketOf]. Null unless each item was timed. */
     val buckets: IntArray? = null,
-    /** The [Prediction] of `elapsedNs` before corrections. 0 without a prediction. */
+    /** The [Prediction] of `elapsedNs` before corrections. 0 if there was no prediction. */
     val predictedNs: Double = 0.0,
-    /** Whether more threads joined than planned: then the batch says nothing about the plan. */
+    /**
+     * Whether the batch did not run as planned: more threads joined, its site is ordered, an item failed, or the batch
+     * was cancelled. The model then does not compare it with its prediction.
+     */
     val grew: Boolean = false,
 )

@@ -4,34 +4,43 @@ package clearway.executor.model
 /** How to run one batch. */
 internal class Plan(
     val place: Place,
-    /** Number of threads that are asked at once to join the caller. */
+    /** Number of threads that are asked to join the caller when the batch starts. */
     val helpers: Int,
     /** Number of items per claim. */
     val chunk: Int,
     /**
-     * Whether a chunk's items are so short that a thread claims them together. They are taken back only if the thread
-     * is stuck.
+     * Whether a thread claims a whole chunk at once, because the items are short. Other threads take items of the chunk
+     * back only if that thread is stuck.
      */
     val bulk: Boolean,
     val timeItems: Boolean,
     val timeBatch: Boolean,
     val readCpu: Boolean,
-    /** Time in ns after which the caller asks the CPU workers to help with the remaining items. */
+    /**
+     * Time in ns after which the caller asks the CPU workers to help with the remaining items. This request is called
+     * the beat.
+     */
     val beatNs: Long,
-    /** Number of items between two readings of the clock for the beat. */
+    /** Number of items that the caller runs between two clock readings for the beat. */
     val lookEvery: Int,
     val predictedNs: Double,
-    /** Number of batches of this size that the plan serves before the next planning. */
+    /** Number of batches of this size that use this plan before the site plans again. */
     val serves: Int = 1,
-    /** Whether little is known of the site. Then everything measurable is measured, at any cost. */
+    /** Whether the site has run only cold batches so far. Such a batch takes every measurement, at any cost. */
     val cold: Boolean = false,
 ) {
-    /** Whether the batch is so short that no other thread is notified of it, unless it turns out longer. */
+    /**
+     * Whether the caller runs the batch alone, because it is short. Other threads join only if the watchdog finds that
+     * the batch takes long.
+     */
     val alone: Boolean
         get() = serves > 1
 }
 
-/** Chooses a place with hysteresis, and measurements of negligible cost. Pure, except for its state. */
+/**
+ * Plans batches: chooses where they run and what they measure. It changes the place only for a clear gain, and keeps
+ * the cost of measuring negligible. It changes only its own state.
+ */
 internal class Planner(private val site: SiteModel) {
     private var current = Place.INLINE
     private var untimed = 0
@@ -48,9 +57,10 @@ internal class Planner(private val site: SiteModel) {
                 Place.ELASTIC ->
                     if (elasticHelpers == 0) Double.POSITIVE_INFINITY else prediction.elasticNs(elasticHelpers)
             }
-        // A batch that others may join is planned, published and learnt from each time. For batches that the caller
-        // runs alone, one plan serves many. Without this term, such batches would seem cheaper on workers, because they
-        // keep the workers awake: a hand-over then costs 0.1 us.
+        // Adds the cost of planning, publishing and learning to the places with several threads, because each of their
+        // batches pays it. Trivial batches that the caller runs alone share one plan. Without this term, trivial
+        // batches would seem cheaper on workers: frequent batches keep the workers awake, and a hand-over to an awake
+        // worker costs only 0.1 us.
         val aroundNs = if (runsInBulk && site.itemNs * size <= CHUNK_NS) LEARN_NS else 0
         fun whole(place: Place) = raw(place) * site.correction(place) + if (place == Place.INLINE) 0 else aroundNs
         var best = Place.INLINE
@@ -66,13 +76,13 @@ internal class Planner(private val site: SiteModel) {
         return measured(place, helpers, size, costs, raw(place))
     }
 
-    /** Whether items are reliably so short that a thread claims many at once. */
+    /** Whether items are reliably so short that a thread should claim many at once. */
     private val runsInBulk: Boolean
         get() = site.warm && !site.mayBlock && site.itemNs < BULK_BELOW_NS
 
     /**
-     * Returns the plan for an unknown site: item by item, all timed. The workers are asked after twice the time of
-     * waking them.
+     * Returns the plan for an unknown site or a single item. The caller runs the items one by one; all items of an
+     * unknown site are timed. The caller asks the workers for help after twice the time that waking them takes.
      */
     private fun first(size: Int, costs: Costs): Plan {
         val known = site.known
@@ -97,11 +107,11 @@ internal class Planner(private val site: SiteModel) {
         val perChunk = (CHUNK_NS / itemNs).coerceIn(1.0, size.toDouble()).toInt()
         val bulk = runsInBulk
         val timeItems = itemNs > costs.clockNs * 2 / MEASURED_SHARE
-        // Times batches rarely enough that timing costs less than a hundredth, but at least one in SELDOM.
+        // Times so few batches that timing costs less than 1 % of their work, but at least about one batch in SELDOM.
         val every = ((costs.clockNs * 2 + LEARN_NS) / (MEASURED_SHARE * workNs)).toInt().coerceAtMost(SELDOM)
-        // While the model remembers that the site blocked, items are claimed one by one, which costs as much as timing
-        // the batch. The model forgets it after about 200 timed batches. When one in a hundred was timed, that took
-        // 13,000 batches.
+        // Times every batch while the model remembers that the site blocked. Items are then claimed one by one, which
+        // costs as much as timing the batch. The model forgets after about 200 timed batches. When only one batch in a
+        // hundred was timed, forgetting took 13,000 batches.
         val timeBatch = timeItems || !site.warm || site.mayBlock || ++untimed > every
         if (timeBatch) untimed = 0
         val chunk =
@@ -128,7 +138,7 @@ internal class Planner(private val site: SiteModel) {
         )
     }
 
-    /** Times the next batch at any cost, because the last was unusual. */
+    /** Makes the next plan time its batch. Called after an unusual batch. */
     fun timeNext() {
         untimed = SELDOM
     }
@@ -136,26 +146,27 @@ internal class Planner(private val site: SiteModel) {
     companion object {
         private val PLACES = Place.entries.toTypedArray()
         /**
-         * Changes the place only if another is faster by more than this. The limit is below the accepted loss (1.10).
+         * The place changes only if the other place needs less than this share of the present place's time. Without a
+         * change, the loss stays below the accepted one (a factor of 1.10).
          */
         private const val WORTH_A_CHANGE = 0.94
-        /** Measuring takes at most a hundredth of the measured time. */
+        /** Maximum cost of measuring, as a share of the measured time. */
         private const val MEASURED_SHARE = 0.01
         /** Maximum number of trivial batches between two timed ones. */
         private const val SELDOM = 255
-        /** The cost of planning a batch, of publishing it and of learning from it: about 1.5 us. */
+        /** Cost in ns of planning a batch, publishing it and learning from it: about 1.5 us. */
         private const val LEARN_NS = 1_500
         /**
-         * Time between claims in ns. Neither claims nor a late reading of the clock are noticeable: 10 ns and 30 ns in
-         * 20 us.
+         * Intended duration of a chunk, in ns. In 20 us, neither a claim (10 ns) nor a clock reading (30 ns) is
+         * noticeable.
          */
         private const val CHUNK_NS = 20_000.0
         /**
-         * Maximum duration of items that are claimed in bulk. A claim takes 5 to 10 ns, which is over 3 % of a shorter
-         * item.
+         * Threads claim items in bulk if an item takes less than this, in ns. A claim takes 5 to 10 ns: up to 3 % of an
+         * item of 300 ns, and a larger share of a shorter item.
          */
         private const val BULK_BELOW_NS = 300.0
-        /** Number of claims per thread, so that the last thread to come still finds work. */
+        /** Minimum number of chunks per thread. A thread that joins late then still finds work. */
         private const val SHARES = 4
     }
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
-/** Predicts how long a batch of `size` items takes in each place, in ns, from the measurements of the site. Pure. */
+/**
+ * Predicts how long a batch of `size` items takes in each place, in ns, from the measurements of the site. It has no
+ * side effects.
+ */
 internal class Prediction(private val site: SiteModel, private val costs: Costs, private val size: Int) {
     private val workNs = site.itemNs * size
     private val cpuNs = site.cpuOrWallNs * size
 
-    /** No batch ends before its longest item. This is about the median of the longest of `size` items. */
+    /**
+     * Estimated duration of the batch's longest item, in ns: about the median of the longest of `size` items. No batch
+     * ends before its longest item.
+     */
     private val longestNs: Double = run {
         // `atMostNs` returns a bucket's upper end. Three quarters of it is the bucket's middle.
         val upper = site.durations.atMostNs(1.0 - 0.5 / size) * 0.75
@@ -14,8 +20,10 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
     }
 
     /**
-     * How long the other threads wait for the thread with the longest item, if that is claimed last: Graham's bound for
-     * claims in order. Items of one kind end half an item apart; a bucket is a factor of two wide.
+     * Time in ns that other threads wait at the end for the thread with the longest item, if that item is claimed last.
+     * This is Graham's bound for claims in order. If all items take the same time, threads end half an item apart.
+     * Durations of up to [SAME_KIND] times the mean count as the same, because a histogram bucket is a factor of two
+     * wide.
      */
     private val tailNs: Double = maxOf(site.itemNs / 2, longestNs - site.itemNs * SAME_KIND)
 
@@ -26,9 +34,9 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
     fun elasticNs(helpers: Int): Double = sharedNs(helpers, costs.startNs, costs.startedNs)
 
     /**
-     * Returns the time with `helpers` helpers. The caller hands over to one helper after another and then starts; a
-     * helper starts when it is awake. Helpers that come too late cost only their hand-over. Takes time in proportion to
-     * `helpers`.
+     * Returns the batch's predicted time in ns with `helpers` helpers. The caller hands over to one helper after
+     * another and then starts its own work. A helper starts when it is awake. A helper that comes too late costs only
+     * its hand-over. The calculation takes time in proportion to `helpers`.
      */
     private fun sharedNs(helpers: Int, handNs: Long, awakeNs: Long): Double {
         val (threads, endNs) = joinedNs(helpers, handNs, awakeNs)
@@ -36,7 +44,10 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
         return maxOf(endNs + tailNs * (1.0 - 1.0 / threads), processorsNs(threads), longestNs + awakeNs)
     }
 
-    /** Returns how many threads come in time, and when they finish if all items take the same time. */
+    /**
+     * Returns how many threads join before the batch ends, including the caller. Also returns the time in ns at which
+     * the batch ends, if all items take the same time.
+     */
     private fun joinedNs(helpers: Int, handNs: Long, awakeNs: Long): Pair<Int, Double> {
         var lateNs = handNs.toDouble() * helpers
         var threads = 1
@@ -53,20 +64,23 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
 
     private fun processorsNs(threads: Int) = cpuNs / minOf(threads, costs.processors)
 
-    /** Whether more threads than processors can help at all. */
+    /** Whether items sleep, so that more threads than processors can help. */
     val sleeps: Boolean
         get() = site.mayBlock || cpuNs < workNs * RUNS
 
     /**
-     * Returns [elasticNs] without the longest item, which no number of threads shortens. A single outlier would
-     * otherwise hide that all the other items end sooner.
+     * Returns [elasticNs] without the limits that the longest item sets. More threads do not shorten that item. With
+     * these limits, one outlier would hide that more threads end all the other items sooner.
      */
     private fun spreadNs(helpers: Int): Double {
         val (threads, endNs) = joinedNs(helpers, costs.startNs, costs.startedNs)
         return maxOf(endNs, processorsNs(threads))
     }
 
-    /** Returns the fastest number of elastic threads, in steps of a half up to one per item. */
+    /**
+     * Returns the number of elastic helpers with the shortest predicted time. Tries numbers that grow by half each
+     * time, up to one thread per item.
+     */
     fun elasticHelpers(): Int {
         val most = minOf(size - 1, costs.elasticMax)
         var best = minOf(1, most)
@@ -84,14 +98,24 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
         return best
     }
 
-    /** Returns a time that hardly any batch exceeds, for guarantees to an event thread. */
+    /**
+     * Returns a time in ns that hardly any batch exceeds on the calling thread. It serves to keep long work off event
+     * threads. Returns infinity if the site is unknown.
+     */
     fun atWorstNs(): Double = if (!site.known) Double.POSITIVE_INFINITY else maxOf(workNs * 2, longestNs * 2)
 
     companion object {
+        /** The longest item counts as longer than the others only above this multiple of the mean. */
         private const val SAME_KIND = 1.5
-        /** Work that uses its processor for more than this share of its time does not gain from more threads. */
+        /**
+         * Work that uses its processor for at least this share of its time does not gain from more threads than
+         * processors.
+         */
         private const val RUNS = 0.9
-        /** More threads cost other work. Adding half as many again must gain at least 2 %. */
+        /**
+         * An increase of the threads by half must shorten the batch by at least 2 %, because more threads slow other
+         * work down.
+         */
         private const val WORTH_MORE_THREADS = 0.98
     }
 }

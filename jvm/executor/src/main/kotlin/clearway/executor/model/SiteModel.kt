@@ -2,23 +2,23 @@
 package clearway.executor.model
 
 /**
- * The measurements of one call site. Pure: a function of the observations, in their order. Not thread-safe. Allocates
- * nothing after construction.
+ * Learns the costs of one call site from its batches. The state depends only on the observations and their order. Not
+ * thread-safe. Allocates nothing after construction.
  */
 internal class SiteModel {
-    /** Wall time per item in ns. NaN before the first observation. */
+    /** Wall time per item, in ns. NaN before the first observation. */
     var itemNs: Double = Double.NaN
         private set
 
-    /** CPU time per item in ns. NaN before a CPU clock was read. */
+    /** CPU time per item, in ns. NaN before a CPU clock was read. */
     var itemCpuNs: Double = Double.NaN
         private set
 
-    /** Number of batches that were learnt from. Excludes batches that the garbage collector disturbed. */
+    /** Number of batches that the model has learnt from. Excludes batches that a garbage collection disturbed. */
     var batches: Int = 0
         private set
 
-    /** 1 when the site was last seen to block. Fades with every batch that did not block. */
+    /** How recently the site blocked: 1 after a batch that blocked. Every batch that does not block reduces it. */
     var blockedMemory: Double = 0.0
         private set
 
@@ -30,24 +30,28 @@ internal class SiteModel {
     val known: Boolean
         get() = batches > 0
 
-    /** Whether the cold batches, with class loading and interpreted code, are over. */
+    /** Whether the site has run its cold batches, which load classes and run interpreted code. */
     val warm: Boolean
         get() = batches > COLD_BATCHES
 
-    /** Whether the site blocked recently enough to be remembered. */
+    /** Whether the site blocked recently. */
     val mayBlock: Boolean
         get() = blockedMemory > FORGOTTEN
 
-    /** Time in ns per item for which a thread uses its processor. The wall time if CPU time was never measured. */
+    /** CPU time per item, in ns. This is the wall time if CPU time was never measured. */
     val cpuOrWallNs: Double
         get() = if (itemCpuNs.isNaN()) itemNs else minOf(itemCpuNs, itemNs)
 
-    /** Returns the factor for predictions for `place`, from the errors of earlier ones. */
+    /**
+     * Returns the factor by which predictions for `place` must be multiplied. It comes from the errors of earlier
+     * predictions.
+     */
     fun correction(place: Place): Double = corrections[place.ordinal]
 
     fun observe(seen: Observation) {
         if (seen.items == 0) return
-        // A site that allocates much is stopped in every batch. The stops are then part of its cost.
+        // Skips a batch that a garbage collection disturbed. If collections disturb several batches in a row, the site
+        // allocates much, and the collections are part of its cost.
         if (seen.paused && known && ++pausedInARow < PAUSES_BELIEVED) return
         pausedInARow = 0
         val observedNs = seen.itemsNs.toDouble() / seen.items
@@ -58,7 +62,7 @@ internal class SiteModel {
         batches++
     }
 
-    /** Replaces everything by this observation. Cold observations do not mix into later ones. */
+    /** Replaces the learnt times by this observation alone. So cold batches do not influence later means. */
     private fun replace(observedNs: Double, seen: Observation) {
         itemNs = observedNs
         durations.clear()
@@ -70,14 +74,14 @@ internal class SiteModel {
     }
 
     /**
-     * Whether the time is less than half or more than double the known one: the site changed, a method was compiled, or
-     * the batch is an outlier.
+     * Whether the item time is less than half or more than double the known one. The site may have changed, a method
+     * may have been compiled, or the batch may be an outlier.
      */
     private fun isSurprise(observedNs: Double) = observedNs > itemNs * SURPRISE || observedNs < itemNs / SURPRISE
 
     /**
-     * Handles a surprise. The second in a row is believed completely; the first moves the mean as any other does, so
-     * that one outlier changes little.
+     * Learns from a surprising observation. The first one only moves the mean, so one outlier changes little. The
+     * second one in a row replaces the learnt times.
      */
     private fun surprise(observedNs: Double, seen: Observation) {
         if (++surprises < SURPRISES_BELIEVED) {
@@ -104,16 +108,17 @@ internal class SiteModel {
         else for (b in buckets.indices) if (buckets[b] > 0) durations.add(1L shl b, buckets[b].toDouble())
     }
 
-    /**
-     * Learns the CPU time. If all processors were busy, threads also waited for one: then the wall time says nothing
-     * about sleep, and only CPU time counts.
-     */
+    /** Learns the CPU time per item. Does nothing if no CPU clock was read. */
     private fun learnCpu(seen: Observation, gain: Double) {
         if (seen.cpuItems == 0) return
         val cpuNs = minOf(seen.cpuNs, seen.cpuWallNs).toDouble() / seen.cpuItems
         itemCpuNs = if (itemCpuNs.isNaN()) cpuNs else itemCpuNs + (cpuNs - itemCpuNs) * gain
     }
 
+    /**
+     * Learns whether the site blocks. If all processors were busy, threads also waited for a processor. The wall time
+     * then says nothing about sleep, so only [Observation.slept] counts.
+     */
     private fun learnBlocking(seen: Observation) {
         val asleepNs =
             if (seen.cpuItems == 0 || seen.crowded) 0.0 else (seen.cpuWallNs - seen.cpuNs - seen.waitedNs).toDouble()
@@ -134,28 +139,38 @@ internal class SiteModel {
 
     companion object {
         /**
-         * Number of first batches that load classes and run interpreted. They took 10 to 1,000 times as long as a warm
-         * one.
+         * Number of a site's first batches that count as cold. Cold batches load classes and run interpreted code; they
+         * took 10 to 1,000 times as long as a warm batch.
          */
         const val COLD_BATCHES: Int = 3
         /**
-         * About eight batches are remembered: an outlier moves the mean by an eighth, and a change takes a few batches.
+         * Weight of a new observation in the mean. One outlier moves the mean by an eighth of its distance, and a
+         * change of the site takes effect within a few batches.
          */
         private const val GAIN = 0.125
         private const val SURPRISE = 2.0
         private const val SURPRISES_BELIEVED = 2
+        /** A first surprise counts as at most this multiple of the mean, and as at least its inverse. */
         private const val LEAP = 4.0
-        /** After this many paused batches in a row, garbage collection counts as part of the site's cost. */
+        /** After this many disturbed batches in a row, garbage collection counts as part of the site's cost. */
         private const val PAUSES_BELIEVED = 4
-        /** A sleep must be longer than the precision of timers and clocks, and than preemption by one other thread. */
+        /**
+         * A batch blocked if its threads slept for more than this share of their wall time, and for more than
+         * [ASLEEP_NS]. A thread that one other thread preempts is off its processor for a smaller share.
+         */
         private const val ASLEEP_SHARE = 0.6
+        /** Minimum sleep of a batch that blocked, in ns. It is above the precision of timers and clocks. */
         private const val ASLEEP_NS = 20_000.0
-        /** 1 fades to [FORGOTTEN] in 190 batches. */
+        /** Factor on [blockedMemory] for each batch that did not block. It takes 190 batches from 1 to [FORGOTTEN]. */
         private const val FADE = 63.0 / 64
         private const val FORGOTTEN = 0.05
+        /** Maximum correction of a prediction, as a factor; its inverse is the minimum. */
         private const val CORRECTION = 4.0
         private const val CORRECTION_GAIN = 0.4
-        /** A place that was slower than predicted is tried again after about 40 batches. That costs at most 2 %. */
+        /**
+         * Every batch that runs elsewhere moves a place's correction towards 1 by this share. So a place that was
+         * slower than predicted is tried again after about 40 batches, which costs at most 2 %.
+         */
         private const val RETRY = 1.0 / 64
     }
 }

@@ -6,12 +6,11 @@ import clearway.executor.model.Growth
 import clearway.executor.model.Plan
 
 /**
- * A batch while it runs: threads join it, claim items ([Claims]) and run them until it ends ([Completion]). It is
- * published before any item runs, so that other threads can run what the caller has not begun, whatever the caller
- * hangs in.
+ * A running batch. Threads join it, claim items ([Claims]) and run them until the batch ends ([Completion]). The batch
+ * is published before any item runs, so that other threads can run the remaining items if the caller hangs in one.
  *
- * A trivial batch is `alone`: it is one chunk, which the caller owns from the start. One atomic operation then ends it,
- * unless another thread has opened it before ([open]); from then on it is a batch like any other.
+ * A trivial batch is `alone`: its items are one chunk, which the caller owns from the start. One atomic operation ends
+ * such a batch. If another thread opens it before ([open]), it continues as any other batch.
  */
 internal class Batch(
     val plan: Plan,
@@ -19,45 +18,53 @@ internal class Batch(
     private val body: Body,
     private val clock: Clock,
     private val context: Context?,
-    /** May others join? Not where the items are promised to run one after another. */
+    /** Whether other threads may join. False if the site is ordered. */
     val shareable: Boolean,
     private val registry: Registry,
     private val ended: Ended?,
     alone: Boolean = false,
 ) : Claims(size, alone, clock), Runnable {
-    /** Called once, by the thread that ends the batch, when nothing of it runs any more. */
+    /** Called once, by the thread that ends the batch, when no item of the batch runs any more. */
     fun interface Ended {
         fun ended(batch: Batch)
     }
 
-    /** Its request for the lock of an ordered site, when no thread waits for that. */
+    /** The request of an asynchronous batch for the lock of its ordered site. Null for all other batches. */
     @Volatile var lockWaiter: SiteLock.Waiter? = null
 
-    /** The batch of the same thread that this one is nested in. */
+    /** The batch that this batch is nested in, on the same thread. Null if there is none. */
     var outer: Batch? = null
 
-    /** The watchdog's, made when it first looks. */
+    /** Decides about more threads. Only the watchdog uses it, and creates it when it first samples this batch. */
     var growth: Growth? = null
+    /** Whether threads joined that were not planned. */
     @Volatile var grew: Boolean = false
+    /** Whether the watchdog found a thread asleep in an item. */
     @Volatile var slept: Boolean = false
+    /** Clock reading in ns when threads were first asked to join. 0 before. */
     @Volatile var offeredNs: Long = 0
-    /** The time until the first thread that was asked came; 0 before. */
+    /** Time in ns from `offeredNs` until the first of these threads joined. 0 before. */
     @Volatile var joinedAfterNs: Long = 0
 
-    /** Threads that were asked, and what asking took. */
+    /** Number of threads that were asked to join. */
     @Volatile var asked: Int = 0
+    /** Time in ns that asking them took. */
     @Volatile var askedNs: Long = 0
 
-    /** The collections until now, or -1 where the batch is too short for one to matter. */
+    /**
+     * Number of garbage collections of the JVM before the batch. -1 if the batch is too short for a collection to
+     * matter.
+     */
     val collections: Long = if (plan.readCpu) clock.collections() else -1
     val startNs: Long = if (plan.timeBatch) clock.nanoTime() else 0
+    /** Whether an earlier sample of the watchdog found this batch. Only the watchdog uses it. */
     var seenBefore = false
     val totals: Totals? = if (plan.timeBatch) Totals() else null
 
-    /** Asks others to join what takes longer than was thought; the caller runs it once. */
+    /** Asks workers to join, because the batch takes longer than predicted. The caller runs it at most once. */
     var beat: Runnable? = null
 
-    /** A thread that was asked joins. */
+    /** Joins the batch. Runs on a thread that was asked. */
     override fun run() {
         if (offeredNs != 0L && joinedAfterNs == 0L) joinedAfterNs = maxOf(1L, clock.nanoTime() - offeredNs)
         if (waiting == 0) return
@@ -66,7 +73,7 @@ internal class Batch(
             try {
                 context.enter()
             } catch (thrown: Throwable) {
-                return fail(thrown) // A thread-local's own code; another thread may not come.
+                return fail(thrown) // Code of a thread-local threw. Possibly no other thread joins, so the batch fails.
             }
         val lane = registry.lane()
         lane.inside++
@@ -76,15 +83,15 @@ internal class Batch(
         } finally {
             lane.inside--
             context.leave(scope)
-            Thread.interrupted() // What an item left of an interrupt is not for the next one.
+            Thread.interrupted() // An interrupt of an item must not reach the thread's next job.
         }
     }
 
     fun runAsCaller(): Unit = join(checkNotNull(caller))
 
     /**
-     * Runs all items of a batch that is alone, in this thread's lane, and withdraws it. False when others had a hand in
-     * it: it is then still published, and to be waited for.
+     * Runs an `alone` batch on the calling thread and withdraws it from `lane`. Returns false if another thread opened
+     * the batch or an item threw. The batch is then still published, and the caller must wait for its end.
      */
     fun runAlone(lane: Registry.Lane): Boolean {
         val me = checkNotNull(caller)
@@ -97,7 +104,7 @@ internal class Batch(
             index = me.item
         }
         if (thrown == null) {
-            // First out of sight and then over, so that one barrier serves for both.
+            // Withdraws the batch before it ends the batch, so that the barrier in `endAlone` orders both writes.
             lane.withdraw(outer)
             if (endAlone()) return true
             lane.publish(this)
@@ -109,7 +116,7 @@ internal class Batch(
         me.done(size)
         me.items = index
         try {
-            runClaims(me) // Of what was taken back.
+            runClaims(me) // Runs items that were taken back from this thread.
         } finally {
             me.leave()
             finish(me.items)
@@ -137,7 +144,7 @@ internal class Batch(
         }
     }
 
-    /** Runs what it can claim, and counts it in `me.items`. */
+    /** Claims and runs items until none is left, and counts them in `me.items`. */
     private fun runClaims(me: Participant) {
         val chunk = plan.chunk
         val isCaller = me === caller
@@ -166,7 +173,7 @@ internal class Batch(
                     if (clock.nanoTime() - startNs > plan.beatNs) callBeat()
                 }
             }
-            // An interrupt of the caller ends the batch, as it ends the waits of java.util.concurrent.
+            // An interrupt of the caller ends the batch, as an interrupt ends the waits in java.util.concurrent.
             if (me.thread.isInterrupted) cancel(null)
         }
     }
@@ -178,7 +185,7 @@ internal class Batch(
     }
 
     private fun runSpan(me: Participant, first: Int, end: Int) {
-        me.items += end - first // They are its own, and counted whatever they throw.
+        me.items += end - first // Counted first, so that an item that throws counts, too.
         for (index in first until end) {
             me.item = index
             runItem(index)
@@ -188,7 +195,8 @@ internal class Batch(
     private fun runBulk(me: Participant, first: Int, claimedEnd: Int) {
         me.begin(first, claimedEnd)
         if (wasCancelled) {
-            // Claimed before the cancelling closed the cursor, begun after it took the chunks back.
+            // This chunk was claimed before `cancel` closed the cursor, and begun after `cancel` took the chunks back.
+            // So it is dropped here.
             finish(me.giveUp(first))
             return
         }
@@ -197,7 +205,7 @@ internal class Batch(
             me.done(claimedEnd)
         } catch (thrown: Throwable) {
             fail(thrown)
-            // The rest of the chunk is dropped, except for the items that were taken back before.
+            // Drops the rest of the chunk, except for the items that were taken back before.
             val failed = me.item
             finish(me.giveUp(failed + 1))
             me.done(claimedEnd)

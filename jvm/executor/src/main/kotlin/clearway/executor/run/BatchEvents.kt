@@ -13,7 +13,7 @@ import jdk.jfr.Name
 import jdk.jfr.StackTrace
 import jdk.jfr.Timespan
 
-/** One batch that the executor learnt from. Written at its end, so the event's own time is the time of writing. */
+/** One batch that the executor learnt from. The event is written when the batch ends, so its time stamp is the end. */
 @Name("clearway.Batch")
 @Label("Batch")
 @Category("Clearway")
@@ -31,7 +31,7 @@ internal class BatchEvent : Event() {
     @JvmField @field:Label("More threads joined than were planned, or it ended early") var grew: Boolean = false
 }
 
-/** A site's batches run in another place from now on. */
+/** The executor chose another place for a site's batches. */
 @Name("clearway.Decision")
 @Label("Decision")
 @Category("Clearway")
@@ -46,7 +46,7 @@ internal class DecisionEvent : Event() {
     @JvmField @field:Label("Predicted, 0: not") @field:Timespan(Timespan.NANOSECONDS) var predicted: Long = 0
 }
 
-/** Writes into the running flight recordings. If none has ever run, it costs two field reads. */
+/** Writes events to running flight recordings. Costs two field reads if no recording ever ran. */
 internal object BatchEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
@@ -61,8 +61,8 @@ internal object BatchEvents {
     /** Loaded only if the JVM has a flight recorder. */
     private object Writer {
         /**
-         * The first event of a JVM initializes the recorder, which takes up to a second. Skip that while nothing
-         * records.
+         * Whether the recorder is initialized. Otherwise the first event of a JVM would initialize it, which takes up
+         * to a second.
          */
         val isRecorder: Boolean
             get() = FlightRecorder.isInitialized()

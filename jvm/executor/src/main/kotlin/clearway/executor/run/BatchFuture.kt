@@ -5,8 +5,8 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 
 /**
- * The future of a batch without a waiting caller. Cancelling it cancels the batch. It completes when no item of the
- * batch runs any more.
+ * The future of an asynchronous batch. `cancel` cancels the batch. The future completes when no item of the batch runs
+ * any more.
  */
 internal class BatchFuture : CompletableFuture<Void?>() {
     @Volatile var batch: Batch? = null

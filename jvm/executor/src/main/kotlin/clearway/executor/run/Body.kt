@@ -4,16 +4,20 @@ package clearway.executor.run
 import java.util.function.Consumer
 import java.util.function.IntConsumer
 
-/** Runs the item at an index. */
+/** Runs the items of a batch, given their indexes. */
 internal fun interface Body {
     fun run(index: Int)
 
-    /** Runs a chunk of `me` from `first` on, as far as `me` still owns it: [Participant.runFrom]. */
+    /**
+     * Runs the chunk of `me` from `first` on, as far as `me` still owns it. Returns the first index that `me` does not
+     * own.
+     */
     fun runFrom(me: Participant, first: Int): Int = me.runFrom(first) { run(it) }
 }
 
-// The loops below copy fields to locals. Other threads may take items back between two items, so the compiler would
-// read every field again for each item: half of a trivial item's overhead over a plain loop (0.5 of 1 ns).
+// The functions below copy fields to locals. Other threads may take items back between two items, so the compiler would
+// load every field again for each item. These loads cost 0.5 ns per item. That is half of the overhead of a trivial
+// item, which is 1 ns more than in a plain loop.
 
 /** Runs the items of an array, which must not change. */
 internal class ArrayBody<T>(private val items: Array<T>, private val action: Consumer<in T>) : Body {
@@ -37,7 +41,7 @@ internal class ListBody<T>(private val items: List<T>, private val action: Consu
     }
 }
 
-/** Runs the numbers themselves. */
+/** Passes each index to the action. */
 internal class CountBody(private val action: IntConsumer) : Body {
     override fun run(index: Int): Unit = action.accept(index)
 

@@ -5,8 +5,8 @@ import clearway.executor.host.Clock
 import java.util.concurrent.ConcurrentLinkedQueue
 
 /**
- * The items of a batch that no thread has claimed, and the threads that claim them. Takes back from a stuck thread what
- * it has claimed and not begun. A superclass of [Batch] for the same reason as [Completion].
+ * Tracks the unclaimed items of a batch and the threads that claim them. Takes items back from a stuck thread that has
+ * claimed but not begun them. It is a superclass of [Batch] rather than a part of it, so that a batch stays one object.
  */
 internal abstract class Claims(size: Int, alone: Boolean, clock: Clock) : Completion(size, alone, clock) {
     protected val cursor: Cursor = if (alone) NOTHING else Cursor(size)
@@ -20,17 +20,18 @@ internal abstract class Claims(size: Int, alone: Boolean, clock: Clock) : Comple
         if (alone) callerIsHere().ownsAll(size)
     }
 
-    /** Announces that the calling thread takes part. Called before the batch is published. */
+    /** Adds the calling thread as a participant. Called before the batch is published. */
     fun callerIsHere(): Participant = Participant(Thread.currentThread()).also { caller = it }
 
-    /** Number of items that no thread has claimed. */
+    /** Number of items that no thread has claimed, including items that were taken back. */
     val waiting: Int
         get() = cursor.left + (synchronized(this) { takenBack }?.size ?: 0)
 
     protected fun takesPart(me: Participant) {
         if (me !== caller)
             synchronized(this) { (participants ?: ArrayList<Participant>().also { participants = it }) += me }
-        // The thread that closes the cursor counts what it drops. This thread may come before the one that cancels.
+        // `cancel` sets its flag before it closes the cursor, and this thread may come between the two. Closes the
+        // cursor here, so that this thread begins no item. Only the first `close` counts the dropped items.
         if (wasCancelled) close()
     }
 
@@ -39,23 +40,23 @@ internal abstract class Claims(size: Int, alone: Boolean, clock: Clock) : Comple
         return caller?.let { helpers + it } ?: helpers
     }
 
-    /** Claims one item that was taken back; null when there is none. */
+    /** Claims one item that was taken back. Returns null if there is none. */
     protected fun claimTakenBack(): Int? = synchronized(this) { takenBack }?.poll()
 
-    /** Frees what a stuck thread has claimed and not begun, for other threads. Returns the number of items. */
+    /** Takes back the items that a stuck thread has claimed but not begun, for other threads. Returns their number. */
     fun takeBackFrom(stuck: Participant): Int {
         val back = synchronized(this) { takenBack ?: ConcurrentLinkedQueue<Int>().also { takenBack = it } }
         val taken = stuck.recall() ?: return 0
         for (index in taken) back.add(index)
-        // A failure that came between dropped the items that were there then.
+        // If the batch failed or was cancelled meanwhile, its `close` did not find these items. Drops them now.
         if (failure() != null || wasCancelled) close()
         return taken.last - taken.first + 1
     }
 
     override fun cancel(why: RuntimeException?) {
         if (!beginCancel(why)) return
-        // Closes before it interrupts: otherwise a thread could leave the item that it was interrupted in and begin
-        // another one, which nothing interrupts.
+        // Closes before it interrupts. Otherwise an interrupted thread could leave its item and begin another one,
+        // which would not be interrupted.
         close()
         for (one in everyone()) {
             one.recall()?.let { finish(it.last - it.first + 1) }

@@ -6,10 +6,10 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater
 import java.util.concurrent.locks.LockSupport
 
 /**
- * The end of a batch: counts the items that have not finished, keeps the first failure, and wakes the thread that
- * waits. A superclass of [Batch] rather than a part of it, so that a batch stays one object.
+ * Detects the end of a batch. Counts the unfinished items, keeps the first failure, and wakes the waiting thread. It is
+ * a superclass of [Batch] rather than a part of it, so that a batch stays one object.
  *
- * Everything that a thread did in an item happens before the end. Nothing of the batch runs after it.
+ * All actions of all items happen before the end of the batch. No item runs after the end.
  */
 internal abstract class Completion(size: Int, alone: Boolean, private val clock: Clock) {
     @Volatile private var unfinished = 0
@@ -21,7 +21,7 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
         private set
 
     init {
-        // Publishing the batch is barrier enough.
+        // Lazy stores are enough, because the batch is published with a barrier later.
         UNFINISHED.lazySet(this, size)
         if (alone) OPENNESS.lazySet(this, ALONE)
     }
@@ -29,25 +29,34 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
     val isOver: Boolean
         get() = unfinished <= 0 || openness == OVER
 
-    /** Called before any thread but the caller does anything with the batch. Returns false when it is over. */
+    /**
+     * Opens an `alone` batch to other threads. A thread other than the caller must call this before it uses the batch.
+     * Returns false if the `alone` batch is already over.
+     */
     fun open(): Boolean {
         if (openness == ALONE) OPENNESS.compareAndSet(this, ALONE, OPEN)
         return openness == OPEN
     }
 
-    /** Ends a batch that no other thread has opened. Returns false when one has. */
+    /** Ends an `alone` batch. Returns false if another thread has opened it. */
     protected fun endAlone(): Boolean = OPENNESS.compareAndSet(this, ALONE, OVER)
 
-    /** Hands out no further items, and counts those that no thread claimed as finished. */
+    /** Stops handing out items, and counts the unclaimed ones as finished. */
     protected abstract fun close()
 
-    /** Begins no further item and interrupts the threads in items. The batch ends when they have left. */
+    /**
+     * Cancels the batch. No further item begins, and the threads in items are interrupted. The batch ends when they
+     * have left. `why` becomes the failure; null if the caller was interrupted.
+     */
     abstract fun cancel(why: RuntimeException?)
 
-    /** Called once, when nothing of the batch runs any more, by the thread that ended it. */
+    /** Called once, by the thread that ended the batch, when no item runs any more. */
     protected abstract fun over()
 
-    /** Keeps the first failure as the batch's, and adds later ones to it as suppressed. Begins no further item. */
+    /**
+     * Records the failure of an item and closes the batch. The first failure is the batch's; later ones are added to it
+     * as suppressed.
+     */
     protected fun fail(thrown: Throwable) {
         synchronized(this) {
             val first = failure
@@ -56,7 +65,7 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
         close()
     }
 
-    /** Marks the batch as cancelled. Returns false when it was cancelled before, or is over. */
+    /** Marks the batch as cancelled. Returns false if it was already cancelled or is over. */
     protected fun beginCancel(why: RuntimeException?): Boolean {
         if (!open()) return false
         synchronized(this) {
@@ -74,12 +83,13 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
         over()
     }
 
-    /** Waits until nothing of the batch runs any more. Returns whether the thread was interrupted meanwhile. */
+    /** Waits until no item of the batch runs any more. Returns whether the thread was interrupted meanwhile. */
     fun await(): Boolean {
         if (isOver) return false
         waiter = Thread.currentThread()
         var interrupted = false
-        // Spins first: other threads are often at their last item, and waking a parked thread costs more than this.
+        // Spins first. Other threads are often in their last items, and waking a parked thread costs more than the
+        // spin.
         val spinUntil = clock.nanoTime() + SPIN_NS
         while (!isOver) {
             if (clock.nanoTime() < spinUntil) Thread.onSpinWait() else LockSupport.park(this)
@@ -92,12 +102,13 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
         return interrupted
     }
 
-    /** Why the batch failed, once it is over; null where every item ran. */
+    /** Returns the first failure of the batch, or null if there is none. */
     fun failure(): Throwable? = synchronized(this) { failure }
 
     private companion object {
         /**
-         * Less than waking a parked thread costs on a machine without load (5 to 40 us), so that it never loses much.
+         * Maximum duration of the spin, in ns. Waking a parked thread costs 5 to 40 us on a machine without load, so a
+         * useless spin loses little.
          */
         const val SPIN_NS = 20_000L
         const val OPEN = 0

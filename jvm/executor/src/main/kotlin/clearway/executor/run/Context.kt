@@ -2,16 +2,17 @@
 package clearway.executor.run
 
 /**
- * The parts of the caller's thread that are copied to helping threads: its context class loader, and the values of the
- * site's thread-locals. Read when the batch is made. A helper's own values are restored when it leaves.
+ * The parts of the caller's thread that helping threads copy: its context class loader, and the values of the site's
+ * thread-locals. They are read when the batch is created. A helper gets its own values back when it leaves.
  */
 internal class Context(private val locals: List<ThreadLocal<Any?>>, caller: Thread = Thread.currentThread()) {
     private val loader: ClassLoader? = caller.contextClassLoader
     private val values: Array<Any?> = valuesOf(locals)
 
-    /** The values of the helper's thread before. */
+    /** The helper's own values, from before it entered. */
     class Scope(val loader: ClassLoader?, val values: Array<Any?>)
 
+    /** Sets the caller's values on the current thread. Returns the thread's previous values for [leave]. */
     fun enter(): Scope {
         val thread = Thread.currentThread()
         val before = Scope(thread.contextClassLoader, valuesOf(locals))
@@ -20,6 +21,7 @@ internal class Context(private val locals: List<ThreadLocal<Any?>>, caller: Thre
         return before
     }
 
+    /** Restores the values that [enter] returned. */
     fun leave(scope: Scope?) {
         val before = scope ?: return
         val thread = Thread.currentThread()

@@ -3,7 +3,7 @@ package clearway.executor.run
 
 import java.util.concurrent.ConcurrentHashMap
 
-/** The threads that must not be blocked. */
+/** The registered threads that must not be blocked. */
 internal class EventThreads {
     private val threads: MutableSet<Thread> = ConcurrentHashMap.newKeySet()
 

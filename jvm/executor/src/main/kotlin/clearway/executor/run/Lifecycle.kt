@@ -6,23 +6,23 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * The state of an executor (open, shut, over) and the number of works inside. Work enters while the state is open. The
- * state is over when it is shut and the last work has left. One word holds both, so that no work enters after the end
- * was reported.
+ * The state of an executor (open, shut, over) and its number of running jobs. A job is a batch or a task. Jobs enter
+ * while the state is open. The state is over when it is shut and the last job has left. One field holds both the state
+ * and the number, so that no job enters after the end was reported.
  *
- * Short work may skip `enter`, which would cost two atomic operations on a word that all threads share. It first
- * publishes itself elsewhere, then reads [isShut]; after it has withdrawn, it reads [isShut] again and calls [check].
- * `unseen` returns whether no such work is published.
+ * A trivial batch may skip [enter] and [leave]: they would cost two atomic operations on a field that all threads
+ * share. Instead, it publishes itself elsewhere and then reads [isShut]. After it has withdrawn, it reads [isShut]
+ * again, and calls [check] if that is true. `unseen` returns whether no such batch is published.
  */
 internal class Lifecycle(
     private val unseen: () -> Boolean = { true },
-    /** Called at the end, before waiting threads continue; possibly more than once. Must not throw. */
+    /** Called at the end, before waiting threads continue. May be called more than once. Must not throw. */
     private val onOver: () -> Unit = {},
 ) {
-    private val state = AtomicInteger() // The number of works inside, plus SHUT when shut.
+    private val state = AtomicInteger() // The number of running jobs, plus SHUT after a shutdown.
     private val over = CountDownLatch(1)
 
-    /** Returns false, and refuses the work, if the state is shut. */
+    /** Enters a job. Returns false, and refuses the job, after a shutdown. */
     fun enter(): Boolean {
         while (true) {
             val now = state.get()
@@ -31,7 +31,7 @@ internal class Lifecycle(
         }
     }
 
-    /** Enters nested work, even when shut: otherwise the work around it could not end. */
+    /** Enters a job that a running job started, even after a shutdown. Otherwise the running job could not end. */
     fun enterNested() {
         state.incrementAndGet()
     }
@@ -50,9 +50,9 @@ internal class Lifecycle(
     }
 
     /**
-     * Reports the end if it has come. No end is missed: short work withdraws and then reads [isShut]. If the shutdown
-     * came after that read, this call sees that the work is gone. If it came before, the withdrawing thread calls this,
-     * too.
+     * Reports the end if the state is shut and no job is left. No end is missed. A trivial batch withdraws and then
+     * reads [isShut]. If the shutdown comes after that read, the call of `check` in [shut] sees that the batch is gone.
+     * If the shutdown came before that read, the batch's thread calls `check`, too.
      */
     fun check() {
         if (state.get() != SHUT || !unseen()) return

@@ -7,15 +7,15 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.LockSupport
 
-/** The machine's costs: measured once at start-up, and updated from each batch. */
+/** The machine's current costs. They are measured once at start-up, and updated after batches with helpers. */
 internal class LiveCosts(initial: Costs, private val clock: Clock) {
     @Volatile
     var now: Costs = initial
         private set
 
     /**
-     * Updates the costs from a batch: asking `threads` took the caller `tookNs`, and the first joined after
-     * `joinedAfterNs` (0: none joined).
+     * Updates the costs after a batch. The caller took `tookNs` to ask `threads` threads. The first of them joined
+     * after `joinedAfterNs`; 0 means that none joined.
      */
     fun follow(elastic: Boolean, threads: Int, tookNs: Long, joinedAfterNs: Long) {
         synchronized(this) {
@@ -30,17 +30,17 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
     }
 
     /**
-     * Moves a cost towards an observation. Disturbances (preemption, garbage collection) only ever lengthen a
-     * hand-over, so the cost rises slowly, up to a cap, and falls quickly.
+     * Moves a cost towards an observation. Preemption and garbage collection can only lengthen a hand-over. So the cost
+     * rises slowly and falls quickly, and an observation counts as at most [CAP] times the old cost.
      */
     private fun mix(before: Long, seen: Long): Long {
         val moved = seen.coerceIn(MIN_NS, before * CAP) - before
         return before + moved / (if (moved < 0) MEMORY_DOWN else MEMORY)
     }
 
-    /** Measures the costs as medians of a few readings and hand-overs. Takes about 3 ms. */
+    /** Measures the costs as medians of a few clock readings and hand-overs. Takes about 3 ms. */
     fun calibrate(workers: Threads, elastic: Threads) {
-        // Restores the caller's interrupt flag at the end. An interrupt meanwhile does not shorten the waits.
+        // An interrupt repeats the measurement. The caller's interrupt status is set again at the end.
         var interrupted = Thread.interrupted()
         while (true) {
             try {
@@ -100,10 +100,10 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
             // If no thread starts within a second, nothing can be measured, and the defaults apply.
             if (!come.await(1, TimeUnit.SECONDS)) return unmeasured(threads)
             awake[round] = came - from
-            // Waits until the thread has parked: a thread that is still awake would come at once.
+            // Waits until the thread has parked, because an awake thread would take the next job at once.
             LockSupport.parkNanos(PARKED_AFTER_NS)
         }
-        // The medians of the caller's cost, and of the wake of a parked thread.
+        // Returns the median cost for the caller, and the median time to wake a parked thread.
         return maxOf(MIN_NS, hand.sorted()[ROUNDS / 2]) to maxOf(MIN_NS, awake.sorted()[ROUNDS / 2])
     }
 

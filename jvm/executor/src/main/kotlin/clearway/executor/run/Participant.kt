@@ -5,21 +5,22 @@ import clearway.executor.model.DurationHistogram
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * One thread's part in a batch.
+ * One thread that takes part in a batch.
  *
- * In bulk mode a thread claims many items at once. Before each item, a plain store announces it; the store has no
- * measurable cost. Items that have not begun can be taken back while the thread is stuck: [recall]. The thief lowers
- * the limit, then makes the owner pass a barrier by reading its stack, which stops the owner at a safepoint in every
- * known JVM. So
+ * In bulk mode a thread claims many items at once and owns them. It announces each item with an opaque store before it
+ * begins the item; the store has no measurable cost. While the owner is stuck in an item, another thread can take back
+ * the items that the owner has not begun ([recall]). That thread lowers the limit. Then it reads the owner's stack,
+ * which stops the owner at a safepoint in every known JVM, and so acts as a barrier in the owner. These are the steps
+ * of the two threads:
  *
- *     owner: store item i; load limit          thief: store limit; stop the owner; load the item
+ *     owner: store item i; load limit          other: store limit; stop the owner; load the item
  *
- * cannot both miss: either the thief sees `i`, and leaves it to the owner; or the owner sees the limit before it begins
- * `i`, and asks under the lock how far it may go.
+ * At least one of them sees the other's store. Either the other thread sees `i`, and leaves it to the owner. Or the
+ * owner sees the limit before it begins `i`, and checks under the lock how far it may go.
  */
 internal class Participant(val thread: Thread) {
     private val current = AtomicInteger()
-    /** Below this item the owner continues without asking: the chunk's end, or 0 after a recall. */
+    /** The owner may begin items below this index without the lock. It is the chunk's end, or 0 after a recall. */
     private val limit = AtomicInteger()
     private var chunkEnd = 0
     private var active = true
@@ -31,28 +32,28 @@ internal class Participant(val thread: Thread) {
     var idleSinceNs = 0L
     var lookedWaitedNs = -1L
 
-    /** The system's number of the thread, or -1. */
+    /** The system's number of the thread, or -1 if unknown. */
     var threadNumber = -1L
 
-    // This thread's measurements. Other threads read them after it has left.
+    // This thread's measurements. Only the thread itself uses these fields.
     var items = 0
     var itemsNs = 0L
     var cpuStartNs = -1L
     var startNs = 0L
     var buckets: IntArray? = null
 
-    /** The item that the thread runs or is about to run. */
+    /** The index of the item that the thread runs or is about to run. */
     var item: Int
         get() = current.get()
         set(begun) = current.setOpaque(begun)
 
-    /** Sets the chunk of a batch that one thread runs alone. Call it before the batch is published. */
+    /** Gives this thread all items of an `alone` batch as one chunk. Call it before the batch is published. */
     fun ownsAll(size: Int) {
         chunkEnd = size
         limit.setPlain(size)
     }
 
-    /** Begins a claimed chunk. Called by the owner. */
+    /** Begins a claimed chunk, from `first` until `end`. Called by the owner. */
     fun begin(first: Int, end: Int) {
         synchronized(this) {
             chunkEnd = end
@@ -62,8 +63,8 @@ internal class Participant(val thread: Thread) {
     }
 
     /**
-     * Runs the chunk from `first` on, as far as the owner still owns it. Called by the owner. Returns the first item
-     * that it does not own. If `run` throws, [item] is the item that threw.
+     * Runs the chunk from `first` on, as far as the owner still owns it. Called by the owner. Returns the first index
+     * that the owner does not own. If `run` throws, [item] is the item that threw.
      */
     inline fun runFrom(first: Int, run: (Int) -> Unit): Int {
         val current = current
@@ -77,6 +78,7 @@ internal class Participant(val thread: Thread) {
         }
     }
 
+    /** Checks under the lock whether the owner may begin the item at `index`. */
     private fun goesOn(index: Int): Boolean =
         synchronized(this) {
             limit.setPlain(chunkEnd)
@@ -84,8 +86,8 @@ internal class Participant(val thread: Thread) {
         }
 
     /**
-     * Ends the chunk. Called by the owner. It then owns no chunk: the next items may be single items that were taken
-     * back, some with lower numbers, and it does not own the items after them.
+     * Ends the chunk. Called by the owner, which then owns no chunk. Its next items may be single items that were taken
+     * back, also with lower indexes, and the owner does not own the items after them.
      */
     fun done(end: Int) {
         synchronized(this) {
@@ -95,13 +97,14 @@ internal class Participant(val thread: Thread) {
     }
 
     /**
-     * Takes back the items of the chunk that the owner has not begun: `[first, end)`, or null. Stops the owner briefly.
+     * Takes back the items of the chunk that the owner has not begun. Returns their range, or null if there are none.
+     * Stops the owner briefly.
      */
     fun recall(): IntRange? =
         synchronized(this) {
             limit.set(0)
-            // The barrier: pairs with the owner's store of `current` and load of `limit`. The stack itself is not
-            // needed.
+            // Reads the stack for its barrier only. The barrier pairs with the owner's store of `current` and load of
+            // `limit`.
             thread.stackTrace
             val first = current.get() + 1
             if (first >= chunkEnd) return null
@@ -110,13 +113,13 @@ internal class Participant(val thread: Thread) {
             taken
         }
 
-    /** Number of the chunk's items that the owner seems not to have begun. A hint. */
+    /** Approximate number of the chunk's items that the owner has not begun. */
     val behind: Int
         get() = maxOf(0, synchronized(this) { chunkEnd } - current.get() - 1)
 
     /**
-     * Gives up the chunk after a failed item. Called by the owner. Returns how many items from `next` on it owned; no
-     * thread owns them now.
+     * Gives up the chunk's items from `next` on. Called by the owner. Returns how many items it gave up. No thread owns
+     * them now, so the caller counts them as finished.
      */
     fun giveUp(next: Int): Int =
         synchronized(this) {
@@ -138,7 +141,10 @@ internal class Participant(val thread: Thread) {
         }
     }
 
-    /** Leaves the batch. No interrupt of the batch reaches the thread afterwards; clears one that came too late. */
+    /**
+     * Leaves the batch, which does not interrupt the thread afterwards. Clears the thread's interrupt status if the
+     * batch has interrupted the thread.
+     */
     fun leave() {
         synchronized(this) {
             active = false

@@ -9,31 +9,42 @@ import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater
 
-/** The running batches, for the watchdog and for `shutdownNow`. Publishing one is a store in the caller's lane. */
+/**
+ * Lists the running batches for the watchdog and for `shutdownNow`. A thread publishes its batch with one store in its
+ * lane.
+ */
 internal class Registry {
-    /** The slot where one thread publishes its batch, the innermost first. */
+    /**
+     * The slot where one thread publishes its batch. `current` is the innermost batch, and [Batch.outer] leads to the
+     * others.
+     */
     class Lane(thread: Thread) {
         val owner: WeakReference<Thread> = WeakReference(thread)
         @Volatile
         var current: Batch? = null
             private set
 
-        /** Number of the executor's jobs that this thread is in, as a helper. Only the thread itself uses it. */
+        /**
+         * Number of the executor's jobs that this thread runs: tasks, and batches that it helps with. Only the thread
+         * itself uses it.
+         */
         var inside = 0
 
         private var waitedNs = 0L
         private var threadNumber = 0L
 
-        /** Returns the system's number of the thread. Reads it once. Called by the thread itself. */
+        /**
+         * Returns the system's number of the thread, and keeps it after the first call. Called by the thread itself.
+         */
         fun threadNumber(clock: Clock): Long {
             if (threadNumber == 0L) threadNumber = clock.threadNumber()
             return threadNumber
         }
 
         /**
-         * Returns an upper bound of how long the thread waited for a processor since the last call. `nowNs` is its
-         * total so far. Includes waits between the last call and the batch, so the batch's measured sleep may be too
-         * short.
+         * Returns how long, in ns, the thread waited for a processor since the last call. `nowNs` is the thread's total
+         * wait so far; a negative total is unknown and gives 0. The result may include waits before the present batch.
+         * The batch's measured sleep may then be too short.
          */
         fun waitedSince(nowNs: Long): Long {
             if (nowNs < 0) return 0
@@ -42,25 +53,31 @@ internal class Registry {
             return since
         }
 
-        /** Whether other threads read this lane. Not for lanes of virtual threads, of which there may be a million. */
+        /**
+         * Whether other threads read this lane. Always false for virtual threads, because there may be a million of
+         * them.
+         */
         var isSeen = false
         val isVirtual: Boolean = VirtualThreads.isVirtual(thread)
 
-        /** Whether work that this thread starts belongs to work that the executor has accepted. */
+        /**
+         * Whether this thread runs work that the executor has accepted. A batch that the thread starts belongs to that
+         * work.
+         */
         val isNested: Boolean
             get() = inside > 0 || current != null
 
         /**
-         * Publishes a batch with a volatile store: it is visible before anything that this thread reads afterwards.
-         * Pairs with the reads of `current` in [running] and [isIdle].
+         * Publishes a batch with a volatile store. The store is ordered before later reads of this thread. It pairs
+         * with the reads of `current` in [running] and [isIdle].
          */
         fun publish(batch: Batch?) {
             current = batch
         }
 
         /**
-         * Withdraws a batch with a release store: it is visible after everything that this thread did before. It orders
-         * nothing that follows.
+         * Withdraws a batch with a release store. The store is ordered after everything that this thread did before. It
+         * is not ordered before later actions of this thread.
          */
         fun withdraw(outer: Batch?): Unit = CURRENT.lazySet(this, outer)
 
@@ -71,9 +88,9 @@ internal class Registry {
     }
 
     private val lanes = CopyOnWriteArrayList<Lane>()
-    // A thread that outlives the executor keeps this value until its map of thread-locals is cleaned, possibly for
-    // ever. So the value is not an object of our classes, which would keep all classes of their loader. A thread in a
-    // batch keeps its lane alive.
+    // A thread that outlives the executor may keep this value for ever in its map of thread-locals. So the value is an
+    // object of a JDK class: an object of our classes would keep their class loader alive. The stack of a thread in a
+    // batch keeps the thread's lane alive.
     private val mine = ThreadLocal<Reference<Lane>>()
     private val detached: MutableSet<Batch> = ConcurrentHashMap.newKeySet()
 
@@ -81,7 +98,7 @@ internal class Registry {
 
     private fun newLane(): Lane = Lane(Thread.currentThread()).also { mine.set(WeakReference(it)) }
 
-    /** Publishes a batch of the current thread to all threads. */
+    /** Publishes a batch of the current thread, so that other threads find it. */
     fun publish(lane: Lane, batch: Batch) {
         batch.outer = lane.current
         if (lane.isVirtual) detached.add(batch) else see(lane)
@@ -99,7 +116,7 @@ internal class Registry {
         lane.publish(batch.outer)
     }
 
-    /** Adds a batch without a waiting caller. */
+    /** Adds an asynchronous batch, which is in no lane. */
     fun addDetached(batch: Batch) {
         detached.add(batch)
     }
@@ -108,12 +125,13 @@ internal class Registry {
         detached.remove(batch)
     }
 
-    /** Whether no thread is in a batch. */
+    /** Whether no lane has a batch. */
     val isIdle: Boolean
         get() = lanes.none { it.current != null }
 
     /**
-     * Returns every batch that was published before and is not withdrawn. Drops the lanes of threads that have ended.
+     * Returns every batch that was published before the call and is not withdrawn. Drops the lanes of threads that have
+     * ended.
      */
     fun running(): List<Batch> {
         val found = ArrayList<Batch>(detached)

@@ -10,7 +10,7 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.locks.LockSupport
 
-/** Runs batches: plans, publishes, asks helpers, waits, learns. The thin shell around the pure parts. */
+/** Runs batches: plans and publishes them, asks helpers, waits, and learns from the results. */
 internal class Runner(val workers: Threads, val elastic: Threads, val costs: LiveCosts, private val clock: Clock) {
     val registry = Registry()
     val lifecycle = Lifecycle({ registry.isIdle }) { over() }
@@ -31,7 +31,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         elastic.stop()
     }
 
-    /** Runs the batch with the calling thread. Returns when it is over, or throws its failure. */
+    /** Runs a batch; the calling thread takes part. Returns when the batch is over, or throws its failure. */
     fun run(site: Site, size: Int, body: Body) {
         if (Thread.interrupted()) throw InterruptedException()
         if (size == 0) return
@@ -58,10 +58,13 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** Runs the caller's share, under the site's lock if it is ordered. Returns whether the caller was interrupted. */
+    /**
+     * Runs the caller's share of the items, under the site's lock if the site is ordered. Returns whether the caller
+     * was interrupted.
+     */
     private fun underLock(lock: SiteLock?, batch: Batch): Boolean {
         val me = Thread.currentThread()
-        // An item's own batches of its site are part of the item.
+        // A batch that an item starts on its own site runs within the item, and needs no lock.
         if (lock == null || lock.isHeldByCurrentThread) {
             batch.runAsCaller()
             return batch.await()
@@ -72,7 +75,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         try {
             while (!waiter.granted && !batch.isOver) {
                 LockSupport.park(lock)
-                // Who cancels a batch interrupts its threads; that is no interrupt of the caller.
+                // `cancel` interrupts the threads of the batch. Such an interrupt is not an interrupt of the caller.
                 if (Thread.interrupted() && !batch.wasCancelled) {
                     interrupted = true
                     batch.cancel(null)
@@ -86,7 +89,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** The shortest path, for trivial batches: one object, one barrier to publish it and one to end it. */
+    /** Runs a trivial batch with the least overhead: one barrier publishes the batch, and one ends it. */
     private fun runAlone(site: Site, plan: Plan, lane: Registry.Lane, size: Int, body: Body) {
         registry.see(lane)
         val outer = lane.current
@@ -119,7 +122,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (lifecycle.isShut) lifecycle.check()
     }
 
-    /** Handles a batch that the watchdog has opened because it took long, or that was cancelled or failed. */
+    /** Completes an `alone` batch that the watchdog opened because it took long, or that failed or was cancelled. */
     private fun opened(site: Site, lane: Registry.Lane, batch: Batch, outer: Batch?) {
         val interrupted =
             try {
@@ -132,6 +135,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         end(batch, interrupted)
     }
 
+    /** Throws the batch's failure, or InterruptedException after an interrupt of the caller. */
     private fun end(batch: Batch, interrupted: Boolean) {
         val failure = batch.failure()
         if (failure != null) {
@@ -146,8 +150,8 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     }
 
     /**
-     * Starts a batch without waiting for it, and never on the calling thread: an item that never waited before may wait
-     * this time, possibly for the caller's next action, and no prediction could take it off the caller's stack again.
+     * Starts an asynchronous batch. No item runs on the calling thread. An item that never waited before may wait this
+     * time, possibly for the caller's next action. It could then not be moved off the caller's stack.
      */
     fun start(site: Site, size: Int, future: BatchFuture, events: EventThreads, body: Body) {
         enter(registry.lane())
@@ -171,12 +175,13 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
         val isOnEventThread = events.isOne(Thread.currentThread())
         if (lock != null) {
-            // Published now, so that it can be cancelled while it waits; begun when it has the lock.
+            // Publishes the batch now, so that it can be cancelled while it waits for the lock. `begin` runs it once it
+            // has the lock.
             published(batch, helpers = 0)
             val waiter = SiteLock.Waiter { begin(batch) }
             batch.lockWaiter = waiter
             lock.acquire(waiter)
-            if (batch.isOver) lock.release(waiter) // Cancelled before it had a place to leave.
+            if (batch.isOver) lock.release(waiter) // A cancel before `acquire` found no request to withdraw.
         } else if (isOnEventThread) publishedByOther(batch, helpers)
         else {
             published(batch, helpers = 0)
@@ -184,7 +189,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** An asynchronous batch has ended. */
+    /** Learns from an asynchronous batch that has ended, releases its site's lock, and completes its future. */
     private fun ended(site: Site, batch: Batch, future: BatchFuture) {
         registry.removeDetached(batch)
         try {
@@ -198,21 +203,27 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (failure != null) future.completeExceptionally(failure) else future.complete(null)
     }
 
-    /** A batch of an ordered site has the site's lock. Runs on the thread that released it. */
+    /**
+     * Begins an asynchronous batch of an ordered site, which now has the site's lock. Runs on the thread that released
+     * the lock or asked for it.
+     */
     private fun begin(batch: Batch) {
         if (!batch.isOver) askAtLeastOne(batch, 1)
     }
 
-    /** No thread waits in this batch: if no thread can be had, it ends. */
+    /**
+     * Asks helpers to join an asynchronous batch. Cancels the batch if no thread can be asked, because no caller runs
+     * it.
+     */
     private fun askAtLeastOne(batch: Batch, helpers: Int) {
         val thrown = ask(batch, helpers, batch.plan.place == Place.ELASTIC) ?: return
         if (batch.asked == 0) batch.cancel(RejectedExecutionException(NO_THREAD, thrown))
     }
 
     /**
-     * Publishes a batch of an event thread. Starting a thread blocks until the system has run it, and a batch may need
-     * many. So the event thread wakes one worker, which asks the others. If all workers hang, the watchdog finds the
-     * batch.
+     * Publishes an asynchronous batch of an event thread. A thread start blocks until the system has run the new
+     * thread, and a batch may need many threads. So the event thread asks one worker, and that worker asks the helpers.
+     * If all workers hang, the watchdog finds the batch.
      */
     private fun publishedByOther(batch: Batch, helpers: Int) {
         published(batch, helpers = 0)
@@ -232,15 +243,15 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val shareable = !site.options.ordered
         val context = Context(site.options.locals)
         val batch = Batch(plan, size, body, clock, context, shareable, registry, ended)
-        // An untimed batch is too short for a beat. If it hangs, the watchdog sees it.
+        // An untimed batch is too short for a beat. If it hangs, the watchdog finds it.
         if (shareable && size > 1 && plan.helpers == 0 && plan.timeBatch) batch.beat = Runnable { beat(batch) }
         return batch
     }
 
     private fun published(batch: Batch, helpers: Int = if (batch.shareable) batch.plan.helpers else 0) {
         watchdog.arm()
-        // Pairs with [stop], which sets `stopped` and then lists the running batches: either the list contained this
-        // batch, or `stopped` is visible here.
+        // Pairs with [stop], which sets `stopped` and then lists the running batches. Either that list contains this
+        // batch, or this thread sees `stopped`.
         if (stopped) batch.cancel(CancellationException(STOPPED))
         if (helpers > 0) ask(batch, helpers, batch.plan.place == Place.ELASTIC)
     }
@@ -250,7 +261,9 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         ask(batch, minOf(costs.now.processors - 1, batch.waiting), onElastic = false)
     }
 
-    /** Asks `threads` to join. Returns the error if fewer could be asked, else null. */
+    /**
+     * Asks `threads` threads to join the batch. Returns the error if the system could not start all of them, else null.
+     */
     private fun ask(batch: Batch, threads: Int, onElastic: Boolean): OutOfMemoryError? {
         val from = clock.nanoTime()
         if (batch.offeredNs == 0L) batch.offeredNs = from
@@ -264,8 +277,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             }
         } catch (thrown: OutOfMemoryError) {
             why = thrown
-            // The system cannot start more threads. The batch continues with its present ones; the caller is one of
-            // them.
+            // The system cannot start more threads. The batch continues with the threads that it has.
         }
         batch.askedNs += clock.nanoTime() - from
         batch.asked += started
@@ -305,7 +317,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
 
     fun shutdown(): Unit = lifecycle.shut()
 
-    /** Ends the running batches. Call it after [shutdown]. */
+    /** Cancels the running batches. Call it after [shutdown]. */
     fun stop() {
         stopped = true
         for (batch in registry.running()) batch.cancel(CancellationException(STOPPED))
@@ -316,8 +328,8 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         const val NO_THREAD = "the system starts no thread"
         const val STOPPED = "the executor was shut down"
         /**
-         * Share of the elapsed time. If the batch's threads together used more CPU time, threads waited for a
-         * processor.
+         * A batch with more threads than processors is crowded if its threads together used more CPU time than this
+         * share of the elapsed time. The model then does not take missing CPU time for sleep.
          */
         const val CROWDED = 0.9
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Single tasks: each goes to a CPU worker, or to an elastic thread if it may sleep or is unknown. */
+/** Runs single tasks. A task runs on a CPU worker, or on an elastic thread if its site may block or is unknown. */
 internal class Singles(private val runner: Runner, private val clock: Clock) {
     private val all: MutableSet<Single> = ConcurrentHashMap.newKeySet()
     private val lines = ConcurrentHashMap<Site, Line>()
@@ -19,8 +19,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     fun execute(site: Site, task: Runnable): Unit = start(single(site, task, null))
 
     /**
-     * Registers a task for [start], which must follow. Throws RejectedExecutionException after a shutdown, even from a
-     * running task: one that starts itself again and again would never end.
+     * Registers a task. The caller must then call [start]. Throws RejectedExecutionException after a shutdown, also in
+     * a running task: a task that submits itself again and again would never end.
      */
     fun single(site: Site, task: Runnable, ended: ((Single) -> Unit)?): Single {
         val single = Single(site, task, ended)
@@ -30,12 +30,12 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     }
 
     /**
-     * Starts a registered task. If it throws RejectedExecutionException, the task has ended: it did not begin, and
-     * [stop] did not return it.
+     * Starts a registered task. Throws RejectedExecutionException if the task cannot start. The task has then ended
+     * without running, and [stop] did not return it.
      */
     fun start(single: Single) {
-        // Pairs with [stop], which sets `stopped` and then lists all tasks: either the list contained this task, or
-        // `stopped` is visible here.
+        // Pairs with [stop], which sets `stopped` and then lists all tasks. Either that list contains this task, or
+        // this thread sees `stopped`.
         if (stopped && single.drop()) throw RejectedExecutionException(SHUT)
         try {
             val lock = single.site.lock
@@ -49,7 +49,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
     @Volatile private var stopped = false
 
-    /** Drops the tasks that have not begun and interrupts the others. Returns the dropped ones. */
+    /** Drops the tasks that have not begun, and interrupts the others. Returns the dropped ones. */
     fun stop(): List<Runnable> {
         stopped = true
         return stop(all).map { it.task }
@@ -57,7 +57,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
     private fun threadsFor(site: Site) = if (site.needsElastic) runner.elastic else runner.workers
 
-    /** One task: waits, runs, ends; or is dropped before it begins. */
+    /** One task. It waits, runs and ends, or is dropped before it begins. */
     inner class Single(val site: Site, val task: Runnable, private val ended: ((Single) -> Unit)?) : Runnable {
         private val state = AtomicInteger(WAITS)
         private val context = Context(site.options.locals)
@@ -84,7 +84,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 try {
                     context.enter()
                 } catch (thrown: Throwable) {
-                    // A thread-local's own code threw: the task does not run, and its future fails.
+                    // Code of a thread-local threw. The task does not run, and its future is cancelled.
                     (task as? Future<*>)?.cancel(false)
                     throw thrown
                 }
@@ -103,8 +103,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
         private fun learn(wallNs: Long, cpuNs: Long) {
             val measured = if (cpuNs >= 0) 1 else 0
-            // A virtual thread has no CPU clock, so sleep would show only in the task's length, which is too little
-            // evidence. The site stays on elastic threads, where no other task waits for it.
+            // A virtual thread has no CPU clock, so only the task's length could show sleep. That is too little
+            // evidence. The site stays on elastic threads, where no other task waits for this one.
             val slept = measured == 0 && site.needsElastic
             site.observeSingle(
                 Observation(
@@ -120,7 +120,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             )
         }
 
-        /** Drops the task. Returns true if it had not begun, and now never will. */
+        /** Drops the task if it has not begun; it then never begins. Returns whether it was dropped. */
         fun drop(): Boolean = endAs(DROPPED)
 
         /** Interrupts the task if it runs. */
@@ -128,7 +128,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             if (state.get() == RUNS) me?.interrupt()
         }
 
-        /** Ends a task for which no thread can be had. Otherwise as [drop]. */
+        /** Ends the task if it has not begun, because no thread can run it. Returns whether it was ended. */
         fun lose(): Boolean = endAs(LOST)
 
         private fun endAs(how: Int): Boolean {
@@ -148,7 +148,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     }
 
     /**
-     * The tasks of an ordered site: one after the other, on any thread, and never at the same time as a batch of it.
+     * The tasks of an ordered site, in a queue that is called a line. Runs them one after the other, on any thread, and
+     * never at the same time as a batch of the site.
      */
     private inner class Line(private val site: Site, private val lock: SiteLock) : Runnable {
         private val waiting = ConcurrentLinkedQueue<Single>()
@@ -160,7 +161,10 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             if (count.getAndIncrement() == 0) lock.acquire(waiter)
         }
 
-        /** The line has the lock. Runs on the thread that released it, which must not be held up. */
+        /**
+         * Asks a thread to run the line, which now has the site's lock. Runs on the thread that released the lock or
+         * asked for it, so it returns quickly.
+         */
         private fun begin() {
             try {
                 threadsFor(site).offer(this)
@@ -170,8 +174,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
 
         /**
-         * Handles the lack of a thread. The task that is being submitted is refused; waiting ones are cancelled,
-         * because they would wait for ever.
+         * Ends all waiting tasks, because no thread can run them. [start] refuses the task that is being submitted. The
+         * futures of the tasks are cancelled, because their callers would otherwise wait for ever.
          */
         private fun lose() {
             var gone = 0
@@ -193,7 +197,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 } catch (thrown: Throwable) {
                     uncaught(thrown)
                 }
-                // Others wait for the lock and for this thread as well: the line waits again, behind them.
+                // Other work may wait for the lock or for this thread. After its turn, the line asks for the lock
+                // again, behind that work.
                 if (count.get() == 1 || ++served >= AT_A_TIME) {
                     lock.release(waiter)
                     if (count.decrementAndGet() > 0) lock.acquire(waiter)
@@ -221,8 +226,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         private const val DROPPED = 2
         private const val LOST = 3
         /**
-         * Tasks per turn. Rare enough that the hand-over costs little, frequent enough for fairness: 64 tasks of 1 us
-         * to one hand-over of 10 us.
+         * Maximum number of tasks that a line runs per turn. It makes hand-overs cheap (10 us after 64 tasks of 1 us
+         * each) and lets other work run soon.
          */
         private const val AT_A_TIME = 64
     }

@@ -4,20 +4,20 @@ package clearway.executor.run
 import java.util.ArrayDeque
 
 /**
- * The fair lock of an ordered site: batches and tasks of the site acquire it one at a time, in the order in which they
- * ask. Never blocks; [Waiter] is called with the lock. For any thread.
+ * The fair lock of an ordered site. Batches and tasks of the site get it one at a time, in the order in which they ask.
+ * No function blocks: a [Waiter] is called when it gets the lock. Any thread may ask for the lock and release it.
  */
 internal class SiteLock {
     /**
-     * A request for the lock. `go` is called once the request has it, on the thread that released it or that asked: it
-     * hands on, and does not throw.
+     * A request for the lock. `go` is called once, when the request gets the lock. It runs on the thread that released
+     * the lock, or on the thread that asked. It returns quickly, and does not throw.
      */
     class Waiter(private val go: () -> Unit) {
         @Volatile
         var granted = false
             private set
 
-        /** The thread that runs the items: what it runs of the same site is within its own turn. */
+        /** The thread that runs the items. Work of the same site that this thread starts needs no further lock. */
         @Volatile var owner: Thread? = null
 
         internal fun grant() {
@@ -33,6 +33,7 @@ internal class SiteLock {
     val isHeldByCurrentThread: Boolean
         get() = synchronized(this) { current?.owner === Thread.currentThread() }
 
+    /** Asks for the lock. Calls the waiter at once if the lock is free, and otherwise later. */
     fun acquire(waiter: Waiter) {
         synchronized(this) {
             if (current != null) {
@@ -44,7 +45,10 @@ internal class SiteLock {
         waiter.grant()
     }
 
-    /** Gives the lock to the next waiter, or withdraws a request that does not have it. Harmless if called twice. */
+    /**
+     * Passes the lock to the next waiter, or withdraws a request that does not have the lock. A second call does
+     * nothing.
+     */
     fun release(waiter: Waiter) {
         val next =
             synchronized(this) {

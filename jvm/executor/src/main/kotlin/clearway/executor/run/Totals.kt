@@ -4,7 +4,7 @@ package clearway.executor.run
 import clearway.executor.host.Clock
 import clearway.executor.model.DurationHistogram
 
-/** Sums of the measurements of one batch's threads. Each thread adds its own when it leaves. */
+/** Sums of the measurements of one batch's threads. Each thread adds its measurements when it leaves. */
 internal class Totals {
     var items = 0
     var itemsNs = 0L
@@ -19,8 +19,8 @@ internal class Totals {
         val wallNs = clock.nanoTime() - one.startNs
         val endCpuNs = if (one.cpuStartNs >= 0) clock.threadCpuNs() else -1
         val awayNs = if (endCpuNs < 0) 0 else wallNs - (endCpuNs - one.cpuStartNs)
-        // Distinguishes sleep from a wait for a processor. The reading costs 5 us, so only threads that were away for
-        // long are asked.
+        // Distinguishes sleep from waiting for a processor. The reading costs 5 us, so it is made only for a thread
+        // that was off its processor for long.
         val waited = if (awayNs > maxOf(AWAY_NS, wallNs / 4)) lane.waitedSince(clock.waitedForProcessorNs()) else 0
         synchronized(this) {
             threads++
@@ -39,7 +39,7 @@ internal class Totals {
     }
 
     private companion object {
-        /** As in the model: a shorter absence does not count. */
+        /** Minimum time off the processor, in ns, that counts. The model has the same limit. */
         const val AWAY_NS = 20_000L
     }
 }

@@ -2,8 +2,8 @@
 package clearway.executor.run
 
 /**
- * Passes an exception without a waiting caller to the thread's uncaught-exception handler. Never throws: the thread
- * continues.
+ * Passes an exception that no caller waits for to the thread's uncaught-exception handler. Never throws, so that the
+ * thread continues.
  */
 internal fun uncaught(thrown: Throwable) {
     try {

@@ -8,15 +8,20 @@ import clearway.executor.model.Look
 import java.util.concurrent.locks.LockSupport
 
 /**
- * Samples the batches that run for longer than a tick: which threads sleep, which items wait. Its thread starts with
- * the first batch, is parked while none runs, and samples less often while it finds nothing to do.
+ * Samples batches that run for longer than a tick. Finds sleeping threads and waiting items, and adds threads. Its own
+ * thread starts with the first batch, and parks while no batch runs. It samples less often while it finds nothing to
+ * do.
  */
 internal class Watchdog(
     private val registry: Registry,
     private val clock: Clock,
     private val costs: LiveCosts,
-    /** Relieves threads that wait for queued jobs. Returns whether jobs wait for a thread. */
+    /**
+     * Moves a queued job to other threads if the workers are stuck ([Threads.relieve]). Returns whether jobs wait for a
+     * thread.
+     */
     private val relieve: () -> Boolean = { false },
+    /** Asks more threads to join a batch: how many, and whether they are elastic threads or CPU workers. */
     private val more: (Batch, Int, Boolean) -> Unit,
 ) {
     @Volatile private var asleep = true
@@ -26,8 +31,9 @@ internal class Watchdog(
     private var collectionsBefore = 0L
 
     /**
-     * Wakes the watchdog after a batch was published. The caller publishes with a volatile store and then reads
-     * `asleep`. The watchdog stores `asleep` and then looks for batches. So one of the two sees the other.
+     * Wakes the watchdog if it sleeps. Call it after publishing a batch. The caller publishes with a volatile store and
+     * then reads `asleep`. The watchdog stores `asleep` and then looks for batches. So at least one of the two sees the
+     * other's store.
      */
     fun arm() {
         if (asleep) wake()
@@ -49,7 +55,7 @@ internal class Watchdog(
             begun.start()
             thread = begun
         } catch (_: OutOfMemoryError) {
-            // The system cannot start more threads. The next batch tries again; this one continues without a watchdog.
+            // The system cannot start more threads. The next batch tries again. This batch runs without a watchdog.
             asleep = true
         }
     }
@@ -76,7 +82,7 @@ internal class Watchdog(
         }
     }
 
-    /** Calls [look]. An exception from it does not stop the following samples. */
+    /** Calls [look] and returns its result. An exception from it does not stop later samples. */
     private fun looked(): Boolean =
         try {
             look()
@@ -85,7 +91,10 @@ internal class Watchdog(
             false
         }
 
-    /** Calls [relieve]. If the system cannot start a thread, the jobs continue to wait for the existing ones. */
+    /**
+     * Calls [relieve] and returns its result. If the system cannot start a thread, the jobs wait for the existing
+     * threads.
+     */
     private fun relieved(): Boolean =
         try {
             relieve()
@@ -93,7 +102,7 @@ internal class Watchdog(
             true
         }
 
-    /** Samples everything once. Returns true if a batch runs for longer than a tick, or jobs wait. */
+    /** Takes one sample. Returns true if a batch runs for longer than a tick, or jobs wait. */
     fun look(): Boolean {
         val now = clock.nanoTime()
         val jobsWait = relieved()
@@ -116,12 +125,13 @@ internal class Watchdog(
         return long
     }
 
-    /** Returns the number of idle processors, from the process's recent CPU time: our threads did not use the rest. */
+    /** Returns how many processors the process did not use recently, from its CPU time. */
     private fun idleProcessors(now: Long): Int {
         load.look(clock.processCpuNs(), now)
         return costs.now.processors.let { it - Math.round(load.used).toInt().coerceAtMost(it) }
     }
 
+    /** Samples the threads of a batch, takes items back from stuck threads, and adds threads if that helps. */
     private fun lookAt(batch: Batch, now: Long, idle: Int, collected: Boolean) {
         var sleeping = 0
         var awake = 0
@@ -141,8 +151,10 @@ internal class Watchdog(
     }
 
     /**
-     * Whether a thread sleeps: it is parked, waits for a lock or sleeps; or it is in the system for longer than a
-     * scheduler lets a ready thread wait. The latter does not count if the garbage collector stopped it meanwhile.
+     * Whether a thread sleeps. A thread that is not RUNNABLE is parked, sleeps or waits for a lock. A RUNNABLE thread
+     * sleeps in a system call if it used no CPU time for longer than a scheduler lets a ready thread wait, and does not
+     * wait for a processor ([waits]). The measurement starts again after a garbage collection, which may have stopped
+     * the thread.
      */
     private fun sleeps(one: Participant, now: Long, collected: Boolean): Boolean {
         if (one.thread.state != Thread.State.RUNNABLE) return true
@@ -155,13 +167,16 @@ internal class Watchdog(
         return now - one.idleSinceNs > NOT_SCHEDULED_NS && !waits(one, now)
     }
 
-    /** Whether a thread without progress is ready to run: the system counts the time that it waits for a processor. */
+    /**
+     * Whether a thread without progress is ready to run. If it is, the system counts the time that it waits for a
+     * processor.
+     */
     private fun waits(one: Participant, now: Long): Boolean {
         val waited = clock.waitedForProcessorNs(one.threadNumber)
         val before = one.lookedWaitedNs
         one.lookedWaitedNs = waited
         if (waited < 0) return false
-        // The first sample is only the start of the count. The next is a tick away.
+        // The first sample only starts the count. The next sample comes a tick later.
         if (before < 0 || waited > before) {
             one.idleSinceNs = now - NOT_SCHEDULED_NS
             return true
@@ -171,14 +186,18 @@ internal class Watchdog(
 
     private companion object {
         /**
-         * Time between samples. As long as several wakes (40 us each on a virtual machine), and short for a person or a
-         * server.
+         * Time between samples, in ns. It is as long as several wakes (40 us each on a virtual machine), and short for
+         * a person or a server.
          */
         const val TICK_NS = 1_000_000L
+        /** After this many samples that found nothing to do, the time between samples doubles. */
         const val QUIET_LOOKS = 16
-        /** 8 ms between samples. This costs less than a thousandth of a processor. */
+        /** Maximum number of doublings: 8 ms between samples. That costs less than a thousandth of a processor. */
         const val SLOWEST = 3
-        /** Linux runs every ready thread within about 6 ms at two or three threads per processor. */
+        /**
+         * A thread that used no CPU time for this long, in ns, is not just waiting for a processor. Linux runs every
+         * ready thread within about 6 ms at two or three threads per processor.
+         */
         const val NOT_SCHEDULED_NS = 12_000_000L
     }
 }

@@ -8,12 +8,12 @@ import java.util.concurrent.ThreadFactory
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.locks.LockSupport
 
-/** Threads that can be asked to run something. */
+/** Threads that run jobs. */
 internal interface Threads {
     /**
-     * Runs `job` on one of these threads. Starts a thread if none is free and more are allowed. Never blocks. Throws
-     * OutOfMemoryError, and drops the job, if the system cannot start a thread and no other thread would come to the
-     * job.
+     * Runs `job` on one of these threads, without waiting for it. Starts a thread if none is free and more are allowed.
+     * Throws OutOfMemoryError, and drops the job, if the system cannot start a thread and no existing thread will run
+     * the job.
      */
     fun offer(job: Runnable)
 
@@ -21,13 +21,13 @@ internal interface Threads {
     fun whenAllBusy(tell: () -> Unit) {}
 
     /**
-     * Samples the threads once. The oldest job goes to `others` if no thread took it since the last sample and all
-     * threads wait, possibly for that job; or if no thread took it for many samples. Returns whether jobs wait. For one
-     * thread at a time.
+     * Samples the threads once, and moves the oldest job to `others` if the threads are stuck. There are two such
+     * cases. No thread took the job since the last sample, and all threads wait, possibly for that job. Or no thread
+     * took it for many samples. Returns whether jobs wait. Only one thread at a time may call it.
      */
     fun relieve(others: Threads): Boolean = false
 
-    /** Announces that no more jobs come. The threads end after the present ones. */
+    /** Ends the threads after their present jobs. The caller offers no more jobs. */
     fun stop() {}
 }
 
@@ -37,9 +37,9 @@ internal class VirtualJobs(private val factory: ThreadFactory) : Threads {
 }
 
 /**
- * Up to `max` platform threads that stay for a while: CPU workers, and elastic threads on JDKs without virtual ones.
- * They are daemons, so they do not keep the process alive. The last thread to become free is woken first, because its
- * cache is warm.
+ * A pool of up to `max` platform threads, which end after `stayNs` without a job. It holds the CPU workers, and the
+ * elastic threads on JDKs before 24. The threads are daemons, so they do not keep the process alive. The last thread to
+ * become free is woken first, because its cache is warm.
  */
 internal class Workers(
     private val name: String,
@@ -73,8 +73,8 @@ internal class Workers(
             patience = LOOKS
             return false
         }
-        // A thread that runs for long is left alone for a while. A thread that hangs in the system looks the same, so
-        // the patience ends.
+        // Waits longer if a thread is RUNNABLE, because it may make progress. A thread that hangs in a system call is
+        // RUNNABLE, too, so this wait has a limit.
         val wait = same && all.all { it.state != Thread.State.RUNNABLE }
         if (!wait && looks < patience) return true
         if (!wait) patience = minOf(patience * 2, PATIENCE_MAX)
@@ -89,7 +89,7 @@ internal class Workers(
         return true
     }
 
-    /** Number of present threads. */
+    /** Number of existing threads. */
     val size: Int
         get() = count.get()
 
@@ -107,7 +107,8 @@ internal class Workers(
     private fun startIfFewer(job: Runnable) {
         while (true) {
             val now = count.get()
-            // All threads are busy, or about to look again: each looks for jobs after it has announced that it is free.
+            // The maximum number of threads exists. Each of them looks for jobs after it has announced that it is free,
+            // so one of them finds this job.
             if (now >= max) return tell()
             if (count.compareAndSet(now, now + 1)) break
         }
@@ -117,7 +118,8 @@ internal class Workers(
             start(worker)
         } catch (thrown: OutOfMemoryError) {
             all -= worker
-            // Another thread comes to the job. Without one the job would wait for ever.
+            // If another thread exists, it will run the job. Otherwise the job would wait for ever, so the caller gets
+            // the error.
             if (count.decrementAndGet() > 0) tell() else if (jobs.remove(job)) throw thrown
         }
     }
@@ -149,14 +151,17 @@ internal class Workers(
             try {
                 job.run()
             } catch (thrown: Throwable) {
-                // Jobs handle the exceptions of their items. An exception here is ours or the machine's: report it and
-                // continue.
+                // A batch handles the exceptions of its items. An exception here comes from a single task, or it is an
+                // error of the executor or the machine. Reports it and continues.
                 uncaught(thrown)
             }
-            interrupted() // The interrupt was meant for the job.
+            interrupted() // An interrupt of the job must not reach the next one.
         }
 
-        /** Spins for a job. Batches often follow each other directly, and waking a thread costs more than this spin. */
+        /**
+         * Spins for a job. Returns null if none came. Batches often follow each other directly, and waking a thread
+         * costs more than this spin.
+         */
         private fun spin(): Runnable? {
             if (spinNs <= 0) return null
             val until = System.nanoTime() + spinNs
@@ -167,11 +172,14 @@ internal class Workers(
             return null
         }
 
-        /** Waits for a job. Returns false if the thread has been idle for long enough and ends. */
+        /**
+         * Waits for a job. Returns false if the thread must end, because it was idle for `stayNs` or the pool was
+         * stopped.
+         */
         private fun waitForMore(): Boolean {
             woken = false
             free.addFirst(this)
-            // A job that came before this thread was in `free` woke no thread.
+            // Looks for jobs again: a job that came before this thread was in `free` woke no thread.
             if (jobs.isEmpty()) {
                 val until = System.nanoTime() + stayNs
                 while (!woken && !stopped) {
@@ -181,11 +189,12 @@ internal class Workers(
                     interrupted() // A late interrupt must not turn the wait into a spin.
                 }
             } else if (free.remove(this)) return true
-            // Leaves `free` before it runs anything: otherwise a job could wake this busy thread instead of a free one.
-            // If another thread has already removed it, that thread has a job for it.
+            // Leaves `free` before it runs a job. Otherwise a new job could wake this busy thread instead of a free
+            // one. If another thread has already removed this one, it has a job for this one.
             if (!free.remove(this) || woken) return true
             count.decrementAndGet()
-            // A job that came meanwhile found neither a free worker nor room for another one.
+            // Looks for jobs again: a job that came before the count fell may have found neither a free worker nor room
+            // for another one.
             if (jobs.isEmpty()) return false
             if (count.incrementAndGet() <= max) return true
             count.decrementAndGet()
@@ -195,13 +204,13 @@ internal class Workers(
 
     private companion object {
         /**
-         * Number of the watchdog's samples: 16 ms to 0.1 s. Longer than nearly all tasks, and short for a waiting
-         * caller.
+         * Initial patience, in samples of the watchdog: 16 ms to 0.1 s. It is longer than nearly all tasks, and short
+         * for a waiting caller.
          */
         const val LOOKS = 16
         /**
-         * Upper bound of `patience`: a minute or more. The patience doubles up to it, so that tasks that run for a
-         * second get six more threads, not sixty.
+         * Maximum patience, in samples: a minute or more. The patience doubles each time a job moves, so that tasks
+         * that run for a second get six more threads, not sixty.
          */
         const val PATIENCE_MAX = 1 shl 16
     }

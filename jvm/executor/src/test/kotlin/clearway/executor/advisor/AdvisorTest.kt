@@ -20,7 +20,7 @@ class AdvisorTest {
     private val shop = Workshop(workers = 2)
     private val advisor = Advisor(processors = 2, shop)
 
-    /** Runs bursts of `size` tasks through a watched executor of the workshop. */
+    /** Runs bursts of `size` tasks through a watched executor of the workshop. Returns the site's advice. */
     private fun site(name: String, size: Int, bursts: Int = 60, task: () -> Runnable): SiteAdvice {
         val watched = advisor.watch(shop.pool, name)
         repeat(bursts) {
@@ -37,7 +37,7 @@ class AdvisorTest {
         val site = site("parse", size = 1) { shop.Work(runNs = 5_000) }
         val advice = site.first()
         assertEquals(AdviceCode.INLINE to Sureness.HIGH, advice.code to advice.sureness)
-        // 40 us until a worker is awake plus 5 us of work, compared with 5 us of work.
+        // On the pool, a task takes 40 us until a worker is awake, plus 5 us of work. Inline, it takes 5 us.
         assertEquals(9.0, advice.factor, 0.1)
         assertTrue(advice.text.startsWith("would be 9.0 times faster inline: a burst of 1 takes 45"), advice.text)
         assertEquals(advice.bursts, advice.agreeing)
@@ -51,8 +51,8 @@ class AdvisorTest {
         few.shutdown()
         val site = site("mail", size = 20) { shop.Work(runNs = 100_000, sleepNs = 10_000_000) }
         assertEquals(AdviceCode.MORE_THREADS, site.first().code)
-        // Twenty tasks of 10.1 ms take 101 ms on two workers. In parallel they take 10.1 ms plus the start of the
-        // threads.
+        // Twenty tasks of 10.1 ms take 101 ms on two workers. At the same time on twenty threads, they take 10.1 ms
+        // plus the start of the threads.
         assertTrue(site.first().factor in 6.0..10.0) { site.first().text }
         assertEquals(site.bursts, site.sleptBursts)
 
@@ -66,7 +66,8 @@ class AdvisorTest {
     @Test
     fun `the advice for tasks that need processors is no more threads than those`() {
         val statistics = SiteStatistics(Costs(2))
-        // A hundred threads take turns: everything takes as long as before, plus half as much for the turns.
+        // A hundred threads share two processors. A burst then takes as long as on two threads, plus half as much for
+        // the changes of threads.
         repeat(40) {
             statistics.burst(
                 burst(tasks = 100, runNs = 1_000_000, sleepNs = 0, elapsedNs = 75_000_000),

@@ -7,7 +7,10 @@ import java.util.concurrent.ExecutorService
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
 
-/** A machine on a fake clock. Each task states how long it runs and sleeps, and only that moves the clock. */
+/**
+ * A simulated machine with a fake clock. Each task states how long it runs and sleeps. Only hand-overs, tasks and
+ * [await] move the clock.
+ */
 internal class Workshop(workers: Int, private val handNs: Long = 5_000, private val wakeNs: Long = 40_000) : Clock {
     private var nowNs = 1_000_000L
     private var cpuNs = 0L
@@ -15,7 +18,7 @@ internal class Workshop(workers: Int, private val handNs: Long = 5_000, private 
     private val queue = ArrayDeque<Pair<Long, Runnable>>()
     var isShut = false
 
-    /** A task of these times for this workshop's pool. */
+    /** A task that runs and sleeps for the given times, for this workshop's pool. */
     inner class Work(private val runNs: Long, private val sleepNs: Long = 0) : Runnable {
         override fun run() {
             nowNs += runNs + sleepNs
@@ -24,8 +27,8 @@ internal class Workshop(workers: Int, private val handNs: Long = 5_000, private 
     }
 
     /**
-     * A pool whose tasks wait until `await` and then start when a worker is free. Only the clock distinguishes it from
-     * real threads.
+     * A simulated pool. Its tasks wait until `await` is called, and each one then starts when a worker is free. The
+     * tasks run on the calling thread; only the clock simulates the workers.
      */
     val pool: ExecutorService =
         object : AbstractExecutorService() {
@@ -51,7 +54,10 @@ internal class Workshop(workers: Int, private val handNs: Long = 5_000, private 
             override fun awaitTermination(timeout: Long, unit: TimeUnit): Boolean = isTerminated
         }
 
-    /** Lets the caller wait for all submitted tasks, and then do other work for a while. */
+    /**
+     * Runs all submitted tasks, as if the caller waited for them. Then moves the clock, as if the caller did other
+     * work.
+     */
     fun await() {
         var endNs = nowNs
         while (queue.isNotEmpty()) {

@@ -17,7 +17,7 @@ internal class Coroutines(name: String, private val on: CoroutineDispatcher) : S
     }
 }
 
-/** Runs `flatMap` with a subscription per action, RxJava's documented way of parallel work. */
+/** Runs `flatMap` with one subscription per action. RxJava's documentation recommends this for parallel work. */
 internal class Rx(name: String, private val on: Scheduler) : Strategy(name) {
     override fun run(seeds: List<Int>, action: Action): Unit =
         Flowable.fromIterable(seeds)

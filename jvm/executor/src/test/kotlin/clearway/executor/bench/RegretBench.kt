@@ -5,9 +5,10 @@ import clearway.executor.AdaptiveExecutor
 import clearway.executor.model.Place
 
 /**
- * `RegretBench steady WORK SECONDS` prints `name TAB ns in even rounds TAB ns in odd rounds` per strategy. `first WORK`
- * and `change` print the other two figures. Each workload has a JVM of its own, so that its code is compiled for it
- * alone. scripts/jvm-bench.mjs starts them and makes the tables.
+ * Compares the adaptive executor with fixed strategies. `RegretBench steady WORK SECONDS` prints one line per strategy:
+ * `name TAB ns in even rounds TAB ns in odd rounds`. `first WORK` prints the time of a site's first batch, and `change`
+ * the number of batches that a changed site needs. Each workload runs in a JVM of its own, so that the code is compiled
+ * for that workload alone. scripts/jvm-bench.mjs starts these JVMs and makes the tables.
  */
 internal fun main(args: Array<String>) {
     val processors = Runtime.getRuntime().availableProcessors()
@@ -23,7 +24,7 @@ internal fun main(args: Array<String>) {
 }
 
 private fun steady(work: Work, seconds: Double, executor: AdaptiveExecutor, processors: Int) {
-    // The second direct strategy is the control: its difference from the first is noise.
+    // The second direct strategy is the control. Its difference from the first one is noise.
     val strategies = fixedStrategies(processors) + Direct("direct again") + Adaptive(executor, work.name.lowercase())
     val samples = Rounds(work, strategies).measure((seconds * 1e8).toLong(), (seconds * 1e9).toLong(), 800)
     for (at in strategies.indices) {
@@ -63,8 +64,8 @@ private fun first(work: Work, executor: AdaptiveExecutor) {
 }
 
 /**
- * Counts the batches until a site that ran `from` runs `to` within a quarter of the time of a site that always ran
- * `to`.
+ * Counts the batches that a changed site needs. The site first runs `from`, and then `to`. It is done when a batch
+ * takes at most a quarter longer than on a site that always ran `to`.
  */
 private fun change(from: Work, to: Work, executor: AdaptiveExecutor) {
     val counts = ArrayList<Int>()
@@ -79,7 +80,7 @@ private fun change(from: Work, to: Work, executor: AdaptiveExecutor) {
         }
         var batches = 0
         var good = 0
-        // Requires three in a row, so that a lucky one does not decide. These three are not counted.
+        // Requires three such batches in a row, so that a lucky one does not decide. These three are not counted.
         while (good < 3 && batches < 500) {
             if (timed { changing.run(to.seeds, to.action) } < steady * 1.25) good++ else good = 0
             batches++

@@ -4,14 +4,16 @@ package clearway.executor.bench
 import java.util.Random
 
 /**
- * Runs interleaved rounds: in each, every strategy runs once, in random order. A batch shorter than [SAMPLE_NS] is
- * repeated, and its sample is the mean. A strategy that takes over [FAR] times as long as the fastest is not repeated:
- * its fastest batch of the warm-up is its result, because the result needs no third digit.
+ * Measures strategies in interleaved rounds. Each round runs every strategy once, in random order. A batch shorter than
+ * [SAMPLE_NS] is repeated, and the sample is the mean.
+ *
+ * A strategy that takes more than [FAR] times as long as the fastest one takes part in no round. Its result is its
+ * fastest batch of the warm-up, because such a result need not be precise.
  */
 internal class Rounds(private val work: Work, private val strategies: List<Strategy>) {
     /** Time of a batch in ns, by strategy and round. NaN if the strategy did not run. */
     class Samples(val names: List<String>, val ns: List<DoubleArray>) {
-        /** Returns the lower quartile: other processes can only lengthen a sample. */
+        /** Returns the lower quartile of the samples, because other processes can only lengthen a sample. */
         fun quartile(strategy: Int, rounds: (Int) -> Boolean): Double {
             val some = ns[strategy].filterIndexed { round, value -> rounds(round) && !value.isNaN() }.sorted()
             return if (some.isEmpty()) Double.NaN else some[some.size / 4]
@@ -32,8 +34,8 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
     }
 
     /**
-     * Runs the strategy for `warmNs`, or once if a batch takes longer than [LONG_NS]. Returns the lowest time per
-     * batch.
+     * Warms up a strategy for `warmNs`, or with one batch if that batch takes longer than [LONG_NS]. Returns the
+     * shortest time per batch.
      */
     private fun warmed(strategy: Strategy, warmNs: Long): Double {
         val until = System.nanoTime() + warmNs
@@ -52,12 +54,15 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
     }
 
     private companion object {
-        /** Shorter than a scheduler's time slice, so that no other process runs during most samples. */
+        /**
+         * Minimum duration of a sample, in ns. It is shorter than a scheduler's time slice, so no other process runs
+         * during most samples.
+         */
         const val SAMPLE_NS = 2_000_000.0
         const val REPEATS_MAX = 5_000
         const val FAR = 8.0
         const val ROUNDS_MIN = 16
-        /** A batch this long mostly sleeps, and needs no more warm-up. */
+        /** A batch that takes longer than this, in ns, mostly sleeps, and needs no more warm-up. */
         const val LONG_NS = 400_000_000.0
     }
 }

@@ -6,7 +6,10 @@ import java.util.concurrent.Callable
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
 
-/** A way to run a batch of actions, which returns when all have run. Set up once, kept warm, closed at the end. */
+/**
+ * A strategy that runs a batch of actions and returns when all have run. It is created once, kept warm, and closed at
+ * the end.
+ */
 internal abstract class Strategy(val name: String) : AutoCloseable {
     abstract fun run(seeds: List<Int>, action: Action)
 
@@ -19,7 +22,7 @@ internal class Direct(name: String = "direct") : Strategy(name) {
     }
 }
 
-/** Submits one task per action, all at once by `invokeAll`, as the documentation of ExecutorService shows. */
+/** Submits one task per action, all with one `invokeAll`, as the documentation of ExecutorService shows. */
 internal class Pool(name: String, private val pool: ExecutorService) : Strategy(name) {
     override fun run(seeds: List<Int>, action: Action) {
         val tasks = ArrayList<Callable<Unit>>(seeds.size)
@@ -30,7 +33,7 @@ internal class Pool(name: String, private val pool: ExecutorService) : Strategy(
     override fun close(): Unit = pool.shutdown()
 }
 
-/** Hand-written: one task per processor, each with its part of the list. */
+/** A hand-written strategy: one task per processor, each with a part of the list. */
 internal class Chunked(private val threads: Int) : Strategy("fixed pool, a part each") {
     private val pool = Executors.newFixedThreadPool(threads)
 
@@ -53,7 +56,7 @@ internal class Adaptive(private val executor: AdaptiveExecutor, site: String) : 
     override fun run(seeds: List<Int>, action: Action): Unit = executor.runAll(site, seeds) { action.run(it) }
 }
 
-/** Returns all strategies that do not depend on the workload. Omits those that this JDK does not have. */
+/** Returns all strategies that do not depend on the workload. Omits strategies that this JDK does not have. */
 internal fun fixedStrategies(processors: Int): List<Strategy> =
     listOf(
         Direct(),
@@ -64,7 +67,10 @@ internal fun fixedStrategies(processors: Int): List<Strategy> =
         Pool("work stealing, 100", Executors.newWorkStealingPool(100)),
     ) + listOfNotNull(virtualThreads()?.let { Pool("virtual threads", it) }) + frameworks()
 
-/** Looked up by name: JDK 17, which builds this, does not have it. */
+/**
+ * Returns an executor of virtual threads, or null before JDK 21. Looks the method up by name, because JDK 17, which
+ * compiles this code, does not have it.
+ */
 private fun virtualThreads(): ExecutorService? =
     if (Runtime.version().feature() < 21) null
     else Executors::class.java.getMethod("newVirtualThreadPerTaskExecutor").invoke(null) as ExecutorService

@@ -5,13 +5,17 @@ import java.util.concurrent.locks.LockSupport
 import kotlin.math.pow
 
 /**
- * One action. It gets a seed from 0 to 99. Its result is used, so that the compiler does not remove the computation.
+ * One action of a batch. It gets a seed from 0 to 99. It uses its result, so that the compiler does not remove the
+ * computation.
  */
 internal fun interface Action {
     fun run(seed: Int)
 }
 
-/** Uses results: compares each with a value that it never has, so that it must be computed and nothing is written. */
+/**
+ * Consumes results. Compares each result with a value that it never has. So the result must be computed, and nothing is
+ * written.
+ */
 internal object Sink {
     @JvmField var never: Any? = null
 
@@ -65,7 +69,7 @@ internal fun mixed(seed: Int): Unit =
         else -> arithmetic(seed)
     }
 
-/** A Fisher-Yates shuffle that needs no random numbers: the lab's order, in every language. */
+/** Shuffles by Fisher-Yates without random numbers. The lab uses this order in every language. */
 private fun shuffled(seeds: List<Int>): List<Int> {
     val order = ArrayList(seeds)
     for (i in order.size - 1 downTo 1) {
@@ -75,7 +79,7 @@ private fun shuffled(seeds: List<Int>): List<Int> {
     return order
 }
 
-/** Returns the rank of a seed of the mixed workload by its duration. */
+/** Returns a number that orders the seeds of the mixed workload by their duration. */
 private fun wait(seed: Int): Int =
     when {
         seed % 5 == 0 -> 1_000_000 + seed
@@ -84,7 +88,9 @@ private fun wait(seed: Int): Int =
         else -> seed
     }
 
-/** Waits for `ns`, even when woken early: pools leave permits behind, which would end a single park at once. */
+/**
+ * Waits for `ns`, even if it is woken early. Pools leave permits behind, and a permit would end a single park at once.
+ */
 private fun park(ns: Long) {
     val until = System.nanoTime() + ns
     while (true) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-/** Foreign code throws anything, hangs, or calls the executor, at every point of [POINTS]. */
+/** Tests foreign code that throws anything, hangs, or calls the executor, at every point of [POINTS]. */
 class ForeignCodeTest {
     /** Reaches a point, and waits until all its futures settle. */
     private fun reach(point: Point, executor: AdaptiveExecutor, foreign: () -> Unit) {
@@ -35,7 +35,7 @@ class ForeignCodeTest {
         try {
             future.get(LIMIT, TimeUnit.SECONDS)
         } catch (_: ExecutionException) {
-            // Contains the foreign exception.
+            // Its cause is the foreign exception.
         } catch (_: CancellationException) {
             // The task did not run.
         }
@@ -106,7 +106,8 @@ class ForeignCodeTest {
             }
             assertTrue(shut.await(LIMIT, TimeUnit.SECONDS))
             assertTrue(executor.awaitTermination(LIMIT, TimeUnit.SECONDS))
-            // A point may call this twice. The lock waits for a call that has its tasks but has not stored them yet.
+            // A point may call `shutdownNow` twice. The lock waits for a call that has got its tasks but has not stored
+            // them yet.
             val left = synchronized(returned) { returned.toSet() }
             futures.filter { it !in left }.forEach(::settled)
         }
@@ -133,7 +134,7 @@ class ForeignCodeTest {
             }
 
     private companion object {
-        /** Limit in seconds. Only a hang takes this long. */
+        /** Time limit in seconds. Only a hang takes this long. */
         const val LIMIT = 60L
     }
 }

@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Future
 import kotlin.concurrent.thread
 
-/** Neither an exception nor an error. The JVM lets code throw any Throwable. */
+/** A Throwable that is neither an `Exception` nor an `Error`. The JVM lets code throw it. */
 class Odd : Throwable("odd")
 
-/** Throwables of foreign code, by name. */
+/** Functions that throw, by a description of the Throwable. */
 val THROWING: Map<String, () -> Nothing> =
     linkedMapOf(
         "an exception" to { throw IllegalStateException("broken") },
@@ -28,7 +28,7 @@ private fun overflow(): Nothing =
     try {
         error("it ends at ${deeper(0)}")
     } catch (thrown: StackOverflowError) {
-        // Shortens the stack trace, so that a printed one has no thousand lines.
+        // Shortens the stack trace, because a printed one would have a thousand lines.
         thrown.stackTrace = thrown.stackTrace.copyOf(4)
         throw thrown
     }
@@ -40,7 +40,7 @@ private fun deeper(depth: Int): Int = 1 + deeper(depth + 1)
  */
 internal class Point(val name: String, val reach: (AdaptiveExecutor, act: () -> Unit) -> List<Future<*>>)
 
-/** Runs `act` on a thread other than the executor's. */
+/** Runs `act` on a new thread that does not belong to the executor. */
 private fun elsewhere(act: () -> Unit): Future<*> {
     val done = CompletableFuture<Unit>()
     thread(isDaemon = true) {
@@ -62,7 +62,10 @@ private class Foreign(private val act: () -> Unit) : AbstractList<Int>(), Random
     override fun get(index: Int): Int = index.also { if (it == 5) act() }
 }
 
-/** A thread-local whose initial value is foreign code, either on threads of the executor or on others. */
+/**
+ * Returns a thread-local whose initial value is foreign code. It calls that code either on threads of the executor
+ * only, or on all other threads only.
+ */
 private fun local(onOwn: Boolean, act: () -> Unit): ThreadLocal<Int> =
     ThreadLocal.withInitial {
         if (Thread.currentThread().name.startsWith("clearway-") == onOwn) act()

@@ -62,7 +62,7 @@ class ProcessorsTest {
                 val until = System.nanoTime() + 20_000
                 while (System.nanoTime() < until) Thread.onSpinWait()
             }
-            // Warms the site: items of an unknown site may be shared with others after a while.
+            // Warms the site up, because other threads may join a batch of an unknown site after a while.
             repeat(10) { executor.runAll(site, 50) { spin() } }
             val plan = site.plan(50, executor.live.now)
             assertFalse(plan.place == Place.CPU, "helpers=${plan.helpers}")

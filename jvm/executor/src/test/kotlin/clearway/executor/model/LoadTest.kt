@@ -7,7 +7,9 @@ import org.junit.jupiter.api.Test
 class LoadTest {
     private val load = Load()
 
-    /** Reads the load of a process every ms. The process uses `processors` processors; its clock has steps of 10 ms. */
+    /**
+     * Reads the load of a process once per ms. The process uses `processors` processors. Its clock has steps of 10 ms.
+     */
     private fun looks(fromMs: Int, untilMs: Int, processors: Double, check: (Double) -> Unit) {
         for (ms in fromMs until untilMs) {
             val cpuNs = (ms * processors * 1e6).toLong() / 10_000_000 * 10_000_000

@@ -5,21 +5,22 @@ import java.util.PriorityQueue
 import java.util.Random
 
 /**
- * A simulated machine and site, without threads. Computes how long a plan takes with formulas of its own, not those of
+ * A simulated machine and site, without threads. It computes how long a plan takes, with other formulas than
  * [Prediction].
  */
 internal class World(
-    /** The real costs, which may differ from the planner's. */
+    /** The real costs, which may differ from the costs that the planner assumes. */
     private val costs: Costs,
     seed: Long,
     private val noise: Double = 0.05,
-    /** Wall time of one item, and the share of it that needs a processor. */
+    /** Returns the wall time of one item, in ns. */
     var itemNs: (Random) -> Double,
+    /** Share of an item's wall time that needs a processor. */
     var cpuShare: Double,
 ) {
     private val random = Random(seed)
 
-    /** Simulates one batch of a plan, and returns the executor's observation of it. */
+    /** Simulates one batch of a plan, and returns the observation that the executor would make. */
     fun run(plan: Plan, size: Int): Observation {
         val items = DoubleArray(size) { itemNs(random) * (1 + noise * (random.nextDouble() * 2 - 1)) }
         val elapsed = elapsedNs(plan.place, plan.helpers, items)
@@ -40,8 +41,8 @@ internal class World(
     }
 
     /**
-     * Returns the time of the best place for such a batch. Tries powers of two, and one per item, as numbers of elastic
-     * threads.
+     * Returns the time of such a batch in the best place, in ns. As numbers of elastic threads, it tries powers of two
+     * and one per item.
      */
     fun bestNs(size: Int): Double {
         val items = DoubleArray(size) { itemNs(random) }
@@ -68,12 +69,16 @@ internal class World(
             free += stop
         }
         if (helpers == 0) return end
-        // Threads beyond the processors share these. Before the first helper joins, the caller uses one alone.
+        // If there are more threads than processors, they share the processors. Before the first helper joins, the
+        // caller uses one processor alone.
         return maxOf(end, (items.sum() * cpuShare + awake) / minOf(helpers + 1, costs.processors))
     }
 }
 
-/** Plans a site and learns from it in turn. Returns the batches' times, including the cold ones. */
+/**
+ * Plans batches of a site and learns from them, in turn. Returns the times of the batches in ns, including the cold
+ * ones.
+ */
 internal fun World.play(model: SiteModel, planner: Planner, believed: Costs, size: Int, batches: Int): List<Double> =
     List(batches) {
         val seen = run(planner.plan(size, believed), size)

@@ -17,7 +17,8 @@ class BatchEventsTest {
         val events = recorded {
             AdaptiveExecutor(processors = 2, elasticMax = 16).use { executor ->
                 val waits = executor.site("waits")
-                // Items that end only together: the executor sees the site block, and moves it to elastic threads.
+                // Runs items that wait for each other, so they end only together. The executor sees that the site
+                // blocks, and moves it to elastic threads.
                 repeat(20) {
                     val all = CountDownLatch(8)
                     executor.runAll(waits, 8) {
@@ -48,7 +49,7 @@ class BatchEventsTest {
                 recording.stop()
                 recording.dump(file)
             }
-            // A recording file orders its events by the threads' buffers.
+            // Sorts the events, because a recording file orders them by the threads' buffers.
             return RecordingFile.readAllEvents(file).sortedBy { it.startTime }
         } finally {
             Files.delete(file)

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The system cannot start more threads. */
+/** Tests a system that cannot start more threads. */
 class NoThreadTest {
     private var refuses = true
 

@@ -23,7 +23,7 @@ class ParticipantTest {
         me.item = 150
         me.recall()
         me.done(200)
-        me.item = 23 // An item that was taken back from another thread, or from this thread's first chunk.
+        me.item = 23 // An item that was taken back from any thread.
         assertEquals(0, me.behind)
         assertNull(me.recall())
     }

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Threads that meet at a barrier and then race, many times: what must hold whichever comes first. */
+/**
+ * Tests races: threads meet at a barrier and then run, many times. The result must be right, whichever thread comes
+ * first.
+ */
 class RacesTest {
     private fun race(rounds: Int, vararg racers: (Int) -> Unit, after: (Int) -> Unit) {
         val meet = CyclicBarrier(racers.size + 1)
@@ -107,7 +110,7 @@ class RacesTest {
         val joined = AtomicInteger(-1)
         val batch = AtomicReference<Batch>()
         val last = Batch(plan, 12, Body {}, SystemClock, context, true, registry, null)
-        // They wait awake for each other: at a barrier one would always be the first.
+        // The two threads spin while they wait for each other. At a barrier, the same thread would always be the first.
         val joiner =
             thread(isDaemon = true) {
                 var round = 0
@@ -163,7 +166,7 @@ class RacesTest {
 
     @Test
     fun `no job is lost between workers that fall asleep, end, and are woken`() {
-        // They stay for no time at all, so that each job races with the end of a worker.
+        // Idle workers end at once, so each job races with the end of a worker.
         val workers = Workers("race", max = 2, stayNs = 0, spinNs = 0)
         val done = AtomicInteger()
         val offer: (Int) -> Unit = { workers.offer { done.incrementAndGet() } }
@@ -171,7 +174,10 @@ class RacesTest {
         assertEquals(9_000, done.get())
     }
 
-    /** Waits without sleeping; where there is no core for who is waited for, leaves it this one. */
+    /**
+     * Spins until `isSo` returns true. After [LOOKS] spins, it yields its core, because the other thread may have no
+     * core.
+     */
     private inline fun awake(isSo: () -> Boolean) {
         var looks = 0
         while (!isSo()) if (looks++ < LOOKS) Thread.onSpinWait() else Thread.yield()
@@ -179,7 +185,10 @@ class RacesTest {
 
     private companion object {
         const val LOOKS = 1_000
-        /** A batch that never ended was found within 2,400 rounds. `CLEARWAY_FUZZ_RUNS=1000000` looks further. */
+        /**
+         * Number of rounds. A past error, a batch that never ended, showed within 2,400 rounds.
+         * `CLEARWAY_FUZZ_RUNS=1000000` runs more.
+         */
         val ROUNDS = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 10_000
     }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The watchdog's looks, one by one, on a clock of our own; the thread that it looks at is real and runs. */
+/** Tests single samples of the watchdog on a fake clock. The sampled thread is real, and runs. */
 class WatchdogTest {
     private class Fake : Clock {
         var now = 0L
@@ -28,7 +28,7 @@ class WatchdogTest {
 
         var processNs = 0L
 
-        /** In steps of 10 ms, as Linux tells it. */
+        /** Counts in steps of 10 ms, as Linux does. */
         override fun processCpuNs() = processNs / 10_000_000 * 10_000_000
 
         override fun threadNumber() = 7L
@@ -60,7 +60,8 @@ class WatchdogTest {
         )
 
     /**
-     * Looks every 4 ms at a batch of ten items whose first one spins. `between` tells what happens before each look.
+     * Runs a batch of ten items whose first item spins, and samples it `looks` times, every `everyNs`. Calls `between`
+     * before each sample.
      */
     private fun looksAt(looks: Int, everyNs: Long = 4_000_000, between: (Int) -> Unit): Batch {
         val begun = CountDownLatch(1)
@@ -111,7 +112,8 @@ class WatchdogTest {
 
     @Test
     fun `no elastic thread comes while the rest of the process keeps the processors busy, however coarse its clock is`() {
-        // The batch's thread runs for 100 ms and then sleeps; other threads use both processors all the time.
+        // The batch's thread runs for 100 ms and then sleeps. Other threads of the process use both processors all the
+        // time.
         repeat(60) {
             clock.now += 1_000_000
             clock.processNs += 2_000_000

@@ -15,8 +15,8 @@ import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Calls C as java.lang.foreign's documentation recommends: the method handles are static finals, which the JIT compiler
- * treats as constants.
+ * Calls C as the documentation of java.lang.foreign recommends. The method handles are static finals, so that the JIT
+ * compiler treats them as constants.
  */
 final class Downcalls {
     private static final SymbolLookup LIBRARY =
@@ -55,8 +55,8 @@ final class Downcalls {
     }
 
     /**
-     * Returns a C function pointer that calls {@code answer}. {@code answer} must not throw, which would end the JVM.
-     * The pointer is valid as long as the arena.
+     * Returns a C function pointer that calls {@code answer}. {@code answer} must not throw: an exception would end the
+     * JVM. The pointer is valid until the arena is closed.
      */
     static MemorySegment upcall(LongUnaryOperator answer, Arena arena) {
         try {
@@ -69,7 +69,7 @@ final class Downcalls {
         }
     }
 
-    /** Lets C call an {@link #upcall} with a size, and returns its answer. Blocks. */
+    /** Makes C call an {@link #upcall} with a size, and returns the result of that call. Blocks. */
     static long ask(MemorySegment upcall, long size) {
         try {
             return (long) ASK.invokeExact(upcall, size);

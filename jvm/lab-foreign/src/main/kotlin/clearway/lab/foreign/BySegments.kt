@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout.JAVA_BYTE
 import java.util.function.UnaryOperator
 
 /**
- * Crosses through two native segments that it keeps. C copies from one into the other. An encoded message is copied in
- * and out as a block.
+ * Sends bytes to C through two native segments that it keeps. C copies from one segment into the other. Java copies an
+ * encoded message into the first segment and out of the second, each as one block.
  */
 internal class BySegments : Crossing {
     private val arena = Arena.ofShared()
@@ -43,7 +43,7 @@ internal class BySegments : Crossing {
         return to.asSlice(0, size).asByteBuffer()
     }
 
-    /** The same count as for two direct buffers. */
+    /** The same number as with two direct buffers. */
     override val copiesAsked: Int = 4
     private val upcall by lazy { Downcalls.upcall(::answer, arena) }
     private var by: UnaryOperator<ByteArray>? = null

@@ -11,7 +11,7 @@ import clearway.plugin.PluginOptions
 import java.lang.foreign.Arena
 import java.nio.file.Path
 
-/** The service that the lab's runner loads, once per process. */
+/** Implements [ForeignPeers] with java.lang.foreign. The lab's runner loads this service once per process. */
 public class Peers22 : ForeignPeers {
     override fun filler(mechanism: String, bytes: Int): Filler =
         when (mechanism) {

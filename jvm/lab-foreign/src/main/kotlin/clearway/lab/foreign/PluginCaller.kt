@@ -18,8 +18,8 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
 
 /**
- * Calls the example plugin's handlers through Clearway's codecs: direct handlers, or those on its pool. One thread
- * reads the answers, so the views are confined to it.
+ * Calls the example plugin's handlers through Clearway's codecs. The handlers are direct, or run on the plugin's pool
+ * if the row is queued. One thread reads the answers, so their views are confined to that thread.
  */
 internal class PluginCaller(private val row: Row) : Caller {
     private val plugin = openPlugin(PluginOptions().views(ViewKind.CONFINED))
@@ -29,7 +29,7 @@ internal class PluginCaller(private val row: Row) : Caller {
     private var last: Message? = null
     private var encoded = 0L
 
-    /** Returns the handler for the row. Only plain bytes go to the handler that returns them undecoded. */
+    /** Returns the name of the handler for the row. The handler "echo" returns plain bytes without decoding them. */
     private fun handler(): String =
         when {
             row.isAsked -> "echo/back"
@@ -38,7 +38,7 @@ internal class PluginCaller(private val row: Row) : Caller {
         }
 
     init {
-        // The plugin's "echo/back" calls this handler.
+        // The plugin's handler "echo/back" calls this handler.
         if (row.isAsked) plugin.handle("echo/host") { message -> again(checkNotNull(message.toByteArray())) }
     }
 
@@ -50,7 +50,7 @@ internal class PluginCaller(private val row: Row) : Caller {
         return plugin.lend(segment)
     }
 
-    /** Counts each encoded message as it is written, in both directions, plus the copies in the plugin's ledger. */
+    /** Number of bytes of all encoded messages, in both directions, plus the bytes of copies in the plugin's ledger. */
     override val copiedBytes: Long
         get() {
             val ledger = plugin.stats().ledger

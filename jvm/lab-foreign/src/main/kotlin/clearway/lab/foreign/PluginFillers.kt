@@ -12,7 +12,8 @@ import java.lang.foreign.Arena
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 
 /**
- * Fills through a method channel. The array is encoded into the message, and the answer is decoded into a new array.
+ * Fills an array through a method channel. The array is encoded into the message, and the answer is decoded into a new
+ * array.
  */
 internal class PluginCopied(private val plugin: Plugin, private val bytes: Int) : Filler {
     private val channel = plugin.channel("memset/method")
@@ -35,9 +36,11 @@ internal class PluginCopied(private val plugin: Plugin, private val bytes: Int) 
 }
 
 /**
- * Fills memory that both sides share. Only one byte crosses in a message: the value. `make` allocates the memory:
- * either Java's own, lent to the plugin, which lives until the garbage collector has found it unreachable; or the
- * plugin's pool's, of which Java has a handle and which it reads once, at the end.
+ * Fills memory that Java and the plugin share. A message carries only one byte: the value.
+ *
+ * `make` allocates the memory in one of two ways. Either Java lends memory of its own to the plugin; that memory lives
+ * until the garbage collector finds it unreachable. Or the plugin's pool allocates the memory; Java then has a handle,
+ * and reads the memory once, at the end.
  */
 internal class PluginInPlace<M>(private val plugin: Plugin, private val bytes: Int, private val make: () -> M) : Filler
     where M : Memory, M : AutoCloseable {

@@ -6,7 +6,10 @@ import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 
-/** Fills native memory in an arena of its own. All threads may use the arena; it ends before the next one is made. */
+/**
+ * Fills native memory in an arena of its own. The arena is shared between threads, and is closed before the next one is
+ * allocated.
+ */
 internal abstract class InSegment(private val bytes: Long) : Filler {
     private var arena = Arena.ofShared()
     protected var segment: MemorySegment = arena.allocate(bytes, PAGE)
@@ -27,7 +30,7 @@ internal abstract class InSegment(private val bytes: Long) : Filler {
 internal fun allAre(segment: MemorySegment, value: Int): Boolean =
     (0 until segment.byteSize()).all { segment.get(JAVA_BYTE, it) == value.toByte() }
 
-/** Alignment of C's mapped memory. */
+/** Alignment of the memory, in bytes: the same as that of memory that C maps. */
 internal const val PAGE: Long = 4096
 
 /** Fills from Java, without C. */
@@ -42,7 +45,7 @@ internal class ByDowncall(bytes: Long) : InSegment(bytes) {
     override fun fill(value: Int) = Downcalls.fill(segment, value)
 }
 
-/** Fills an array on the heap: copies it to native memory, fills that from C, and copies it back. */
+/** Fills an array on the heap. Copies it to native memory, fills that memory from C, and copies it back. */
 internal class ByCopies(private val bytes: Int) : Filler {
     private var arena = Arena.ofShared()
     private var native = arena.allocate(bytes.toLong(), PAGE)

@@ -14,26 +14,26 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Measures a batch of one workload with one strategy through JMH: the method of the full profile. In Java because JMH
- * generates Java around its benchmarks. {@code measureByJmh} runs it and sets the parameters.
+ * Measures batches of one workload with one strategy through JMH, as the full profile does. This class is in Java
+ * because JMH generates Java code around its benchmarks. {@code measureByJmh} runs it and sets the parameter.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class WorksBenchmark {
-    /** The cell that the lab sent, as one line of JSON. */
+    /** The cell (one measurement) that the lab sent, as one line of JSON. */
     @Param("{}")
     public String cell;
 
     private JmhTrial trial;
 
-    /** Opens the strategy and runs its first batch, which {@code JmhTrial} times. */
+    /** Opens the strategy. {@code JmhTrial} runs and times its first batch. */
     @Setup(Level.Trial)
     public void open() {
         trial = JmhTrial.open(cell);
     }
 
-    /** Returns the actions' results for JMH's blackhole. */
+    /** Runs one batch. Returns the actions' results for JMH's blackhole. */
     @Benchmark
     public double[] batch() {
         return trial.batch();

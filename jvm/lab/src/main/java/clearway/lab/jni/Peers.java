@@ -7,17 +7,17 @@ import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 
-/** The native functions in src/main/c/peers.c, through JNI. Each blocks as long as its C runs. */
+/** The native functions of src/main/c/peers.c, through JNI. Each function blocks until its C function returns. */
 public final class Peers {
     /**
-     * The system property with the library's path. scripts/jvm-lab.mjs compiles the library and writes the path to
-     * runner.json.
+     * The system property with the path of the native library. scripts/jvm-lab.mjs compiles the library and writes the
+     * path to runner.json.
      */
     public static final String PROPERTY = "clearway.lab.peers";
 
     private Peers() {}
 
-    /** Returns why the library is unavailable and how to get it, or null if it is available. */
+    /** Returns why the library is unavailable and how to build it, or null if it is available. */
     public static String problem() {
         String library = System.getProperty(PROPERTY);
         if (library != null && Files.exists(Path.of(library))) return null;
@@ -32,8 +32,8 @@ public final class Peers {
     }
 
     /**
-     * Fills C's own memory. Writes the time of each fill to {@code ns}, as the mean of {@code batch}. Returns whether
-     * every byte was filled.
+     * Fills C's own memory, and times the fills in C. Writes the time of each fill to {@code ns}, in ns, as the mean
+     * over {@code batch} fills. Returns whether every byte was filled.
      */
     public static native boolean reference(long size, boolean fresh, long batch, double[] ns);
 
@@ -52,12 +52,14 @@ public final class Peers {
     /** Copies {@code size} bytes from the start of one direct buffer to the start of another. */
     public static native void echoDirect(ByteBuffer from, ByteBuffer to, long size);
 
-    /** Lets C pass the message to {@code answer} in an array of C's own, read the result, and return it. */
+    /**
+     * Makes C call {@code answer} with the message, in a new array. C reads the elements of the result and returns it.
+     */
     public static native byte[] askArray(byte[] message, UnaryOperator<byte[]> answer);
 
     /**
-     * Lets C call {@code answer} with the size of a message in memory that both know. Returns the size of the answer
-     * there.
+     * Makes C call {@code answer} with the size of a message in memory that both sides know. Returns the size of the
+     * answer in that memory.
      */
     public static native long askDirect(long size, LongUnaryOperator answer);
 }

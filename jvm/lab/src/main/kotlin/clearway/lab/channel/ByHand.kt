@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit
 import java.util.function.UnaryOperator
 
 /**
- * Calls native code directly, without Clearway: MessagePack for values other than bytes, and a single-threaded executor
- * if the row is queued. Owns the crossing.
+ * Calls native code directly, without Clearway. Encodes values other than bytes as MessagePack. Uses a single-threaded
+ * executor if the row is queued. Owns the crossing.
  */
 internal class ByHand(private val row: Row, private val crossing: Crossing) : Caller {
     private val pack = Packed(row)
@@ -46,7 +46,7 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
 
     private fun ask(): Any? {
         val answer = crossing.asked(pack.write(), again)
-        // Two encodings: the message, and Java's answer.
+        // Counts two encodings, too: the message, and Java's answer.
         copiedBytes += (2L + crossing.copiesAsked) * answer.size
         return pack.read(answer)
     }
@@ -57,7 +57,7 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
     }
 
     private fun read(answer: ByteArray): Any? {
-        // Encoding copies once, too.
+        // The encoding is one more copy.
         copiedBytes += (1L + crossing.copiesEncoded) * answer.size
         return pack.read(answer)
     }

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.channel
 
-/** A way to call a peer that echoes what it receives. For one thread. `close` ends the peer. */
+/** Calls a peer that echoes every message. One thread uses it. `close` ends the peer. */
 public interface Caller : AutoCloseable {
-    /** Bytes copied so far, in both directions, as the way itself counts them. */
+    /** Number of bytes that the mechanism has copied so far, in both directions, by its own count. */
     public val copiedBytes: Long
 
-    /** Whether the answer comes later than the call, so that [send] can have several calls in flight. */
+    /** Whether the answer arrives after the call has returned, so that [send] can have several calls in flight. */
     public val isLater: Boolean
 
     /**
-     * Sends the row's value and returns the echo. Echoed bytes may be a view that the next call invalidates. Blocks
-     * until the echo arrives.
+     * Sends the row's value and returns the echo. Blocks until the echo arrives. Echoed bytes may be a view, which the
+     * next call invalidates.
      */
     public fun call(): Any?
 
-    /** Starts a call without waiting for its answer, if [isLater]. Several can be in flight. */
+    /**
+     * Starts a call without waiting for its answer. Call it only if [isLater] is true. Several calls can be in flight.
+     */
     public fun send(): Pending = error("the call has returned its answer: nothing is pending")
 }
 
 /** A call in flight. */
 public fun interface Pending {
-    /** Blocks until the answer arrives, and returns it. Call it once, in the order of the calls. */
+    /** Waits for the answer and returns it. Call it once, in the order of the calls. Blocks. */
     public fun await(): Any?
 }

@@ -4,9 +4,11 @@ package clearway.lab.channel
 import clearway.lab.foreign.Foreign
 import clearway.lab.jni.Peers
 
-/** All ways to native code in this process, by name. */
+/** All mechanisms that call native code in this process, by name. */
 internal object Callers {
-    /** A way. `problem` says why it cannot run here and what to do, or is null if it can. */
+    /**
+     * A mechanism that calls native code. `problem` says why it cannot run here and what to do, or is null if it can.
+     */
     class Kind(val name: String, val problem: String?, val open: (Row) -> Caller)
 
     val native: List<Kind> by lazy {

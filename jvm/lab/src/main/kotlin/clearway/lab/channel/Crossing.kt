@@ -5,7 +5,7 @@ import clearway.lab.jni.Peers
 import java.nio.ByteBuffer
 import java.util.function.UnaryOperator
 
-/** Sends bytes to C and back, without a codec. Used by one thread at a time. Owns its memory. */
+/** Sends bytes to C and back, without a codec. One thread at a time uses it. Owns its memory. */
 public interface Crossing : AutoCloseable {
     /** Number of times that each byte of an encoded message is copied between [encoded]'s argument and its result. */
     public val copiesEncoded: Int
@@ -16,28 +16,31 @@ public interface Crossing : AutoCloseable {
     /** Sends an encoded message and returns its echo. Blocks. */
     public fun encoded(message: ByteArray): ByteArray
 
-    /** Stores bytes where an app that sends only bytes in this way would have them. Called once. */
+    /** Stores the bytes of an app that sends only bytes, in memory that suits this mechanism. Called once. */
     public fun place(bytes: ByteArray)
 
-    /** Sends the stored bytes and returns their echo: an array, or a buffer that the next call overwrites. Blocks. */
+    /**
+     * Sends the stored bytes and returns their echo. The echo is an array, or a buffer that the next call overwrites.
+     * Blocks.
+     */
     public fun placed(): Any
 
     /**
-     * Number of times that each byte of a message is copied from C to Java's answer and back, including Java's reads of
-     * both.
+     * Number of times that each byte of a message is copied on the way from C to Java's answer and back. Includes
+     * Java's reads of the message and of the answer.
      */
     public val copiesAsked: Int
 
-    /** Lets C call Java: C passes this message to `answer` and returns its result. Blocks. */
+    /** Makes C call Java: C passes the message to `answer` and returns the result. Blocks. */
     public fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray
 
     override fun close() {}
 }
 
-/** Size of the largest message of any row, in bytes. */
+/** Maximum size of a message of any row, in bytes. */
 public const val MESSAGE_BYTES_MAX: Int = 1 shl 20
 
-/** Crosses with heap arrays, which C has to copy. */
+/** Sends heap arrays, which C has to copy. */
 internal class ByArrays : Crossing {
     private var own = ByteArray(0)
 
@@ -52,7 +55,9 @@ internal class ByArrays : Crossing {
 
     override fun placed(): Any = Peers.echoArray(own)
 
-    /** From the array that C receives, into the array that C makes for Java, and out of Java's array. */
+    /**
+     * The copies are: out of the array that C receives, into the array that C makes for Java, and out of Java's answer.
+     */
     override val copiesAsked: Int = 3
 
     override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
@@ -60,8 +65,8 @@ internal class ByArrays : Crossing {
 }
 
 /**
- * Crosses with two direct buffers that it keeps. C copies from one into the other. Java copies an encoded message in
- * and out.
+ * Sends bytes through two direct buffers that it keeps. C copies from one buffer into the other. Java copies an encoded
+ * message into the first buffer and out of the second.
  */
 internal class ByDirectBuffers : Crossing {
     private val from = ByteBuffer.allocateDirect(MESSAGE_BYTES_MAX)
@@ -92,7 +97,7 @@ internal class ByDirectBuffers : Crossing {
         return to.clear().limit(size)
     }
 
-    /** Into one buffer and out of it for Java's answer; into the other buffer and out of it. */
+    /** The copies are: into one buffer and out of it for Java's answer, then into the other buffer and out of it. */
     override val copiesAsked: Int = 4
 
     override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {

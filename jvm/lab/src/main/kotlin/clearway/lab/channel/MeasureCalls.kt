@@ -13,8 +13,8 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * Measures one row over one way: round trips one at a time, and three in flight if the answer comes later than the
- * call. Runs in a JVM of its own.
+ * Measures one row with one mechanism. Makes round trips one at a time, and also three in flight if the answer arrives
+ * after the call has returned. Runs in a JVM of its own.
  */
 internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
     val row = Row.of(cell)
@@ -31,7 +31,7 @@ internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
             samples["roundTripOfThree"] = Samples("us", threeInFlight(messages, caller))
             values["perMessageOfThree"] = Value("us", (System.nanoTime() - begin) / 1e3 / messages)
         } else samples["roundTrip"] = batched(messages, once)
-        // Counted separately from the timed calls, as on the other hosts.
+        // Counts in separate calls, not in the timed ones, as on the other hosts.
         val counted = minOf(messages, COUNTED_MAX)
         val copied = caller.copiedBytes
         repeat(counted) { once() }
@@ -44,7 +44,7 @@ internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
     }
 }
 
-/** Calls until both ends have compiled their code, or the time is over. */
+/** Makes calls until both ends have compiled their code, or the time is over. */
 private fun warmUp(msMax: Double, caller: Caller) {
     val begin = System.nanoTime()
     var calls = 0
@@ -87,8 +87,8 @@ private fun threeInFlight(messages: Int, caller: Caller): LongArray {
 }
 
 /**
- * Returns samples of batches that are long enough for the clock. The shortest of three batches determines the number of
- * calls per batch.
+ * Returns samples of batches that are long enough for the clock. Doubles the calls per batch until the shortest of
+ * three batches is long enough.
  */
 private fun batched(messages: Int, once: () -> Any?): Samples {
     val into = blackhole()
@@ -102,19 +102,27 @@ private fun batched(messages: Int, once: () -> Any?): Samples {
     return Samples("us", LongArray(messages) { batchNs(batch) / batch }, batch)
 }
 
-/** Whether the answer equals the row's value, as far as the way's codec preserves types. */
+/** Whether the answer equals the row's value, as far as the codec preserves types. */
 private fun isEcho(row: Row, answer: Any?): Boolean =
     if (row.isBinary)
         ByteBuffer.wrap(row.value as ByteArray) == (answer as? ByteBuffer ?: ByteBuffer.wrap(answer as ByteArray))
     else plain(row.value, false) == plain(answer, false)
 
 private const val LANES = 3
-/** The same as on the other hosts. At least a hundred times the duration of a clock reading. */
+/**
+ * Minimum duration of a batch, in ns. It is the same as on the other hosts, and at least a hundred times a clock
+ * reading.
+ */
 private const val BATCH_NS_MIN = 10_000L
 private const val BATCH_MAX = 1024
-/** C2 compiles a method after ten thousand calls, on a thread that may have to wait for a processor. */
+/**
+ * Maximum number of calls of the warm-up. C2 compiles a method after ten thousand calls, on a thread that may have to
+ * wait for a processor.
+ */
 private const val WARM_UP_CALLS = 20_000
-/** Default, if the cell has no such parameter. */
+/** Maximum duration of the warm-up, in ms, if the cell does not set it. */
 private const val WARM_UP_MS = 500.0
-/** Enough calls that a foreign allocation, such as the meter's, weighs little. */
+/**
+ * Maximum number of counted calls. It is high enough that other allocations, such as the meter's own, hardly matter.
+ */
 private const val COUNTED_MAX = 300

@@ -5,13 +5,13 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.msgpack.jackson.dataformat.MessagePackFactory
 
 /**
- * The codec of the ways without Clearway: MessagePack from a library. Keeps one mapper, as its documentation
- * recommends.
+ * The codec of the mechanisms without Clearway: MessagePack from a library. Keeps one mapper, as the library's
+ * documentation recommends.
  */
 internal class Packed(private val row: Row) {
     private val mapper = ObjectMapper(MessagePackFactory())
 
-    /** Encodes the row's value, or the value that was received for it. */
+    /** Encodes the row's value, or the value that was received for the row. */
     fun write(value: Any? = row.value): ByteArray =
         when {
             row.isNull -> NOTHING

@@ -5,31 +5,31 @@ import clearway.lab.codec.Payload
 import clearway.lab.protocol.Cell
 
 /**
- * One row of the channel tables: direction, kind of channel, codec and payload. The reply is equal to the payload.
- * `words` are these four parameters; another process can make the same row from them.
+ * One row of the channel tables: direction, kind of channel, codec and payload. The reply equals the payload. `words`
+ * are these four parameters; another process can create the same row from them.
  */
 public class Row private constructor(internal val words: List<String>) {
-    /** The direction, by its name in the scenario. */
+    /** The direction, by its name in the scenario file. */
     public val direction: String = words[0]
     /** Whether the row calls a method instead of sending a message. */
     public val isMethod: Boolean = words[1] == "method"
     /** The codec's name: standard, json or binary. */
     public val codec: String = words[2]
-    /** The value to send: any value of the codec, or a `ByteArray` if the codec is binary. Must not be modified. */
+    /** The value to send: any value of the codec, or a `ByteArray` if the codec is binary. Do not modify it. */
     public val value: Any? = valueOf(words[3])
 
-    /** Whether the peer answers through a queue, on a thread other than the one that reads messages. */
+    /** Whether the peer answers through a queue, on another thread than the one that reads messages. */
     public val queued: Boolean
         get() = direction.endsWith(", background")
 
-    /** Whether native code calls and the host answers. */
+    /** Whether native code makes the call and the host answers. */
     public val isAsked: Boolean
         get() = direction == "native to host"
 
     public val isBinary: Boolean
         get() = codec == "binary"
 
-    /** Whether the message is null, so that there is nothing to encode. */
+    /** Whether the message is null, so that nothing is encoded. */
     public val isNull: Boolean
         get() = value == null && !isMethod
 
@@ -45,7 +45,10 @@ public class Row private constructor(internal val words: List<String>) {
 
         fun of(cell: Cell): Row = of(listOf("direction", "channel", "codec", "payload").map { cell.text(it) })
 
-        /** Returns the row of these words. Throws `IllegalArgumentException`, with the word, for an unknown row. */
+        /**
+         * Returns the row of these words. Throws `IllegalArgumentException` for an unknown word; the message contains
+         * the word.
+         */
         fun of(words: List<String>): Row {
             val (direction, channel, codec) = words
             require(channel == "message" || channel == "method") { "no such channel: channel=$channel" }
@@ -57,8 +60,8 @@ public class Row private constructor(internal val words: List<String>) {
         }
 
         /**
-         * Returns the payload: the bytes of ts/clearway-lab/src/channel/payload.ts, or a value of the codec
-         * measurements.
+         * Returns the payload of this name: the bytes of ts/clearway-lab/src/channel/payload.ts, or a value of the
+         * codec measurements.
          */
         private fun valueOf(payload: String): Any? =
             when (payload) {

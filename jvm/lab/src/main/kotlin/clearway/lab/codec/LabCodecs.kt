@@ -10,7 +10,7 @@ import java.io.ObjectOutputStream
 import java.nio.ByteBuffer
 import org.msgpack.jackson.dataformat.MessagePackFactory
 
-/** A codec under measurement. For one thread. `encode` may return a view of memory that the next call overwrites. */
+/** A codec that is measured. One thread uses it. `encode` may return a view of memory that the next call overwrites. */
 internal abstract class LabCodec(val name: String, val bytesAsText: Boolean = false) {
     abstract fun encode(value: Any?): ByteBuffer
 
@@ -43,7 +43,7 @@ private class Serialization : LabCodec("java-serialization") {
         ObjectInputStream(ByteArrayInputStream(message.array(), message.position(), message.remaining())).readObject()
 }
 
-/** Keeps one mapper, as its documentation recommends. Values have no classes of their own, as in a channel. */
+/** Keeps one mapper, as Jackson's documentation recommends. Decodes without application classes, as a channel does. */
 private class Jackson(name: String, private val mapper: ObjectMapper, bytesAsText: Boolean) :
     LabCodec(name, bytesAsText) {
     override fun encode(value: Any?): ByteBuffer = ByteBuffer.wrap(mapper.writeValueAsBytes(value))
@@ -58,7 +58,7 @@ private class Standard : LabCodec("clearway") {
     override fun decode(message: ByteBuffer): Any? = Codecs.STANDARD.decode(message.array())
 }
 
-/** Encodes into memory that it keeps. Decodes lists of numbers as views of the message. */
+/** Encodes into memory that it keeps, and decodes lists of numbers as views of the message. */
 private class StandardInto : LabCodec("clearway-into") {
     private val kept = ByteBuffer.allocate(1 shl 17)
 

@@ -13,7 +13,7 @@ import kotlinx.serialization.json.buildJsonObject
 import org.openjdk.jmh.infra.Blackhole
 
 /**
- * Measures one codec with one value: encodes and decodes many times, on one thread, and sends nothing. Runs in a JVM of
+ * Measures one codec with one value. Encodes and decodes many times on one thread, and sends nothing. Runs in a JVM of
  * its own.
  */
 internal fun measureCodec(cell: Cell): Measured {
@@ -21,7 +21,7 @@ internal fun measureCodec(cell: Cell): Measured {
     val value = Payload.named(cell.text("value"))
     val batches = cell.int("batches")
     val into = blackhole()
-    // A copy, because the codec may write to its memory again.
+    // Copies the message, because the codec may overwrite its memory.
     val written = codec.encode(value)
     val message = ByteBuffer.wrap(ByteArray(written.remaining()).also { written.get(it) })
     val equal = plain(value, codec.bytesAsText) == plain(codec.decode(message), codec.bytesAsText)
@@ -44,7 +44,7 @@ internal fun measureCodec(cell: Cell): Measured {
     return Measured(emptyMap(), values, buildJsonObject { put("equal", JsonPrimitive(equal)) })
 }
 
-/** Returns the microseconds of one call: the median of `batches`, each long enough for the clock. */
+/** Returns the time of one call in us: the median of `batches` batches, each long enough for the clock. */
 private fun timeUs(batches: Int, into: Blackhole, call: () -> Any?): Double {
     fun batchNs(count: Int): Long {
         val begin = System.nanoTime()
@@ -55,7 +55,7 @@ private fun timeUs(batches: Int, into: Blackhole, call: () -> Any?): Double {
     var calls = 0
     val begin = System.nanoTime()
     while (calls < WARM_UP_CALLS || System.nanoTime() - begin < WARM_UP_NS) {
-        // Doubles until a batch is long enough. The code is compiled before the timed batches.
+        // Doubles the calls until a batch is long enough. The code is compiled before the timed batches.
         if (batchNs(count) < BATCH_NS_MIN) count *= 2
         calls += count
         if (System.nanoTime() - begin > WARM_UP_NS_MAX) break
@@ -63,9 +63,12 @@ private fun timeUs(batches: Int, into: Blackhole, call: () -> Any?): Double {
     return median(LongArray(batches) { batchNs(count) }) / count / 1e3
 }
 
-/** Two thousand steps of a 50 ns clock. */
+/** Minimum duration of a batch, in ns: two thousand steps of a clock with steps of 50 ns. */
 private const val BATCH_NS_MIN = 100_000L
-/** C2 compiles a method after ten thousand calls, on a thread that may have to wait for a processor. */
+/**
+ * Minimum number of calls of the warm-up. C2 compiles a method after ten thousand calls, on a thread that may have to
+ * wait for a processor.
+ */
 private const val WARM_UP_CALLS = 12_000
 private const val WARM_UP_NS = 100_000_000L
 private const val WARM_UP_NS_MAX = 1_000_000_000L

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.codec
 
-/** The values that the family *channel* encodes, the same on every host (ts/clearway-lab/src/channel/payload.ts). */
+/**
+ * The values that the family *channel* encodes. They are the same on every host
+ * (ts/clearway-lab/src/channel/payload.ts).
+ */
 internal object Payload {
     private val makers =
         mapOf(
@@ -22,7 +25,7 @@ internal object Payload {
         return make()
     }
 
-    /** Returns about 2 KB with every type of the standard codec. */
+    /** Returns a value of about 2 KB with every type of the standard codec. */
     private fun mixed(): Any? =
         mapOf(
             "id" to 123_456,
@@ -53,8 +56,8 @@ internal object Payload {
 }
 
 /**
- * Returns a value in a form that is equal for all codecs: integers as long, lists of numbers as lists, bytes as lists.
- * JSON returns bytes as base64 text; `bytesAsText` converts bytes to that here.
+ * Returns a value in a form that is equal for all codecs. Integers become longs, and lists of numbers and bytes become
+ * lists. JSON returns bytes as base64 text; `bytesAsText` converts bytes to that text here.
  */
 internal fun plain(value: Any?, bytesAsText: Boolean): Any? =
     when (value) {

@@ -10,11 +10,11 @@ import java.nio.file.Files
 import java.nio.file.Path
 import java.util.ServiceLoader
 
-/** Loads the ways of [ForeignPeers], and says why one cannot run here. */
+/** Loads the mechanisms of [ForeignPeers], and says why one of them cannot run here. */
 internal object Foreign {
     /**
-     * The system property with the path of the example plugin. scripts/jvm-lab.mjs writes the paths of the plugin and
-     * of libclearway to runner.json.
+     * The system property with the path of the example plugin. scripts/jvm-lab.mjs writes this path and the path of
+     * libclearway to runner.json.
      */
     const val PLUGIN: String = "clearway.lab.plugin"
     private const val LIBRARY = "clearway.library"

@@ -7,17 +7,17 @@ import clearway.lab.channel.Row
 import clearway.lab.memory.Filler
 
 /**
- * The ways that need java.lang.foreign. Module lab-foreign implements them as a service; it is compiled only with a JDK
- * that has java.lang.foreign. Called on JDK 22 and newer only.
+ * The mechanisms that need java.lang.foreign. The module lab-foreign implements them as a service. It is compiled only
+ * with a JDK that has java.lang.foreign, and is called only on JDK 22 and newer.
  */
 public interface ForeignPeers {
     /**
-     * Opens a way to fill a buffer, by a name of [Foreign.fillers]. If it cannot, throws with the name of the missing
-     * part.
+     * Opens a mechanism that fills a buffer, by a name of [Foreign.fillers]. Throws if it cannot; the message names the
+     * missing part.
      */
     public fun filler(mechanism: String, bytes: Int): Filler
 
-    /** Opens a way for bytes to C and back, without Clearway. Throws as [filler] does. */
+    /** Opens a mechanism that sends bytes to C and back without Clearway. Throws as [filler] does. */
     public fun crossing(mechanism: String): Crossing
 
     /** Opens a channel to a plugin. Throws as [filler] does. */

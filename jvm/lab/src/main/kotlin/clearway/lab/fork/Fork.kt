@@ -10,16 +10,13 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.jsonObject
 
-/**
- * A JVM that measures. The runner owns it and uses the same protocol with it as the lab with the runner. `close` ends
- * it.
- */
+/** A child JVM that measures. The runner owns it, and speaks the lab's protocol with it. `close` ends it. */
 internal class Fork : AutoCloseable {
     private val process: Process = ProcessBuilder(command()).redirectError(ProcessBuilder.Redirect.INHERIT).start()
     private val writer = PrintStream(process.outputStream, true, Charsets.UTF_8)
     private val reader = process.inputReader()
 
-    /** Sends a request and returns the answer. Blocks. Throws if the fork answered with an error, or ended. */
+    /** Sends a request and returns the answer. Blocks. Throws if the child answers with an error, or has ended. */
     fun ask(op: String, cell: Cell): JsonObject {
         val request = buildJsonObject {
             put("id", JsonPrimitive(1))
@@ -39,18 +36,18 @@ internal class Fork : AutoCloseable {
     }
 
     companion object {
-        /** Threads that do not end must not delay the run. */
+        /** Time in seconds until `close` kills the child. Threads that do not end must not delay the run. */
         private const val GRACE_S = 2L
 
         /** The options of a typical service: the JVM's default collector and compilers, and a heap of fixed size. */
         val options: List<String> =
             listOf("-Xms1g", "-Xmx1g", "-Dkotlinx.coroutines.scheduler.keep.alive.sec=1") +
-                // JCTools and others use methods that newer JDKs warn about, on stderr, in every fork.
+                // JCTools and other libraries use methods that newer JDKs warn about on stderr, in every child.
                 (if (Runtime.version().feature() >= 23) listOf("--sun-misc-unsafe-memory-access=allow")
                 else emptyList()) +
                 (if (Runtime.version().feature() >= 22) listOf("--enable-native-access=ALL-UNNAMED") else emptyList())
 
-        /** Returns the options with the paths of the native parts, which the runner received. */
+        /** Returns the options with the paths of the native parts, which this runner received as properties. */
         private fun told(): List<String> =
             System.getProperties()
                 .stringPropertyNames()

@@ -5,9 +5,9 @@ import clearway.lab.protocol.Cell
 import kotlinx.serialization.json.JsonObject
 
 /**
- * The JVMs that measure. Keeps one for each workload of *offload* and each scenario of *push* during the run: rivals
- * are measured in turn, in code that is compiled for that workload only. Starts a fresh JVM where one measurement would
- * affect the next. For one thread.
+ * The child JVMs that measure. Keeps one JVM for each workload of *offload* and each scenario of *push* during the run.
+ * There, rival mechanisms are measured in turn, in code that is compiled for that workload only. Every other
+ * measurement gets a fresh JVM, because one measurement could affect the next. One thread uses it.
  */
 internal class Forks : AutoCloseable {
     private val kept = HashMap<String, Fork>()

@@ -9,14 +9,14 @@ import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
-/** The program of a fork. */
+/** The main program of a [Fork]. */
 public fun main() {
     val output = System.out
     System.setOut(System.err)
-    // Ends this process if the runner is killed during a measurement.
+    // Ends this process if the runner ends during a measurement.
     ProcessHandle.current().parent().ifPresent { parent -> parent.onExit().thenRun { Runtime.getRuntime().halt(1) } }
     serve(System.`in`.bufferedReader(), output, Inside)
-    // Frameworks leave threads behind. Halt, because all answers have been written.
+    // Halts the JVM, because frameworks leave threads behind. All answers have been written.
     Runtime.getRuntime().halt(0)
 }
 

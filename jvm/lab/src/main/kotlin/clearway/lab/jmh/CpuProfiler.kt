@@ -10,7 +10,7 @@ import org.openjdk.jmh.results.IterationResult
 import org.openjdk.jmh.results.Result
 import org.openjdk.jmh.results.ScalarResult
 
-/** Reports processor time and allocations per operation, in JMH's forks. JMH instantiates it by its class name. */
+/** Reports CPU time and allocations per operation, in JMH's forks. JMH instantiates it by its class name. */
 public class CpuProfiler : InternalProfiler {
     private var cpu = 0L
     private var bytes = 0L

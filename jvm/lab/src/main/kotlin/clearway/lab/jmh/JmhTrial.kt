@@ -12,13 +12,15 @@ import clearway.lab.protocol.Cell
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonObject
 
-/** The state of a benchmark in one of JMH's forks. Public only for Java. */
+/** The state of a benchmark in one of JMH's forks. It is public only because Java code uses it. */
 public class JmhTrial private constructor(private val strategy: Strategy, private val batches: Batches) :
     AutoCloseable {
-    /** Runs one batch. The next batch overwrites its results. Blocks. */
+    /** Runs one batch and returns its results. The next batch overwrites them. Blocks. */
     public fun batch(): DoubleArray = batches.run()
 
-    /** Writes the lab's further figures to the file that the property [RESULT_PROPERTY] names. */
+    /**
+     * Writes the lab's other figures to the file that the property [RESULT_PROPERTY] names, and closes the strategy.
+     */
     override fun close() {
         java.io
             .File(System.getProperty(RESULT_PROPERTY))

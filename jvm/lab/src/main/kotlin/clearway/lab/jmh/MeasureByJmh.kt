@@ -22,13 +22,13 @@ import org.openjdk.jmh.runner.options.TimeValue
 import org.openjdk.jmh.runner.options.VerboseMode
 
 /**
- * Measures one cell of `works` through JMH: a fork of its own, with the cell's times for warm-up and measurement, and
- * one sample per batch. Blocks. The lab repeats the call for each round, interleaved with the other cells.
+ * Measures one cell of `works` through JMH, in a fork of its own. Uses the cell's times for warm-up and measurement,
+ * and takes one sample per batch. Blocks. The lab repeats the call for each round, interleaved with the other cells.
  */
 internal fun measureByJmh(cell: Cell): Measured {
     Strategies.named(cell.mechanism)
-    // JMH's lock is machine-wide: another project's benchmark would end this one. The lab measures one cell at a time
-    // anyway.
+    // JMH's lock is machine-wide, so another project's benchmark would make this one fail. The lab measures one cell at
+    // a time anyway.
     System.setProperty("jmh.ignoreLock", "true")
     val told = createTempFile("clearway-jmh")
     try {
@@ -71,7 +71,7 @@ private fun optionsOf(cell: Cell, told: String): Options {
         .build()
 }
 
-/** Returns all samples of JMH. JMH keeps their counts, not their order. */
+/** Returns all samples of JMH, but not in their order: JMH keeps only the count of each value. */
 private fun timesOf(run: RunResult): LongArray {
     val found = ArrayList<Long>()
     for ((ns, count) in run.primaryResult.statistics.rawData.asSequence().map { it.key to it.value }) {
@@ -84,5 +84,7 @@ private fun timesOf(run: RunResult): LongArray {
 private fun secondary(run: RunResult, name: String): Double =
     checkNotNull(run.secondaryResults[name]) { "JMH has no result of $name, but of ${run.secondaryResults.keys}" }.score
 
-/** A garbage collection falls into one of several iterations, and JMH can report how far they differ. */
+/**
+ * Number of iterations. A garbage collection then disturbs only one of several, and JMH can report how far they differ.
+ */
 private const val ITERATIONS = 3

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.memory
 
-/** A way to fill a buffer. For one thread. Owns its memory; `close` frees it. */
+/** A mechanism that fills a buffer. One thread uses it. Owns its memory; `close` frees it. */
 public interface Filler : AutoCloseable {
-    /** For fresh memory, not timed: frees the memory that [renew] will replace, unless the garbage collector does. */
+    /**
+     * Frees the memory that [renew] will replace, unless the garbage collector frees it. Called for fresh memory; not
+     * timed.
+     */
     public fun release() {}
 
-    /** For fresh memory, timed: allocates new memory in place of the old. */
+    /** Allocates new memory in place of the old memory. Called for fresh memory; timed. */
     public fun renew()
 
-    /** Fills the buffer. Always timed. `value` is 0 to 255. */
+    /** Fills the buffer with `value`, from 0 to 255. Always timed. */
     public fun fill(value: Int)
 
-    /** Whether Java reads `value` in every byte. */
+    /** Whether every byte of the buffer is `value`, as Java reads it. */
     public fun holds(value: Int): Boolean
 
     override fun close() {}

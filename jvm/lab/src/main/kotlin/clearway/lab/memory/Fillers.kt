@@ -5,9 +5,9 @@ import clearway.lab.foreign.Foreign
 import clearway.lab.jni.Peers
 import java.nio.ByteBuffer
 
-/** All ways to fill a buffer except C alone, by name. */
+/** All mechanisms that fill a buffer, by name, except for the reference in C alone. */
 internal object Fillers {
-    /** A way. `problem` says why it cannot run here and what to do, or is null if it can. */
+    /** A mechanism that fills a buffer. `problem` says why it cannot run here and what to do, or is null if it can. */
     class Kind(val name: String, val problem: String?, val open: (Int) -> Filler)
 
     const val REFERENCE: String = "c"
@@ -51,7 +51,7 @@ private class InArray(private val bytes: Int, private val fillArray: (ByteArray,
     override fun holds(value: Int): Boolean = array.all { it == value.toByte() }
 }
 
-/** Fills a direct buffer. The JVM clears it on allocation, and the garbage collector frees it. */
+/** Fills a direct buffer. The JVM zeroes the buffer on allocation, and the garbage collector frees it. */
 private open class InDirect(private val bytes: Int, private val fillBuffer: (ByteBuffer, Int) -> Unit) : Filler {
     private var buffer: ByteBuffer = ByteBuffer.allocateDirect(bytes)
 

@@ -9,7 +9,7 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * Measures fills of one size, one after another: of memory that was filled before (warm), or is allocated each time
+ * Measures fills of one size, one after another. The memory was filled before (warm), or is allocated for each fill
  * (fresh).
  */
 internal fun measureFills(cell: Cell): Measured {
@@ -46,7 +46,7 @@ private fun warmUp(open: (Int) -> Filler) {
     }
 }
 
-/** Measures in C alone: the loop, the clock and the memory. */
+/** Measures in C alone: the loop, the clock and the memory are C's. */
 private fun reference(bytes: Int, fresh: Boolean, repetitions: Int, batch: Int): Measured {
     Peers.load()
     val ns = DoubleArray(repetitions)
@@ -61,12 +61,17 @@ private fun measured(ns: LongArray, filled: Boolean, batch: Int): Measured =
         buildJsonObject { put("filled", JsonPrimitive(filled)) },
     )
 
-/** Smaller warm fills are timed in batches, because a reading of the clock takes as long as a fill of 4 KB. */
+/**
+ * A batch of warm fills covers this many bytes. Small fills are timed in batches, because a clock reading takes as long
+ * as a fill of 4 KB.
+ */
 private const val BATCH_BYTES = 1 shl 18
 
-/** C2 compiles a method after ten thousand calls, and needs some time for it. */
+/**
+ * Maximum number of fills of the warm-up. C2 compiles a method after ten thousand calls, and needs some time for it.
+ */
 private const val WARM_UP_CALLS = 40_000
 private const val WARM_UP_BYTES = 4096
 private const val WARM_UP_NS_MAX = 500_000_000L
-/** Untimed fills, so that the memory is mapped and the caches are filled. */
+/** Number of untimed fills, which map the memory and fill the caches. */
 private const val TOUCHES = 4

@@ -3,7 +3,7 @@ package clearway.lab.offload
 
 import clearway.executor.AdaptiveExecutor
 
-/** Clearway's executor with default options: one executor, one site. */
+/** Runs batches on Clearway's executor, with default options and one site. */
 internal class Adaptive : Strategy {
     private val executor = AdaptiveExecutor()
     private val site = executor.site("lab")

@@ -15,7 +15,10 @@ import kotlinx.coroutines.runBlocking
 
 private val processors = Runtime.getRuntime().availableProcessors()
 
-/** kotlinx.coroutines: one coroutine per action; and flows, merged where several actions may run at once. */
+/**
+ * Strategies of kotlinx.coroutines. They start one coroutine per action, or use flows. Flows are merged if several
+ * actions may run at the same time.
+ */
 internal val coroutineStrategies: List<StrategyKind> =
     listOf(
         StrategyKind("coroutines-blocking") { Blocking() },

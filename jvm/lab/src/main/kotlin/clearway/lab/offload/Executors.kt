@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit
 
 private val processors = Runtime.getRuntime().availableProcessors()
 
-/** One thread for each action of a batch. */
+/** Number of threads that gives each action of a batch its own thread. */
 internal const val MANY = 100
 
-/** The JDK's executors, through `invokeAll`, which is made for batches. */
+/** Strategies of the JDK's executors. They use `invokeAll`, which is designed for batches. */
 internal val executorStrategies: List<StrategyKind> =
     listOf(
         StrategyKind("fixed-pool") { Invoking(Executors.newFixedThreadPool(processors)) },
@@ -35,7 +35,7 @@ private class Invoking(private val executor: ExecutorService) : Strategy {
     }
 }
 
-/** Access to virtual threads by method handles, so that JDK 17 can compile it. */
+/** Gives access to virtual threads through method handles, so that JDK 17 can compile it. */
 internal object VirtualThreads {
     private const val SINCE = 21
 
@@ -44,7 +44,7 @@ internal object VirtualThreads {
         else "virtual threads need a JDK $SINCE or newer: add one, or leave out --jdk ${Runtime.version().feature()}"
 
     /**
-     * Returns an executor that starts a virtual thread per task. Throws UnsupportedOperationException on an older JDK.
+     * Returns an executor that starts a virtual thread per task. Throws UnsupportedOperationException before JDK 21.
      */
     fun executor(): ExecutorService {
         if (unavailable != null) throw UnsupportedOperationException(unavailable)
@@ -54,7 +54,7 @@ internal object VirtualThreads {
         return make.invoke() as ExecutorService
     }
 
-    /** Starts `task` on a virtual thread. Throws UnsupportedOperationException on an older JDK. */
+    /** Starts `task` on a virtual thread. Throws UnsupportedOperationException before JDK 21. */
     fun start(task: Runnable): Thread {
         if (unavailable != null) throw UnsupportedOperationException(unavailable)
         val type = MethodType.methodType(Thread::class.java, Runnable::class.java)

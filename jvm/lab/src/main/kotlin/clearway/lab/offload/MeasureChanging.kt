@@ -8,8 +8,8 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * Measures one site whose work is arithmetic, then storage, then arithmetic again. The strategy is not notified of the
- * change.
+ * Measures one site whose work changes from arithmetic to storage and back to arithmetic. The strategy is not notified
+ * of the changes.
  */
 internal fun measureChanging(cell: Cell): Measured {
     val count = cell.int("batches")
@@ -22,7 +22,7 @@ internal fun measureChanging(cell: Cell): Measured {
         Strategies.named(cell.mechanism).open().use { strategy ->
             val changing = Changing(phases.first())
             val batches = Batches(strategy, changing, seeds)
-            // The strategy knows the site before its work changes.
+            // Lets the strategy learn the site before the site's work changes.
             batches.timeNs(count, into)
             phases.map { phase ->
                 changing.phase = phase
@@ -48,17 +48,18 @@ internal fun measureChanging(cell: Cell): Measured {
     return Measured(emptyMap(), values, result)
 }
 
-/** One action for the strategy and the compiler, whatever its current phase. */
+/** An action that delegates to the action of the current phase. Strategy and compiler see one action in all phases. */
 private class Changing(@Volatile var phase: Action) : Action {
     override fun run(seed: Int): Double = phase.run(seed)
 }
 
-/** Returns the median of the second half: the strategy's steady state. */
+/** Returns the median of the second half of the times: the strategy's steady state. */
 internal fun settled(ns: LongArray): Double = median(ns.copyOfRange(ns.size / 2, ns.size))
 
 /**
- * Returns the number of batches before the first two consecutive ones within a quarter of the steady state. Returns the
- * number of all batches if there are none.
+ * Returns how many batches the strategy needs to recover. It has recovered when two consecutive batches are at most a
+ * quarter slower than the steady state. These two are not counted. Returns the number of all batches if it never
+ * recovers.
  */
 internal fun recovery(ns: LongArray): Int {
     val near = settled(ns) * 1.25

@@ -8,13 +8,13 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import org.openjdk.jmh.infra.Blackhole
 
-/** Actions that only compute, in decades from 10 ns to 100 ms. They show where the crossover is. */
+/** Actions that only compute, in decades from 10 ns to 100 ms. They show the size from which other threads help. */
 internal object Sizes {
     val names = listOf("10ns", "100ns", "1us", "10us", "100us", "1ms", "10ms", "100ms")
 
     fun ns(at: Int): Double = 10.0 * Math.pow(10.0, at.toDouble())
 
-    /** Steps of the loop per nanosecond. Measured once per process, with compiled code. */
+    /** Number of steps of the loop per nanosecond. Measured once per process, with compiled code. */
     private val stepsPerNs: Double by lazy {
         var best = Double.POSITIVE_INFINITY
         repeat(CALIBRATIONS) {
@@ -28,7 +28,8 @@ internal object Sizes {
     fun steps(at: Int): Int = maxOf(1, (ns(at) * stepsPerNs).toInt())
 
     /**
-     * Runs xorshift steps. Each step depends on the one before, so neither compiler nor processor can shorten the loop.
+     * Runs xorshift steps. Each step depends on the step before, so neither compiler nor processor can shorten the
+     * loop.
      */
     fun spin(steps: Int): Int {
         var x = 0x9E3779B9.toInt()
@@ -45,13 +46,13 @@ internal object Sizes {
     private const val CALIBRATION_STEPS = 200_000
 }
 
-/** The action of one size. Runs its loop, then returns the size's number, which depends on the loop. */
+/** The action of one size. Runs its loop, and then returns the index of the size, which depends on the loop. */
 private class Spinning(private val steps: Int, private val size: Int) : Action {
-    // This generator never reaches zero, so the result is the size. The compiler does not know that.
+    // This generator never reaches zero, so the result is the index of the size. The compiler does not know that.
     override fun run(seed: Int): Double = if (Sizes.spin(steps) == 0) -1.0 else size.toDouble()
 }
 
-/** Measures every size with one strategy, each with a warm pool. */
+/** Measures every size with one strategy and one pool, which is warm for each size. */
 internal fun measureSizes(cell: Cell): Measured {
     val most = cell.int("actions")
     val sweepNs = cell.number("sweepMs") * 1e6
@@ -62,7 +63,7 @@ internal fun measureSizes(cell: Cell): Measured {
     Strategies.named(cell.mechanism).open().use { strategy ->
         for (at in Sizes.names.indices) {
             val action = Spinning(Sizes.steps(at), at)
-            // Runs fewer of the long actions, so that a batch ends.
+            // Runs fewer actions if they are long, so that a batch ends in time.
             val count = Math.round(sweepNs / Sizes.ns(at)).coerceIn(2, most.toLong()).toInt()
             val batches = Batches(strategy, action, IntArray(count) { it })
             timed(batches, sweepNs / 4, into)

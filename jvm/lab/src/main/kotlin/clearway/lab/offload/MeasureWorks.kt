@@ -25,13 +25,16 @@ internal class WorksLoad(cell: Cell) {
         require(waits != "async") { "the JVM's actions wait by blocking their thread: waits=async is JavaScript's" }
     }
 
-    /** Rehearses the strategies. A workload that waits would make this long, so it is replaced by one that computes. */
+    /**
+     * Rehearses the strategies ([Rehearsal]) with this load. A workload that waits would make that long, so
+     * `arithmetic` replaces it.
+     */
     fun rehearse() = Rehearsal.of(seeds, if (Works.waits(work)) Works.named("arithmetic") else action)
 }
 
 /**
- * Measures one strategy with one workload: a new pool's first batch, then warm batches until there are enough or the
- * time is over. The JVM has rehearsed the strategy, so that only the pool is cold, not the code.
+ * Measures one strategy with one workload. Times the first batch of a new pool, and then warm batches until there are
+ * enough or the time is over. The JVM has rehearsed the strategy, so that the pool is cold, but the code is not.
  */
 internal fun measureWorks(cell: Cell): Measured {
     val kind = Strategies.named(cell.mechanism)
@@ -67,7 +70,7 @@ internal fun measureWorks(cell: Cell): Measured {
                 "batches" to Value("count", count),
                 "warmBatches" to Value("count", 1.0 + warmed.batches),
             )
-        // Work that waits does not become faster with warm-up.
+        // Work that waits does not become faster with a longer warm-up.
         val cut =
             if (warmed.isWarm || Works.waits(load.work)) emptyMap() else mapOf(WARM_UP_CUT to Value("ms", warmed.ms))
         val samples = mapOf("batchTimes" to Samples("ms", ns, perSample))
@@ -77,8 +80,8 @@ internal fun measureWorks(cell: Cell): Measured {
 }
 
 /**
- * Returns the result that the scenario checks. Pass the first batch: after later ones it is unknown which batch wrote a
- * result.
+ * Returns the result that the scenario checks. Pass the results of the first batch: later batches overwrite the array,
+ * so a missing result would not show.
  */
 internal fun resultOf(results: DoubleArray): JsonElement {
     val (done, sum) = tally(results)
@@ -89,8 +92,8 @@ internal fun resultOf(results: DoubleArray): JsonElement {
 }
 
 /**
- * Returns the number of batches per sample. One batch of the last window may have been interrupted, so the best of
- * several determines the size.
+ * Returns the number of batches per sample. The batches of the warm-up's last window may have been interrupted, so the
+ * fastest of several determines the number.
  */
 private fun perSample(batches: Batches, warmed: WarmUp, into: Blackhole): Int {
     var ns = warmed.perBatchNs
@@ -114,7 +117,7 @@ internal fun median(ns: LongArray): Double {
     return if (sorted.size % 2 == 1) sorted[middle].toDouble() else (sorted[middle - 1] + sorted[middle]) / 2.0
 }
 
-/** Minimum duration of a sample. A reading of the clock takes about 50 ns, which is a quarter of a percent of it. */
+/** Minimum duration of a sample, in ns. A clock reading takes about 50 ns, which is a quarter of a percent of that. */
 private const val SAMPLE_NS = 20_000L
 private const val BATCHES_MIN = 2
 private const val VIRTUAL_NOTE = "peakThreads counts the carriers of virtual threads, not the virtual threads"

@@ -10,12 +10,12 @@ import java.lang.invoke.MethodHandles
 import java.lang.invoke.MethodType
 import java.lang.management.ManagementFactory
 
-/** The JVM's counters of processor time, threads and allocations. Each reading takes some microseconds. */
+/** Reads the JVM's counters of CPU time, threads and allocations. Each reading takes some microseconds. */
 internal object Meters {
     private val system = ManagementFactory.getOperatingSystemMXBean() as OperatingSystemMXBean
     private val threads = ManagementFactory.getThreadMXBean() as ThreadMXBean
 
-    /** From JDK 21 on the JVM sums the allocations of all threads, including those that have ended. */
+    /** Reads the JVM's sum of the allocations of all threads, including threads that have ended. Null before JDK 21. */
     private val total: MethodHandle? =
         try {
             val type = MethodType.methodType(Long::class.java)
@@ -25,8 +25,8 @@ internal object Meters {
         }
 
     /**
-     * Returns the processor time of the whole process in ns, including the compiler's and the collector's threads. The
-     * JVM counts it in steps of 10 ms. Linux counts each thread in ns, as long as the thread lives.
+     * Returns the CPU time of the whole process in ns, including the threads of the compiler and the collector. Linux
+     * counts each thread in ns, as long as the thread lives. On other systems it is the JVM's count, in steps of 10 ms.
      */
     fun cpuNs(): Long {
         val tasks = File("/proc/self/task").listFiles() ?: return system.processCpuTime
@@ -42,7 +42,10 @@ internal object Meters {
         }
     }
 
-    /** Returns the bytes allocated since the process started. Before JDK 21 it counts only threads that still live. */
+    /**
+     * Returns the number of bytes allocated since the process started. Before JDK 21, it covers only threads that still
+     * live.
+     */
     fun allocatedBytes(): Long {
         val whole = total
         if (whole != null) return whole.invoke(threads) as Long

@@ -2,21 +2,21 @@
 package clearway.lab.offload
 
 /**
- * Runs every strategy once before the measurements of a JVM, so that a new pool's first batch measures the pool, not
- * class loading and compilation. Runs once per JVM, for all strategies, before the first is measured: so all strategies
- * are compiled in a JVM that has run the same rivals. For one thread.
+ * Rehearses the strategies: runs each of them for a short time before the measurements of a JVM. The first batch of a
+ * new pool then measures the pool, not class loading and compilation. All strategies run before the first one is
+ * measured, so each is compiled in a JVM that has run the same rivals. One thread uses it.
  */
 internal object Rehearsal {
     private var done = false
     private var sharedUsedNs: Long? = null
 
-    /** Runs `actions` with each strategy. Blocks for a second and more the first time; then returns at once. */
+    /** Runs `actions` with each strategy. The first call blocks for a second or more; later calls return at once. */
     fun of(seeds: IntArray, vararg actions: Action) {
         if (done) return
         done = true
         val into = blackhole()
-        // Runs the strategies that share the coroutines' threads first. Their threads have ended when the others are
-        // finished.
+        // Runs the strategies that share the coroutines' threads first. Those threads have ended by the time the other
+        // strategies are finished.
         for (kind in Strategies.all.sortedBy { !sharesThreads(it.name) }.filter { it.unavailable == null }) {
             kind.open().use { strategy ->
                 for (action in actions) {
@@ -34,8 +34,8 @@ internal object Rehearsal {
     }
 
     /**
-     * Waits until the threads of Dispatchers.Default and IO have ended. A JVM cannot create these dispatchers anew, but
-     * their threads end after a while. Blocks.
+     * Waits until the threads of Dispatchers.Default and IO have ended. A JVM cannot create these dispatchers again,
+     * but their threads end after a while. Blocks.
      */
     fun letSharedThreadsEnd(strategy: String) {
         val last = sharedUsedNs
@@ -55,9 +55,15 @@ internal object Rehearsal {
                 "flow-io",
             )
 
-    /** Enough to compile a batch of arithmetic. Eighteen strategies take half a second. */
+    /**
+     * Time in ns for each strategy. It is enough to compile a batch of arithmetic. Eighteen strategies take half a
+     * second.
+     */
     private const val EACH_NS = 30_000_000L
 
-    /** JVMs are started with a keep-alive of 1 s for the coroutines' threads (default: 60 s). This adds a margin. */
+    /**
+     * Time in ms after which idle coroutine threads have ended. The JVMs are started with a keep-alive of 1 s (default:
+     * 60 s); this adds a margin.
+     */
     private const val KEEP_ALIVE_MS = 1_150L
 }

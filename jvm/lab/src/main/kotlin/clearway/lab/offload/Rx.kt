@@ -5,7 +5,7 @@ import io.reactivex.rxjava3.core.Flowable
 import io.reactivex.rxjava3.core.Scheduler
 import io.reactivex.rxjava3.schedulers.Schedulers
 
-/** RxJava 3: each scheduler with the operator that its documentation combines it with. */
+/** Strategies of RxJava 3. They use each scheduler with the operator that RxJava's documentation combines it with. */
 internal val rxStrategies: List<StrategyKind> =
     listOf(
         StrategyKind("rxjava-single") { OneThread() },
@@ -13,7 +13,7 @@ internal val rxStrategies: List<StrategyKind> =
         StrategyKind("rxjava-io") { FlatMapped(Schedulers.io()) },
     )
 
-/** The standard schedulers are global to the JVM. Restarts them here; `close` ends them. */
+/** Restarts RxJava's standard schedulers, because they are global to the JVM. `close` ends them. */
 private abstract class Scheduled : Strategy {
     init {
         Schedulers.shutdown()
@@ -33,7 +33,7 @@ private class OneThread : Scheduled() {
             .blockingAwait()
 }
 
-/** Runs `parallel()`: one rail per processor, each on a thread of `Schedulers.computation()`. */
+/** Runs one rail of `parallel()` per processor, each on a thread of `Schedulers.computation()`. */
 private class Rails : Scheduled() {
     override fun batch(seeds: IntArray, action: Action, results: DoubleArray) =
         Flowable.range(0, seeds.size)
@@ -46,8 +46,8 @@ private class Rails : Scheduled() {
 }
 
 /**
- * Runs one source per action, each subscribed on a thread of `scheduler`. At most 128 at a time, the default limit of
- * flatMap.
+ * Runs one source per action, each on a thread of `scheduler`. At most 128 run at a time, which is flatMap's default
+ * limit.
  */
 private class FlatMapped(private val scheduler: Scheduler) : Scheduled() {
     override fun batch(seeds: IntArray, action: Action, results: DoubleArray) =

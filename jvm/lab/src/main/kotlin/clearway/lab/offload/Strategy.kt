@@ -2,11 +2,11 @@
 package clearway.lab.offload
 
 /**
- * A way to run the actions of a batch. Owns its threads, if it has any; `close` ends them. Runs one batch at a time,
- * from one thread.
+ * A strategy that runs the actions of a batch. Owns its threads, if it has any; `close` ends them. One thread uses it,
+ * and runs one batch at a time.
  */
 internal interface Strategy : AutoCloseable {
-    /** Runs every action, writes each result to its place in `results`, and returns when all have run. Blocks. */
+    /** Runs every action, writes its result to its place in `results`, and returns when all have run. Blocks. */
     fun batch(seeds: IntArray, action: Action, results: DoubleArray)
 
     override fun close() {}

@@ -2,12 +2,12 @@
 package clearway.lab.offload
 
 /**
- * The result of a warm-up. [isWarm] is false if there were too few windows to decide. [perBatchNs] is the time of a
- * batch in the last window.
+ * The result of a warm-up. [isWarm] is false if batches were still becoming faster, or if there were too few windows to
+ * decide. [perBatchNs] is the mean time of a batch in the last window.
  */
 internal class WarmUp(val batches: Int, val ms: Double, val isWarm: Boolean, val perBatchNs: Long)
 
-/** Runs batches, one after another, until the time is over. Runs at least one. */
+/** Runs batches, one after another, until the time is over. Runs at least one batch. */
 internal fun warmUp(warmMs: Double, nowNs: () -> Long = System::nanoTime, batch: () -> Unit): WarmUp {
     val windowNs = (warmMs * 1e6 / WINDOWS).toLong()
     val perBatchNs = ArrayList<Long>()
@@ -29,10 +29,12 @@ internal fun warmUp(warmMs: Double, nowNs: () -> Long = System::nanoTime, batch:
 }
 
 /**
- * Whether batches have stopped becoming faster, by windows of time. False if the median of the last quarter is faster
- * than the fastest of the quarter before by more than a twentieth. Windows that differ by chance, as those of a pool on
- * busy cores do, would fail without that twentieth in one case of twelve (of ten windows, the three fastest are among
- * the last five), and fail less often with it.
+ * Whether batches have stopped becoming faster. Each element is the mean time of a batch in one window of time. Returns
+ * false if the median of the last quarter of windows is more than 5 % faster than the fastest window of the quarter
+ * before.
+ *
+ * Windows of a pool on busy cores differ by chance. Without the 5 %, such windows would fail in one case of twelve: of
+ * ten windows, the three fastest are among the last five. With the 5 %, they fail less often.
  */
 private fun areWarm(windowsNs: LongArray): Boolean {
     if (windowsNs.size < WINDOWS_MIN) return false
@@ -43,6 +45,6 @@ private fun areWarm(windowsNs: LongArray): Boolean {
 }
 
 private const val WINDOWS = 20
-/** Three per quarter. */
+/** Minimum number of windows: three per quarter. */
 private const val WINDOWS_MIN = 12
 private const val GAIN_MIN = 0.05

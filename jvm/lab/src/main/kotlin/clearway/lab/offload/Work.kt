@@ -4,7 +4,7 @@ package clearway.lab.offload
 import java.util.concurrent.locks.LockSupport
 import kotlin.math.pow
 
-/** One action of a batch. Does the work of its seed and returns a number that proves it. Thread-safe. */
+/** One action of a batch. Does the work of its seed, and returns a number that proves it. Thread-safe. */
 internal fun interface Action {
     fun run(seed: Int): Double
 }
@@ -14,8 +14,8 @@ internal object Works {
     /**
      * Returns the workload of this name.
      *
-     * @param networkUs how long `network` sleeps for each step of the seed; 1000 by definition, less in the quick
-     *   profile
+     * @param networkUs how long `network` sleeps for each step of the seed, in us; 1000 by definition, less in the
+     *   quick profile
      */
     fun named(name: String, networkUs: Double = 1000.0): Action =
         when (name) {
@@ -28,7 +28,7 @@ internal object Works {
             else -> throw IllegalArgumentException("no such work: work=$name ($NAMES)")
         }
 
-    /** Whether the workload waits. If so, another one rehearses its strategies. */
+    /** Whether the workload waits. If it does, another workload rehearses the strategies. */
     fun waits(name: String): Boolean = name != "arithmetic" && name != "lists"
 
     private const val NAMES = "arithmetic, lists, storage, network, mixed, bimodal"
@@ -66,7 +66,7 @@ internal object Works {
     private fun bimodal(seed: Int): Double =
         if (seed % 10 == 0) seed.toDouble().also { waitNs(5_000_000) } else arithmetic(seed)
 
-    /** Parks for `ns`, like a driver that waits for a device. After an early wake it parks again. */
+    /** Parks for `ns`, like a driver that waits for a device. Parks again after an early wake. */
     private fun waitNs(ns: Long) {
         val end = System.nanoTime() + ns
         while (true) {
@@ -77,7 +77,7 @@ internal object Works {
     }
 }
 
-/** Returns a batch's seeds in the given order. The shuffled order is the same on every host. */
+/** Returns the seeds of a batch in the given order. The shuffled order is the same on every host. */
 internal fun seedsOf(order: String, actions: Int): IntArray {
     val seeds = IntArray(actions) { it }
     when (order) {

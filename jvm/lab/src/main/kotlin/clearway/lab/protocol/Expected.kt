@@ -11,9 +11,9 @@ import kotlinx.serialization.json.doubleOrNull
 private val NAME = Regex("""\$(\w+)""")
 
 /**
- * Compares `actual` with the pattern `expected`. Returns null if they match, else a sentence with the first difference.
- * Objects match on the keys that the pattern names. The text `$name` is replaced by that parameter with its type;
- * inside a longer text, by its digits.
+ * Compares `actual` with the pattern `expected`. Returns null if they match, or a sentence about the first difference.
+ * Objects must match on the keys that the pattern names. The text `$name` is replaced by that parameter, with its type.
+ * Inside a longer text, it is replaced by the parameter's text.
  */
 internal fun mismatch(
     expected: JsonElement,
@@ -54,7 +54,7 @@ private fun scalarMismatch(
     return differenceUnless(same(wanted, actual), path, wanted, actual)
 }
 
-/** Compares two scalars. Numbers are equal by value: 100 and 100.0 are one number in JSON. */
+/** Compares two scalars. Numbers are compared by value: 100 and 100.0 are the same number in JSON. */
 private fun same(a: JsonPrimitive, b: JsonElement): Boolean {
     if (b !is JsonPrimitive || a.isString != b.isString) return false
     if (a.isString) return a.content == b.content

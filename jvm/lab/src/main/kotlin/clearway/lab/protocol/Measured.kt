@@ -11,15 +11,18 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import org.HdrHistogram.Histogram
 
-/** Samples of one round, in nanoseconds. `unit` ("us" or "ms") is the unit for display. Owns its array. */
+/**
+ * The samples of one round, in ns. `unit` ("us" or "ms") is the unit for display. `batch` is the number of calls per
+ * sample. Owns its array.
+ */
 internal class Samples(val unit: String, val ns: LongArray, val batch: Int = 1)
 
 internal class Value(val unit: String, val value: Double)
 
-/** Name of the value that reports a warm-up that was cut short. The value is its duration in ms. */
+/** Name of the value that reports an incomplete warm-up. The value is the duration of the warm-up, in ms. */
 internal const val WARM_UP_CUT: String = "warmUpCut"
 
-/** The result of one measurement, before it is compared with the scenario's expectation. */
+/** The result of one measurement, before the comparison with the scenario's expectation. */
 internal class Measured(
     val samples: Map<String, Samples>,
     val values: Map<String, Value>,
@@ -27,7 +30,7 @@ internal class Measured(
     val notes: List<String> = emptyList(),
 ) {
     /**
-     * Returns the answer for the lab. Throws if the result is not the one that the scenario expects, because the speed
+     * Returns the answer for the lab. Throws if the result is not the one that the scenario expects, because the time
      * of a wrong result means nothing.
      */
     fun answer(cell: Cell): JsonObject {
@@ -55,13 +58,13 @@ internal class Measured(
     }
 }
 
-/** Up to this many samples are also sent as numbers, so that a reader of the record can see each. */
+/** Maximum number of samples that are also sent as numbers, so that a reader of the record can see each one. */
 private const val RAW_MAX = 64
 
-/** Returns an HdrHistogram of nanoseconds with three digits (V2, compressed, base64), as the other runners write it. */
+/** Returns an HdrHistogram of ns with three digits (V2, compressed, base64), as the other runners write it. */
 internal fun histogramText(ns: LongArray): String {
     val histogram = Histogram(3)
-    // A clock may step back by its granularity between two threads. Such a sample counts as the smallest one, 1 ns.
+    // A clock may step back by its granularity between two threads. Such a sample counts as 1 ns, the smallest value.
     for (value in ns) histogram.recordValue(maxOf(1, value))
     val bytes = ByteBuffer.allocate(histogram.neededByteBufferCapacity)
     val length = histogram.encodeIntoCompressedByteBuffer(bytes, Deflater.DEFAULT_COMPRESSION)

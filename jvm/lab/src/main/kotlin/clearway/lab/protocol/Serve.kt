@@ -10,7 +10,7 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.jsonObject
 
-/** The operations of a runner. An exception from one is sent as an error answer. */
+/** The operations of a runner. An exception of an operation becomes an error answer. */
 internal interface Operations {
     fun describe(): JsonObject
 
@@ -20,8 +20,8 @@ internal interface Operations {
 }
 
 /**
- * Answers requests one at a time until `input` ends. Blocks. `output` belongs to the protocol; the caller must have
- * redirected `System.out`.
+ * Answers requests one at a time until `input` ends. Blocks. Only the protocol may write to `output`, so the caller
+ * must have redirected `System.out`.
  */
 internal fun serve(input: BufferedReader, output: PrintStream, operations: Operations) {
     while (true) {
@@ -44,7 +44,7 @@ private fun answerTo(line: String, operations: Operations): JsonObject {
             put("result", result)
         }
     } catch (error: Throwable) {
-        // Any failure, including a linkage error of a library: the lab reports it and sends the next request.
+        // Catches any failure, including a linkage error of a library. The lab reports it and sends the next request.
         buildJsonObject {
             put("id", id)
             put("ok", JsonPrimitive(false))

@@ -16,7 +16,10 @@ import kotlinx.coroutines.flow.flowOn
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
-/** kotlinx.coroutines. Except with the actor, the receiver has a thread of its own, as an event thread is. */
+/**
+ * Mechanisms of kotlinx.coroutines. The receiver has a thread of its own, like an event thread, with two exceptions.
+ * The actor receives on Dispatchers.Default, and `flow-flowon` receives on the calling thread.
+ */
 internal val coroutineWays: List<WayKind> =
     listOf(
         WayKind("kotlin-channel") { ByChannel() },
@@ -28,7 +31,7 @@ internal val coroutineWays: List<WayKind> =
 private fun receiverThread(): ExecutorCoroutineDispatcher =
     Executors.newSingleThreadExecutor { Thread(it, "receiver") }.asCoroutineDispatcher()
 
-/** A channel with the default buffer (64), and a coroutine that reads it. A full channel blocks the sender. */
+/** A channel with the default buffer of 64 events, and a coroutine that reads it. A full channel blocks the sender. */
 private class ByChannel : Sending() {
     private val channel = Channel<Event>(Channel.BUFFERED)
     private val dispatcher = receiverThread()
@@ -49,7 +52,7 @@ private class ByChannel : Sending() {
     }
 }
 
-/** A shared flow with a buffer of 64. `emit` waits if its collector is that far behind. */
+/** A shared flow with a buffer of 64 events. `emit` suspends while its collector is that far behind. */
 private class BySharedFlow : Way {
     private val events = MutableSharedFlow<Event>(extraBufferCapacity = 64)
     private val dispatcher = receiverThread()
@@ -57,7 +60,7 @@ private class BySharedFlow : Way {
 
     init {
         scope.launch { events.collect { it.arrive() } }
-        // Waits for the collector: events that are emitted before are lost.
+        // Waits for the collector, because events that are emitted before it starts are lost.
         runBlocking { events.subscriptionCount.first { it > 0 } }
     }
 
@@ -76,7 +79,7 @@ private class ByFlow : Way {
     }
 }
 
-/** A coroutine with an unbounded inbox, on Dispatchers.Default. Each resumption may be on another thread. */
+/** A coroutine with an unbounded inbox, on Dispatchers.Default. Each resumption may run on another thread. */
 private class ByActor : Sending() {
     private val inbox = Channel<Event>(Channel.UNLIMITED)
     private val scope = CoroutineScope(Dispatchers.Default)

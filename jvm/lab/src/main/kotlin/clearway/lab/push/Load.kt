@@ -3,23 +3,28 @@ package clearway.lab.push
 
 import java.util.concurrent.locks.LockSupport
 
-/** A load to push. `perSecond` 0 is the firehose: back to back and without a clock. */
+/**
+ * The events to send. If `perSecond` is 0, the load is a firehose: events follow each other directly, without a clock.
+ */
 internal class Load(val count: Int, val perSecond: Double, val payloadBytes: Int) {
     val firehose: Boolean
         get() = perSecond == 0.0
 
-    /** Returns a non-zero body, or null for the smallest payload, which is the 8-byte time itself. */
+    /** Returns a new non-zero body. Returns null for the smallest payload, which is only the 8-byte time. */
     fun body(): ByteArray? = if (payloadBytes <= 8) null else ByteArray(payloadBytes).also { it.fill(7) }
 }
 
-/** One event and its receiver. A way that was opened once serves several runs. Immutable. */
+/**
+ * One event and its receiver. The event names its receiver, because a mechanism that is opened once serves several
+ * runs. Immutable.
+ */
 internal class Event(val i: Int, val intendedNs: Long, val body: ByteArray?, val to: Receiver) {
     fun arrive() = to.receive(this)
 }
 
 /**
- * Calls `send` for every event at its intended time, or as soon after as the thread can. A late event does not shift
- * the rest. Inline, so that `send` may suspend if the caller may.
+ * Calls `send` for every event at its intended time, or as soon after it as the thread can. A late event does not delay
+ * the others. The function is inline, so that `send` may suspend if the caller may.
  */
 internal inline fun emitAll(load: Load, receiver: Receiver, send: (Event) -> Unit) {
     val start = System.nanoTime() + if (load.firehose) 0 else HEAD_START_NS
@@ -31,7 +36,7 @@ internal inline fun emitAll(load: Load, receiver: Receiver, send: (Event) -> Uni
     }
 }
 
-/** Returns at `time` of System.nanoTime, or at once if that has passed. Sleeps first, then spins. */
+/** Returns at `time` of System.nanoTime, or at once if that time has passed. Sleeps first, then spins. */
 internal fun untilNs(time: Long) {
     while (true) {
         val left = time - System.nanoTime()
@@ -40,8 +45,11 @@ internal fun untilNs(time: Long) {
     }
 }
 
-/** Delay of the first event, so that the start-up does not make it late. */
+/** Delay of the first event, in ns, so that the start-up does not make the event late. */
 internal const val HEAD_START_NS = 5_000_000L
 
-/** A sleeping thread wakes about 60 us late (timer slack of 50 us, and the wake). Spinning by then, it is on time. */
+/**
+ * Time in ns before the end at which the thread stops sleeping and spins. A sleeping thread wakes about 60 us late
+ * (timer slack of 50 us, and the wake); a spinning thread is on time.
+ */
 private const val AWAKE_NS = 150_000L

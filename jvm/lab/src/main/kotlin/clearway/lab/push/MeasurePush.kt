@@ -8,12 +8,12 @@ import clearway.lab.protocol.Value
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
-/** Runs one push measurement: warms up the way, runs the load once, then returns counts, order and figures. */
+/** Runs one push measurement. Warms up the mechanism, runs the load once, and returns counts, order and figures. */
 internal fun measurePush(cell: Cell): Measured {
     val kind = Ways.named(cell.mechanism)
     val load = Load(cell.int("count"), cell.number("perSecond"), cell.int("payloadBytes"))
     return kind.open().use { way ->
-        // The first run compiles the code. The second, at a pace, also compiles the waiting.
+        // The first run compiles the code. The second run sends at a pace, so it also compiles the waiting.
         runOnce(way, Load(20_000, 0.0, 8), "idle")
         runOnce(way, Load(500, 2_500.0, load.payloadBytes), "idle")
         val state = cell.text("receiver")
@@ -44,6 +44,7 @@ private fun runOnce(way: Way, load: Load, state: String): Receiver {
 }
 
 /**
- * Longer than any delay of a load here on a busy machine. A lost event then ends the measurement instead of hanging it.
+ * Time in ms after which missing events count as lost. It is longer than any delay of a load on a busy machine. A lost
+ * event then ends the measurement instead of hanging it.
  */
 private const val LOST_AFTER_MS = 20_000L

@@ -8,11 +8,14 @@ import com.lmax.disruptor.dsl.ProducerType
 import java.util.concurrent.ThreadFactory
 import org.jctools.queues.MpscBlockingConsumerArrayQueue
 
-/** Queues that are made for hand-overs, in their non-spinning forms: the receiver may be any thread of an app. */
+/**
+ * Queues that are designed for hand-overs between threads. Their receivers block instead of spinning, because the
+ * receiver may be any thread of an app.
+ */
 internal val queueWays: List<WayKind> =
     listOf(WayKind("jctools-queue") { ByJcTools() }, WayKind("disruptor") { ByDisruptor() })
 
-/** The size in the first example of the Disruptor's documentation. */
+/** Capacity of a queue: the size in the first example of the Disruptor's documentation. */
 private const val SLOTS = 1024
 
 private class ByJcTools : Sending() {

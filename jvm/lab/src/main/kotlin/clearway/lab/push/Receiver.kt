@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Records every arrival, and can be busy or stalled on purpose. One thread at a time calls `receive`, and each call
+ * Records every arrival, and simulates a busy or stalled receiver. One thread at a time calls `receive`, and each call
  * happens-before the next. Read the figures after [await] has returned.
  */
 internal class Receiver(private val load: Load, state: String) {
@@ -53,7 +53,7 @@ internal class Receiver(private val load: Load, state: String) {
         if (received == load.count) done.countDown()
     }
 
-    /** Waits for all events. Returns false if some did not arrive in time. */
+    /** Waits up to `limitMs` for all events. Returns false if some did not arrive. */
     fun await(limitMs: Long): Boolean = done.await(limitMs, TimeUnit.MILLISECONDS)
 
     /** Returns how long the receiving thread was held beyond a 60 Hz frame, in ms per second of the run. */

@@ -4,7 +4,7 @@ package clearway.lab.push
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
-/** The cost of a hand-over without a change of threads. */
+/** Mechanisms without a change of threads. They show the cost of the call itself. */
 internal val sameThreadWays: List<WayKind> =
     listOf(WayKind("direct") { DirectCall() }, WayKind("reentrant-lock") { UnderLock() })
 
@@ -12,7 +12,10 @@ private class DirectCall : Sending() {
     override fun send(event: Event) = event.arrive()
 }
 
-/** Uncontended: the cost of acquiring and releasing a free lock, which is the usual case in a stream. */
+/**
+ * Calls under a lock that no other thread wants, which is the usual case in a stream. Shows the cost of acquiring and
+ * releasing a free lock.
+ */
 private class UnderLock : Sending() {
     private val lock = ReentrantLock()
 

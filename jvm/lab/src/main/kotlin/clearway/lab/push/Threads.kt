@@ -9,7 +9,7 @@ import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 
-/** The JDK's executors and queues, and Clearway's executor as a replacement for them. */
+/** The JDK's executors and queues, and Clearway's executor in their place. */
 internal val threadWays: List<WayKind> =
     listOf(
         WayKind("single-thread-executor") { Executing(Executors.newSingleThreadExecutor()) },

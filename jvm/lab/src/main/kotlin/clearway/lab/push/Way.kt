@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.push
 
-/** An open way from the calling thread to a receiver. Owns its threads; `close` ends them. */
+/** An open mechanism that sends events from the calling thread to a receiver. Owns its threads; `close` ends them. */
 internal interface Way : AutoCloseable {
-    /** Sends every event. Returns when all are sent, or received. Blocks. Throws if the receiver did. */
+    /**
+     * Sends every event. Returns when all have been sent, or have been received. Blocks. Throws if the receiver threw.
+     */
     fun run(load: Load, receiver: Receiver)
 
     override fun close() {}
 }
 
-/** A way, by its name in the scenario files. `unavailable` says why it cannot run here and how to make it run. */
+/** A push mechanism, by its name in the scenario files. `unavailable` says why it cannot run here and what to do. */
 internal class WayKind(val name: String, val unavailable: String? = null, val open: () -> Way)
 
 internal object Ways {
@@ -19,7 +21,7 @@ internal object Ways {
         requireNotNull(all.find { it.name == name }) { "no such way: $name (${all.joinToString { it.name }})" }
 }
 
-/** A way that sends by one function. */
+/** A mechanism that sends each event with one call. */
 internal abstract class Sending : Way {
     abstract fun send(event: Event)
 

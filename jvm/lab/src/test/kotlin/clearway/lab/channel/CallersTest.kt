@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** No native code is compiled here. ts/clearway-lab/test/contract.test.ts runs every way of the runner. */
+/**
+ * Tests without native code, because none is compiled here. ts/clearway-lab/test/contract.test.ts runs every mechanism
+ * of the runner.
+ */
 internal class CallersTest {
     private fun row(channel: String, codec: String, payload: String, direction: String = "host to native"): Cell {
         val words = mapOf("direction" to direction, "channel" to channel, "codec" to codec, "payload" to payload)
@@ -21,7 +24,7 @@ internal class CallersTest {
         return Cell("channel", "channel-native-jvm", "by hand", params, JsonObject(emptyMap()))
     }
 
-    /** The peer, in Java. */
+    /** A peer that is written in Java. */
     private class Mirror : Crossing {
         private var own = ByteArray(0)
         override val copiesEncoded: Int = 2
@@ -70,7 +73,8 @@ internal class CallersTest {
         assertEquals(equal, asked.result)
         assertEquals(setOf("roundTrip"), asked.samples.keys)
         val there = measured(row("message", "standard", "2 KB")).values.getValue("copiedBytes").value
-        // Two encodings and three copies here; one encoding and two copies in the other direction.
+        // From native to host, there are two encodings and three copies. From host to native, there are one encoding
+        // and two copies.
         assertEquals(there / 3 * 5, asked.values.getValue("copiedBytes").value)
     }
 

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** No native code is compiled here. ts/clearway-lab/test/contract.test.ts runs every way of the runner. */
+/**
+ * Tests without native code, because none is compiled here. ts/clearway-lab/test/contract.test.ts runs every mechanism
+ * of the runner.
+ */
 internal class FillersTest {
     private val native = Fillers.all.map { it.name } - setOf("arrays-fill", "buffer-put")
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
 internal class StrategiesTest {
-    // The checksums that the scenario files expect of every host.
+    // The checksums that the scenario files expect on every host.
     private val checksums = mapOf("arithmetic" to 95_289, "lists" to 4_753, "storage" to 4_950, "network" to 4_950)
 
     @Test

@@ -6,7 +6,9 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Batches on a fake clock. `ns` returns a batch's duration for the time at which it starts. */
+/**
+ * Tests the warm-up with batches on a fake clock. `ns` returns the duration of a batch that starts at the given time.
+ */
 internal class WarmUpTest {
     private var nowNs = 0L
 

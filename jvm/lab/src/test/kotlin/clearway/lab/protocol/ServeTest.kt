@@ -71,7 +71,7 @@ internal class ServeTest {
         val bytes = Base64.getDecoder().decode((set.getValue("hdr") as JsonPrimitive).content)
         val histogram = Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(bytes), 0)
         assertEquals(3, histogram.totalCount)
-        // A sample of 0 from a coarse clock counts as the histogram's smallest value.
+        // A sample of 0 from a coarse clock counts as 1, the smallest value of the histogram.
         assertEquals(1, histogram.minNonZeroValue)
         assertEquals(2_000, histogram.maxValue)
     }

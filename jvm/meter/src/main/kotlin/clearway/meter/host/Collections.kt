@@ -9,14 +9,15 @@ import javax.management.NotificationListener
 import javax.management.openmbean.CompositeData
 
 /**
- * Reports the garbage collector's pauses from the JVM's own beans. The times have a precision of 1 ms and arrive some
- * milliseconds after the pause's end. Calls `paused` on a thread of the JVM.
+ * Reports the garbage collector's pauses, from the JVM's management beans. The times have a precision of 1 ms, and
+ * arrive some ms after the end of the pause. A thread of the JVM calls `paused`.
  */
 internal class Collections(private val paused: (startMs: Double, endMs: Double) -> Unit) : AutoCloseable {
     private val zeroMs = jvmStartMs()
     private val emitters =
         ManagementFactory.getGarbageCollectorMXBeans()
-            // These beans of concurrent collectors count whole cycles, during which the app continues to run.
+            // Beans with this suffix belong to concurrent collectors. They count whole cycles, in which the app
+            // continues to run.
             .filter { !it.name.endsWith("Cycles") }
             .filterIsInstance<NotificationEmitter>()
     private val listener = NotificationListener { notification, _ ->
@@ -26,7 +27,7 @@ internal class Collections(private val paused: (startMs: Double, endMs: Double) 
         }
     }
 
-    /** Why collections cannot be observed, or null. */
+    /** Why collections cannot be observed. Null if they can. */
     val missing: String? = if (emitters.isEmpty()) "this JVM does not tell its collections" else null
 
     init {
@@ -38,15 +39,16 @@ internal class Collections(private val paused: (startMs: Double, endMs: Double) 
             try {
                 emitter.removeNotificationListener(listener)
             } catch (_: ListenerNotFoundException) {
-                // Another close has removed it.
+                // Another call of `close` has removed it.
             }
         }
     }
 }
 
 /**
- * Returns the JVM's start on the meter's clock. The collector's times count from it. The uptime comes in whole ms; the
- * smallest difference of several readings is the closest. Blocks for up to 1 ms.
+ * Returns the time of the JVM's start on the meter's clock, in ms. The collector's times count from that start. The JVM
+ * gives its uptime in whole ms, so the smallest difference over several readings is the most precise. Spins for up to 1
+ * ms.
  */
 private fun jvmStartMs(): Double {
     val runtime = ManagementFactory.getRuntimeMXBean()

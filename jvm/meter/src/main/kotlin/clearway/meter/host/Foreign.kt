@@ -2,8 +2,8 @@
 package clearway.meter.host
 
 /**
- * Returns the result of `ask`, or null where the JVM does not have or allow it: without the module `java.management`,
- * or under a security manager that forbids it.
+ * Returns the result of `ask`, or null if the JVM does not have the feature or forbids it. The module `java.management`
+ * may be missing, or a security manager may forbid access.
  */
 internal inline fun <T> optional(ask: () -> T): T? =
     try {
@@ -14,7 +14,7 @@ internal inline fun <T> optional(ask: () -> T): T? =
         null
     }
 
-/** Calls the application's code. Its exceptions go to the thread's uncaught-exception handler. */
+/** Runs `act`, which calls the application's code. Its exceptions go to the thread's uncaught-exception handler. */
 internal inline fun guarded(act: () -> Unit) {
     try {
         act()
@@ -23,6 +23,7 @@ internal inline fun guarded(act: () -> Unit) {
     }
 }
 
+/** Passes an exception to the thread's uncaught-exception handler. Never throws. */
 internal fun uncaught(thrown: Throwable) {
     try {
         val thread = Thread.currentThread()

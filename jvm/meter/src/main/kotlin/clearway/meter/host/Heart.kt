@@ -12,14 +12,16 @@ import java.util.concurrent.RejectedExecutionException
 internal class HeartOptions(val floorMs: Double, val beatMs: Double, val stacks: Boolean)
 
 /**
- * Puts a beat into the watched thread's queue and checks whether it was answered. Samples the thread's stack while it
- * was not. Sends one beat at a time: a stall of a second leaves one task in the queue, not five hundred.
+ * Puts beats into the watched thread's queue and detects that the thread does not answer them. A beat is a task that
+ * records when it ran. While a beat is unanswered, the heart samples the thread's stack. Only one beat is in the queue
+ * at a time, so a stall of a second leaves one task there, not five hundred.
  *
  *     heart    | tick: sends | tick: answered, sends | tick: not answered | ... samples the stack ...  | tick: answered
  *     watched  |   answers   |        held for long .......................................| answers |
  *
- * One thread calls [tick] and does nothing else, so a late tick shows that the machine delayed it. Any thread may call
- * the other functions. The results go to `recorder`, under the recorder's lock.
+ * One thread calls [tick] and does nothing else, so a late tick shows that the machine delayed that thread. Any thread
+ * may call the other functions, but [finish] only after the last tick. The results go to `recorder`, under the
+ * recorder's lock.
  */
 internal class Heart(
     private val executor: Executor,
@@ -37,7 +39,7 @@ internal class Heart(
     private var samples = 0
     private var nextSampleMs = 0.0
 
-    /** The thread that answers. Null before the first beat, or if several threads answer. */
+    /** The thread that answers the beats. Null before the first answer, or if several threads answer. */
     @Volatile
     var thread: Thread? = null
         private set
@@ -52,7 +54,7 @@ internal class Heart(
     var answered: Boolean = false
         private set
 
-    /** Whether the executor rejected a beat or failed. The watch then ends. */
+    /** Whether the watch must end, because the executor rejected a beat or code threw. */
     val isRefused: Boolean
         get() = refusal != null
 
@@ -76,21 +78,21 @@ internal class Heart(
         }
     }
 
-    /** Starts a run. */
+    /** Starts a run at `atMs`. Call it under the recorder's lock. */
     fun restart(atMs: Double) {
         answersFromMs = atMs
         detector.restart(atMs)
     }
 
-    /** The watched thread is known to have been held until `atMs`. Call it under the recorder's lock. */
+    /** Records that the watched thread was held until `atMs`. Call it under the recorder's lock. */
     fun held(atMs: Double) {
         answersFromMs = atMs
         detector.held(atMs)
     }
 
     /**
-     * Reads the clocks, sends a beat or samples the stack. Returns when the next tick is due. Allocates a beat and the
-     * executor's own objects for it.
+     * Reads the clocks, and sends a beat or samples the stack. Returns the time of the next tick. Allocates a beat and
+     * the executor's own objects for it.
      */
     fun tick(): Double {
         val ownWaitedMs = times.ownWaitedMs()
@@ -99,7 +101,7 @@ internal class Heart(
         val heldMs = if (lateMs > HELD_MS_MIN) lateMs else 0.0
         times.look(thread)
         val busyMs = times.busyMs
-        // Does not blame the machine when the watched thread itself had the core that this thread waited for.
+        // If the watched thread itself had the core that this thread waited for, the machine is not the cause.
         val isItsDoing = minOf(ownWaitedMs, times.newlyRanMs) >= heldMs / 2
         if (heldMs > 0 && !isItsDoing) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
         val sent = beat
@@ -109,13 +111,14 @@ internal class Heart(
             send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
             sentSlowly(nowMs())
         } else if (options.stacks) sample(sent)
-        // Schedules from the due time, so that a late wake and the work here do not lengthen each beat, and with it the
-        // error of a stall's start. A stack sample may take longer than a beat. Then the next beat follows after
-        // `BEAT_PART_MIN` of a beat, and the missed beats are not made up.
+        // Schedules from the due time. Otherwise a late wake and the work here would lengthen each beat, and with it
+        // the error of a stall's start. A stack sample may take longer than a beat. The next tick then comes after
+        // `BEAT_PART_MIN` of a beat, and the missed beats are skipped.
         dueMs = maxOf(dueMs + options.beatMs, nowMs() + options.beatMs * BEAT_PART_MIN)
         return dueMs
     }
 
+    /** Handles the answer to a beat: records the stall that it shows, and prepares the next beat. */
     private fun take(sent: Beat) {
         if (thread !== sent.by) {
             isOneThread = thread == null && isOneThread
@@ -132,9 +135,9 @@ internal class Heart(
     }
 
     /**
-     * Records the stall that the beat shows. If the heart was kept from its core, the watched thread's own clocks
-     * extend the stall: they count how long the thread ran or was ready meanwhile. The stall's start assumes one piece,
-     * right before the beat.
+     * Records the stall that the beat shows, if any. If the heart's thread had no core meanwhile, the watched thread's
+     * own clocks move the stall's start back: they count how long the watched thread ran or was ready. The new start
+     * assumes that it did so without a break, right before the beat.
      */
     private fun found(sent: Beat, answeredMs: Double) {
         val seen = detector.beat(sent.sentMs, answeredMs, sent.heldMs) ?: return
@@ -144,13 +147,13 @@ internal class Heart(
 
     /**
      * Records how long the thread waited for a core, and how long it ran, since the last answer. Assumes that it waited
-     * right before this answer. The run time is known between two readings of the clocks.
+     * right before this answer. The run time is known only for the whole interval between two readings of the clocks.
      */
     private fun told(answeredMs: Double) {
         val waitedMs = times.waitedMs
         if (waitedMs > 0) recorder.queued(answeredMs - waitedMs, answeredMs)
         val lookedMs = nowMs()
-        // A shorter time cannot contain a stall.
+        // A shorter interval cannot contain a stall.
         val mayBeAStall = lookedMs - takenMs > options.floorMs / 2
         if (mayBeAStall && !times.ranMs.isNaN()) recorder.ran(takenMs, lookedMs, times.ranMs)
         takenMs = lookedMs
@@ -171,9 +174,9 @@ internal class Heart(
     }
 
     /**
-     * Blames the machine when this thread was kept from its core while it sent the beat. It may then have held the
-     * queue's lock and blocked the watched thread. The system counts this wait, so it need not be derived from a late
-     * wake. Does not blame the machine when the watched thread had the core meanwhile.
+     * Records a delay by the machine if this thread lost its core while it sent the beat. This thread may then have
+     * held the queue's lock and blocked the watched thread. The system counts the wait for a core, so the delay is
+     * known without a late wake. Records nothing if the watched thread had the core meanwhile.
      */
     private fun sentSlowly(untilMs: Double) {
         val tookMs = untilMs - (beat?.sentMs ?: return)
@@ -185,7 +188,7 @@ internal class Heart(
         if (!isItsDoing) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
     }
 
-    /** Ends the watch because `who` threw. The report says so. */
+    /** Ends the watch because `who` threw. The report names `who` and the exception's class. */
     fun failed(who: String, thrown: Throwable) {
         refusal = "$who threw ${thrown.javaClass.name}"
         uncaught(thrown)
@@ -204,14 +207,14 @@ internal class Heart(
                 return
             }
         samples++
-        // Samples become rarer: the first samples explain a stall of seconds.
+        // Takes samples less often while the stall goes on, because its first samples explain it.
         nextSampleMs = atMs + SAMPLE_EVERY_MS * maxOf(1, samples shr 2)
-        // Drops the sample if the beat was answered meanwhile: the stack may belong to the next task.
+        // Drops the sample if the beat was answered meanwhile, because the stack may belong to the next task.
         if (sent.answeredMs.isNaN()) synchronized(recorder) { recorder.stack(atMs, seen) }
     }
 
     /**
-     * Ends the watch at `atMs`. A beat that is unanswered by then shows a stall that continues. A second call does
+     * Ends the watch at `atMs`. If a beat is still unanswered, records a stall up to `atMs`. A second call does
      * nothing.
      */
     fun finish(atMs: Double) {
@@ -246,15 +249,23 @@ internal class Heart(
     }
 
     private companion object {
-        /** A healthy machine wakes a parked thread within a tenth of this. A later wake counts as evidence. */
+        /**
+         * A wake that is later than this, in ms, counts as a delay by the machine. A healthy machine wakes a parked
+         * thread within a tenth of this.
+         */
         const val HELD_MS_MIN = 2.5
-        /** Shortest time between two beats, as a part of `beatMs`. */
+        /** Shortest time between two ticks, as a part of `beatMs`. */
         const val BEAT_PART_MIN = 0.75
-        /** Putting a beat into a queue takes some microseconds. */
+        /** A send that takes at least this long, in ms, counts as slow. It usually takes some microseconds. */
         const val SLOW_MS_MIN = 0.5
-        /** Samples once the stall reaches the default floor. An earlier sample would itself be most of the stall. */
+        /**
+         * Age of an unanswered beat, in ms, at which the samples begin: the default of the shortest recorded stall. An
+         * earlier sample would itself be most of the stall.
+         */
         const val SAMPLE_AFTER_MS = MeterOptions.FLOOR_MS
+        /** Time between the first samples of a stall, in ms. */
         const val SAMPLE_EVERY_MS = 10.0
+        /** Maximum number of samples of one stall. */
         const val SAMPLES_MAX = 40
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
-/** The reason given when a security manager forbids reading stacks. */
+/** The reason that a report gives if a security manager forbids reading stacks. */
 internal const val STACKS_FORBIDDEN: String = "the security manager forbids it"
 
 /** Observes other threads. */
@@ -12,18 +12,18 @@ internal interface Look {
     /** Returns why [stack] would throw for any other thread, or null if it would not. Stops no thread. */
     fun whyNoStacks(): String? = null
 
-    /** Returns the thread's processor time in ms, or NaN if the host does not count it. */
+    /** Returns the thread's CPU time in ms, or NaN if the host does not count it. */
     fun cpuMs(thread: Thread): Double
 
     /**
-     * Returns the counter of the calling thread's wait for a core, or null if the host does not count it. Another
-     * thread may read the counter.
+     * Returns a counter of the time that the calling thread waits for a core, or null if the host does not count it.
+     * Another thread may read the counter.
      */
     fun waiting(): Waiting?
 }
 
 /** Counts how long one thread was ready without a core. */
 internal interface Waiting : AutoCloseable {
-    /** Returns the milliseconds that the thread waited since the last call, or 0 if the host cannot read them. */
+    /** Returns how long, in ms, the thread waited since the last call. Returns 0 if the host cannot read it. */
     fun takeMs(): Double
 }

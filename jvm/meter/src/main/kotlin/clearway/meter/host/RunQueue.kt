@@ -8,8 +8,9 @@ import java.nio.file.Path
 import java.nio.file.StandardOpenOption.READ
 
 /**
- * Counts how long one thread was ready without a core. Linux counts it to the nanosecond in `schedstat` (time run, time
- * waited, turns). That thread opens it, and one other thread reads it. A reading is a system call of about 2 us.
+ * Counts how long one thread was ready without a core. Linux keeps that time in the thread's file `schedstat`: the time
+ * run in ns, the time waited in ns, and the number of turns. The counted thread opens the file, and one other thread
+ * reads it. A reading is a system call of about 2 us.
  */
 internal class RunQueue private constructor(private val file: FileChannel) : Waiting {
     private val bytes = ByteBuffer.allocateDirect(96)
@@ -51,7 +52,7 @@ internal class RunQueue private constructor(private val file: FileChannel) : Wai
                 null
             }
 
-        /** Returns the second number of a line. */
+        /** Returns the second number of a `schedstat` line: the time waited, in ns. */
         fun waitedNs(line: ByteBuffer): Double {
             while (line.hasRemaining() && line.get() != SPACE) Unit
             var ns = 0.0

@@ -14,8 +14,8 @@ import jdk.jfr.Timespan
 import jdk.jfr.Timestamp
 
 /**
- * One explained stall in a flight recording. The watcher writes it after the stall, so the event's own time is the time
- * of writing. `began` and `length` hold the stall's time.
+ * One explained stall in a flight recording. The watcher writes the event after the stall, so its time stamp is the
+ * time of writing. `began` and `length` hold the stall's time.
  */
 @Name("clearway.Stall")
 @Label("Stall")
@@ -36,13 +36,13 @@ internal class StallEvent : Event() {
     @JvmField @field:Label("Marks") var marks: String? = null
 }
 
-/** Writes stalls into the running flight recordings. Does nothing if the runtime has no flight recorder. */
+/** Writes stalls to running flight recordings. Does nothing if the runtime has no flight recorder. */
 internal object FlightRecording {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
-        // The first event of a JVM initializes the recorder, which takes up to a second. Skip that while nothing
-        // records.
+        // The first event of a JVM initializes the recorder, which takes up to a second. So this function writes no
+        // event before the recorder is initialized.
         if (isThere && Writer.isRecorder) Writer.write(stall, runStarted, thread, label)
     }
 

@@ -8,8 +8,8 @@ internal object ThreadLook : Look {
     private val clock: ProcessorClock? = optional { ProcessorClock() }
 
     /**
-     * Stops the thread for about 50 us, at its next safepoint, and waits for that safepoint. Before JDK 19 the JVM
-     * stops every thread, for as long as it takes to stop them all: measured 1.9 and 2.0 ms on two busy cores.
+     * Stops the thread for about 50 us at its next safepoint, and waits for that safepoint. Before JDK 19, the JVM
+     * stops all threads until each has reached its safepoint. This took 1.9 and 2.0 ms on two busy cores.
      */
     override fun stack(thread: Thread): List<String> {
         val isRunning = thread.state == Thread.State.RUNNABLE
@@ -18,13 +18,13 @@ internal object ThreadLook : Look {
 
     override fun whyNoStacks(): String? =
         try {
-            Thread().stackTrace // This thread never started: the call checks the permission and stops no thread.
+            Thread().stackTrace // A thread that never started: the call checks the permission and stops no thread.
             null
         } catch (_: SecurityException) {
             STACKS_FORBIDDEN
         }
 
-    /** Takes a system call of about 1 us. A virtual thread has no processor time of its own. */
+    /** Makes a system call of about 1 us. A virtual thread has no CPU time of its own. */
     override fun cpuMs(thread: Thread): Double {
         val ns = optional { clock?.ns(thread) } ?: -1
         return if (ns < 0) Double.NaN else ns / 1e6

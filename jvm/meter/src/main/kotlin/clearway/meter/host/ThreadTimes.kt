@@ -2,9 +2,9 @@
 package clearway.meter.host
 
 /**
- * Times that the system counts for two threads, in ms: how long the watched thread had a core, and how long the watched
- * thread and the heart's own were ready without one. The watched thread calls [opened]; the heart's thread calls the
- * rest.
+ * Times of the watched thread and of the heart's thread, in ms, as the system counts them. They are how long the
+ * watched thread ran on a core, and how long each of the two was ready without a core. The watched thread calls
+ * [opened]; the heart's thread calls everything else.
  */
 internal class ThreadTimes(private val look: Look) : AutoCloseable {
     @Volatile private var watched: Waiting? = null
@@ -12,36 +12,37 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
     private var isStarted = false
     private var cpuMs = Double.NaN
 
-    /** How long the watched thread ran between the last two readings. NaN if the host does not count it. */
+    /** Time that the watched thread ran between the last two readings. NaN if the host does not count it. */
     var newlyRanMs: Double = Double.NaN
         private set
 
     /**
-     * How long the watched thread was ready without a core between the last two readings. 0 if the host does not count
+     * Time that the watched thread was ready without a core between the last two readings. 0 if the host does not count
      * it.
      */
     var newlyWaitedMs: Double = 0.0
         private set
 
-    /**
-     * How long the watched thread ran since [restart]. [waitedMs] is how long it was ready without a core since then.
-     */
+    /** Time that the watched thread ran since [restart]. NaN if the host does not count it. */
     var ranMs: Double = 0.0
         private set
 
+    /** Time that the watched thread was ready without a core since [restart]. */
     var waitedMs: Double = 0.0
         private set
 
-    /** How long the watched thread ran or was ready between the last two readings, as far as the host counts it. */
+    /** Time that the watched thread ran or was ready between the last two readings, as far as the host counts it. */
     val busyMs: Double
         get() = newlyWaitedMs + if (newlyRanMs.isNaN()) 0.0 else newlyRanMs
 
+    /** Opens the counter of the watched thread. Called on that thread. */
     fun opened() {
         watched = look.waiting()
     }
 
     /**
-     * Reads the watched thread's clocks, with two system calls. `thread` is null if it is unknown or there are several.
+     * Reads the watched thread's clocks, with two system calls. `thread` is null if the thread is unknown or not the
+     * only one.
      */
     fun look(thread: Thread?) {
         val before = cpuMs
@@ -52,14 +53,15 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
         waitedMs += newlyWaitedMs
     }
 
+    /** Sets [ranMs] and [waitedMs] to 0. */
     fun restart() {
         ranMs = 0.0
         waitedMs = 0.0
     }
 
     /**
-     * Returns how long the calling thread, the heart's, was ready without a core since the last call. 0 if the host
-     * does not count it.
+     * Returns how long, in ms, the heart's thread was ready without a core since the last call. Called on that thread.
+     * Returns 0 if the host does not count it.
      */
     fun ownWaitedMs(): Double {
         if (!isStarted) own = look.waiting()

@@ -14,7 +14,10 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Executor
 import java.util.concurrent.locks.LockSupport
 
-/** One observation: a daemon thread that ticks a [Heart], the collector's notifications, and the recorder for both. */
+/**
+ * Observes one thread. It joins a daemon thread that ticks a [Heart], the garbage collector's notifications, and the
+ * recorder that receives both.
+ */
 internal class Watcher(
     executor: Executor,
     private val options: MeterOptions,
@@ -42,7 +45,7 @@ internal class Watcher(
     @Volatile private var stopped = false
     private val thread = Thread(::run, "clearway-meter").apply { isDaemon = true }
 
-    /** Completes when the first beat was answered, or when none ever will be. */
+    /** Completes when the first beat was answered, or when the watch has ended without an answer. */
     val ready: CompletableFuture<Void?> = CompletableFuture()
 
     fun start() {
@@ -77,7 +80,7 @@ internal class Watcher(
         }
     }
 
-    /** Starts a run at `atMs`. Nothing before it counts. */
+    /** Starts a run at `atMs`. Stalls before `atMs` do not count. */
     fun begin(atMs: Double) {
         synchronized(recorder) {
             runStarted = Instant.now()
@@ -86,7 +89,7 @@ internal class Watcher(
         }
     }
 
-    /** The watched thread ran `name` between these moments without returning to its loop. */
+    /** Records that the watched thread ran `name` from `startMs` to `endMs`, without returning to its loop. */
     fun held(startMs: Double, endMs: Double, name: String) {
         synchronized(recorder) {
             recorder.call(startMs, endMs, name)
@@ -95,10 +98,10 @@ internal class Watcher(
         }
     }
 
-    /** Ends the run at `atMs`. Nothing after it counts. */
+    /** Ends the run at `atMs`. Stalls after `atMs` do not count. */
     fun end(atMs: Double): Unit = synchronized(recorder) { recorder.end(atMs) }
 
-    /** Explains every stall that ended by `untilMs`, and passes each to the flight recorder and to `onStall`. */
+    /** Explains every stall that ended by `untilMs`. Passes each of them to the flight recorder and to `onStall`. */
     fun explain(untilMs: Double) {
         val explained = synchronized(recorder) { recorder.explain(untilMs) }
         for (stall in explained) {
@@ -110,8 +113,8 @@ internal class Watcher(
     fun report(atMs: Double): StallReport = synchronized(recorder) { recorder.report(atMs) }
 
     /**
-     * Ends the thread and explains a stall that continues up to this moment. Waits for the thread, which takes some ms.
-     * Returns the moment of the stop. A second call does no harm.
+     * Stops the meter's thread, and explains the remaining stalls, including one that still continues. Waits some ms
+     * until the thread has ended. Returns the time of the stop. A second call is harmless.
      */
     fun stop(): Double {
         stopped = true
@@ -123,7 +126,7 @@ internal class Watcher(
         return atMs
     }
 
-    /** Waits until the meter's thread has ended. Only that thread may touch the heart before. */
+    /** Waits until the meter's thread has ended. Until then, only that thread may tick or finish the heart. */
     private fun joined() {
         var interrupted = false
         while (thread.isAlive) {
@@ -142,9 +145,12 @@ internal class Watcher(
     }
 
     companion object {
-        /** Time in ms after which the collector's notifications and the last stack sample have arrived. */
+        /**
+         * Time in ms after a stall's end. By then, the collector's notifications and the last stack sample have
+         * arrived.
+         */
         const val SETTLE_MS: Double = 100.0
-        /** Error of two readings of the clock. */
+        /** Error of a stall between two readings of the clock, in ms. */
         private const val CLOCK_ERROR_MS = 0.001
     }
 }

@@ -10,7 +10,7 @@ import clearway.meter.StallCause
 import clearway.meter.StallReport
 import clearway.meter.WaitShare
 
-/** The inputs of a run's report. */
+/** The inputs for a run's report. */
 internal class RunFacts(
     val host: String,
     val label: String?,
@@ -21,17 +21,17 @@ internal class RunFacts(
     val stalls: List<Stall>,
     val droppedStalls: Int,
     val sources: List<SourceState>,
-    /** Start of the covered time, from the start of the run: 0 unless stalls were dropped. */
+    /** Start of the covered time, counted from the start of the run. 0 unless stalls were dropped. */
     val coveredFromMs: Double = 0.0,
 )
 
 /**
- * Waits that people notice or plan for: a frame at 120 and 60 Hz, then 50, 100 (the limit of "instant"), 250 and 1000
- * ms.
+ * Waits that people notice or plan for, in ms: a frame at 120 Hz and at 60 Hz, then 50, 100 (the limit of "instant"),
+ * 250 and 1000.
  */
 private val WAITS_OVER_MS = doubleArrayOf(1000.0 / 120, 1000.0 / 60, 50.0, 100.0, 250.0, 1000.0)
 
-/** Computes a run's report. Pure. */
+/** Computes a run's report. Reads no clock. */
 internal fun summarize(run: RunFacts): StallReport {
     val lengths = DoubleArray(run.stalls.size) { run.stalls[it].lengthMs }
     val starts = DoubleArray(run.stalls.size) { run.stalls[it].startMs }

@@ -2,11 +2,11 @@
 package clearway.meter.model
 
 /**
- * Returns the probability, 0 to 1, that an event at a random moment of the run waits longer than `overMs`.
+ * Returns the probability, from 0 to 1, that an event at a random moment of the run waits longer than `overMs`.
  *
- * Exact, not sampled. An event waits longer than x if it arrives more than x before the end of a stall. These moments
- * make up sum max(0, b - x) of the run. Stalls below the meter's floor are not recorded, so for `overMs` below the
- * floor the result is a lower bound.
+ * The result is exact, not sampled. Let b be the length of a stall. An event waits longer than x if it arrives more
+ * than x before the end of a stall. These moments add up to the sum of max(0, b - x) over all stalls. Stalls shorter
+ * than the option `floorMs` are not recorded, so the result is a lower bound if `overMs` is below that option.
  */
 internal fun waitProbability(lengthsMs: DoubleArray, durationMs: Double, overMs: Double): Double {
     if (durationMs <= 0) return 0.0
@@ -14,8 +14,9 @@ internal fun waitProbability(lengthsMs: DoubleArray, durationMs: Double, overMs:
 }
 
 /**
- * Returns the mean wait of an event that arrives at a random moment: sum of b^2 / 2T. The event meets stall b with
- * probability b / T and then waits b / 2 on average. Unrecorded stalls add at most half the floor to the true mean.
+ * Returns the mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stalls. T is the
+ * length of the run. The event meets a stall of length b with probability b / T, and then waits b / 2 on average.
+ * Stalls that are too short to be recorded add at most half the option `floorMs` to the true mean.
  */
 internal fun lagMean(lengthsMs: DoubleArray, durationMs: Double): Double {
     if (durationMs <= 0) return 0.0

@@ -4,11 +4,11 @@ package clearway.meter.model
 import clearway.meter.WorstSecond
 
 /**
- * Returns the second of the run with the most stalled time. Exact over all positions, not only over whole seconds. As
- * the window slides, its stalled time changes slope only where an edge of the window meets an edge of a stall. So the
- * maximum has the window's start on a stall's start, or the window's end on a stall's end.
+ * Returns the second of the run with the most stalled time. It may start at any moment, not only on a whole second. As
+ * the window slides, its stalled time changes slope only when an edge of the window meets an edge of a stall. So in the
+ * worst second, the window starts where a stall starts, or ends where a stall ends.
  *
- * The stalls must be in order and must not overlap. The run lasts from [fromMs] to [untilMs]. O(n log n).
+ * The stalls must be in order and must not overlap. The run lasts from [fromMs] to [untilMs]. Takes O(n log n) time.
  */
 internal fun worstSecond(startsMs: DoubleArray, lengthsMs: DoubleArray, untilMs: Double, fromMs: Double): WorstSecond {
     val ends = DoubleArray(startsMs.size) { startsMs[it] + lengthsMs[it] }

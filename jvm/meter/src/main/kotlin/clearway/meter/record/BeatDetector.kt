@@ -5,28 +5,29 @@ package clearway.meter.record
 internal data class Found(
     val startMs: Double,
     val endMs: Double,
-    /** Earliest possible start. Evidence from then on may belong to this stall. */
+    /** Earliest possible start. Evidence after this time may belong to this stall. */
     val earliestMs: Double,
     val errorMs: Double,
-    /** Whether this continues the stall that was found last and ended at [startMs]. */
+    /** Whether this stall continues the stall that was found last and ended at [startMs]. */
     val goesOn: Boolean = false,
 )
 
 /**
- * Finds stalls from a heartbeat that another thread puts into the watched thread's queue. Follows the same rules and
- * the same vectors as TypeScript's detector for browsers.
+ * Finds stalls from beats that another thread puts into the watched thread's queue. It follows the same rules and the
+ * same test vectors as TypeScript's detector for browsers.
  *
  *     sent       d0      d1      d2
  *     answered   d0      d1                       d2
  *                         |--?--|<---- stall ---->|
- *                               the stall began somewhere between d1's answer and d2's sending
+ *                               the stall began between d1's answer and the sending of d2
  *
- * A sender that woke late says how late. The usual reason is the watched thread itself: a system with fewer free cores
- * than threads lets the running thread continue for some milliseconds. So the detector searches for the stall's start
- * before the moment at which the sender wanted to wake. The stated error covers everything that the beats leave open.
+ * A sender that wakes late passes its lateness to [beat]. The watched thread itself is the usual reason: if a system
+ * has fewer free cores than threads, it lets the running thread continue for some ms. So the detector looks for the
+ * stall's start before the time at which the sender wanted to wake. The stall's error covers everything that the beats
+ * do not show.
  *
- * The fastest beat so far counts as the latency of the way itself; any excess is waiting. The minimum comes from the
- * last two windows of beats. Pure. For one thread at a time.
+ * The fastest recent beat gives the latency of the queue itself; any longer latency includes waiting. "Recent" means
+ * the last two windows of beats. The detector reads no clock. Only one thread at a time may use it.
  */
 internal class BeatDetector(private val floorMs: Double, private val windowBeats: Int = 5_000) {
     private var lastMs = Double.NaN
@@ -35,18 +36,18 @@ internal class BeatDetector(private val floorMs: Double, private val windowBeats
     private var olderLagMs = Double.POSITIVE_INFINITY
     private var beats = 0
 
-    /** Lowest latency of a beat. Infinite before the first beat. */
+    /** Lowest latency of the recent beats, in ms. Infinite before the first beat. */
     val lagMinMs: Double
         get() = minOf(newestLagMs, olderLagMs)
 
-    /** Starts a run and forgets the last answer. */
+    /** Starts a run at `atMs` and forgets the last answer. */
     fun restart(atMs: Double) {
         lastMs = atMs
         heldUntilMs = Double.NaN
     }
 
     /**
-     * The thread is known to have been held until `atMs`. A beat that was due before `atMs` then shows how long the
+     * Records that the thread was held until `atMs`. If the next beat was due before `atMs`, it shows how long the
      * stall continued.
      */
     fun held(atMs: Double) {
@@ -56,8 +57,8 @@ internal class BeatDetector(private val floorMs: Double, private val windowBeats
 
     /**
      * Handles a beat that was sent at `sentMs`, `heldMs` later than the sender wanted, and answered at `atMs`. Returns
-     * the stall that the answer ended. If the sender was late by enough to miss a stall, returns the known part of that
-     * stall, which may be shorter than the floor.
+     * the stall that ended with the answer, or null. If the sender was so late that it may have missed a stall, returns
+     * the known part of that stall. This part may be shorter than `floorMs`.
      */
     fun beat(sentMs: Double, atMs: Double, heldMs: Double = 0.0): Found? {
         renew(atMs - sentMs)

@@ -11,15 +11,16 @@ internal class Evidence(
     val lengthMs: Double,
     val machineMs: Double,
     /**
-     * Whether the evidence for the machine is the thread's own wait for a core, not only the delay of another thread.
+     * Whether the main evidence for a delay by the machine is the thread's own wait for a core. Otherwise it is the
+     * delay of the idle watcher.
      */
     val queued: Boolean,
-    /** Upper bound of the thread's processor time during the stall. NaN if unknown. */
+    /** Upper bound of the thread's CPU time during the stall. NaN if unknown. */
     val ranMs: Double,
     /** Part of the stall in which the thread had nothing to do and was not woken. */
     val unwokenMs: Double,
     val gcMs: Double,
-    /** The function that `measure` ran for at least half of the stall, without a break. */
+    /** The function that `measure` ran for at least half of the stall, without a break. Null if there is none. */
     val call: String?,
     val stacks: List<StackSample>,
     val marks: List<MarkShare>,
@@ -30,8 +31,8 @@ internal class Evidence(
 )
 
 /**
- * Returns the cause and the reason for it. A cause must account for half the stall. The machine comes first, because a
- * thread without a core blocks no other work; then the collector, then the app.
+ * Returns the cause and the reason for it. A cause must account for at least half of the stall. The order of the checks
+ * is: the machine (because a thread without a core can do nothing else), the collector, the app.
  */
 internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
     val halfMs = evidence.lengthMs / 2
@@ -62,9 +63,12 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
 }
 
 /**
- * Returns how long the machine kept the thread from running. Takes the longer of the two observations, or their union,
- * but then no more than the time in which the thread did not run. The longer one alone is not limited by the run time:
- * while the machine is suspended, the processor time of the thread that it ran last continues to count.
+ * Returns how long, in ms, the machine kept the thread from running. Two observations show it: `heldMs` of the idle
+ * watcher and `queuedMs` of the thread itself. Both apply at the same time for `bothMs`.
+ *
+ * The result is the length of their union, but at most the time in which the thread did not run. It is at least the
+ * longer observation, which the run time does not limit: while the machine is suspended, the CPU time of the thread
+ * that ran last continues to count. If the run time is unknown, the result is the longer observation.
  */
 internal fun machineMs(lengthMs: Double, heldMs: Double, queuedMs: Double, bothMs: Double, ranMs: Double): Double {
     val one = maxOf(heldMs, queuedMs)

@@ -3,7 +3,7 @@ package clearway.meter.record
 
 import clearway.meter.MarkShare
 
-/** Records which labels were open, when, and on which thread. Thread-safe. `now` is the meter's clock, in ms. */
+/** Records which labels were open, when, and on which thread. Thread-safe. `now` reads the meter's clock, in ms. */
 internal class Marks(private val now: () -> Double) {
     class Entry(val label: String, val thread: Thread, val startMs: Double) {
         var endMs: Double = Double.NaN
@@ -30,7 +30,7 @@ internal class Marks(private val now: () -> Double) {
         }
     }
 
-    /** Returns the marks of `thread` between two moments, the longest overlap first. */
+    /** Returns the marks of `thread` that were open between two moments, the longest overlap first. */
     fun during(thread: Thread?, fromMs: Double, untilMs: Double): List<MarkShare> {
         val overlaps = LinkedHashMap<String, Double>()
         synchronized(this) {
@@ -46,8 +46,8 @@ internal class Marks(private val now: () -> Double) {
 
     private companion object {
         /**
-         * Number of closed marks that are kept for stalls without an explanation yet. 512 cover that delay at 1 mark
-         * per ms.
+         * Maximum number of closed marks that are kept for stalls that are not explained yet. At one mark per ms, 512
+         * marks cover the time until the explanation.
          */
         const val CLOSED_MAX = 512
     }

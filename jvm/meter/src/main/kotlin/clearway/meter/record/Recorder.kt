@@ -21,8 +21,8 @@ internal class RecorderOptions(
 )
 
 /**
- * Turns observations into explained stalls and a report. Uses no clock and no timer: each call brings the time, in ms
- * on the meter's clock. Not thread-safe; the owner locks it.
+ * Turns observations into explained stalls and a report. It uses no clock and no timer: each call passes the time, in
+ * ms on the meter's clock. Not thread-safe; the owner locks it.
  */
 internal class Recorder(private val options: RecorderOptions) {
     private var beginMs = 0.0
@@ -46,11 +46,12 @@ internal class Recorder(private val options: RecorderOptions) {
         pending.clear()
     }
 
-    /** Ends the run. Later observations count only for the time before `atMs`. */
+    /** Ends the run at `atMs`. Later observations count only for the time before `atMs`. */
     fun end(atMs: Double) {
         endMs = atMs
     }
 
+    /** Adds a detected stall. Cuts off the part after the end of the run. */
     fun found(stall: Found) {
         if (stall.endMs <= beginMs || stall.startMs >= endMs) return
         val cut = if (stall.endMs > endMs) stall.copy(endMs = endMs) else stall
@@ -59,26 +60,27 @@ internal class Recorder(private val options: RecorderOptions) {
         else pending += cut
     }
 
-    /** The idle watcher was due to wake at `startMs` and woke at `endMs`. */
+    /** Records that the idle watcher was due to wake at `startMs` and woke at `endMs`. */
     fun watcherHeld(startMs: Double, endMs: Double): Unit = watcher.add(startMs, endMs, Unit)
 
-    /** The thread was ready between these moments, and the machine ran other threads. */
+    /** Records that the thread was ready between these moments, while the machine ran other threads. */
     fun queued(startMs: Double, endMs: Double): Unit = queued.add(startMs, endMs, Unit)
 
-    /** The thread had a core for `ms` between these moments. */
+    /** Records that the thread had a core for `ms` between these moments. */
     fun ran(startMs: Double, endMs: Double, ms: Double): Unit = ran.add(startMs, endMs, ms)
 
+    /** Records a garbage-collection pause. */
     fun garbageCollected(startMs: Double, endMs: Double): Unit = collections.add(startMs, endMs, Unit)
 
     /** Adds a stack sample. `frames` is empty if the thread had nothing to do. */
     fun stack(atMs: Double, frames: List<String>): Unit = stacks.add(atMs, atMs, frames)
 
-    /** A measured function ran from `startMs` to `endMs` without returning to the thread's loop. */
+    /** Records that a measured function ran from `startMs` to `endMs`, without returning to the thread's loop. */
     fun call(startMs: Double, endMs: Double, name: String): Unit = calls.add(startMs, endMs, name)
 
     /**
-     * Explains and returns every stall that ended at `untilMs` or before. The caller chooses `untilMs` so that the
-     * evidence has had time to arrive.
+     * Explains and returns every stall that ended at `untilMs` or before. The caller chooses `untilMs` so that all
+     * evidence has arrived.
      */
     fun explain(untilMs: Double): List<Stall> {
         val explained = ArrayList<Stall>(0)
@@ -90,7 +92,10 @@ internal class Recorder(private val options: RecorderOptions) {
         return explained
     }
 
-    /** Returns the report of the run up to `atMs`. Stalls without an explanation yet carry the evidence so far. */
+    /**
+     * Returns the report of the run up to `atMs`. A stall that is not explained yet is explained by the evidence so
+     * far.
+     */
     fun report(atMs: Double): StallReport {
         val early = pending.filter { it.endMs <= atMs }.mapNotNull { explained(it) }
         return summarize(
@@ -114,7 +119,8 @@ internal class Recorder(private val options: RecorderOptions) {
         val endMs = found.endMs
         val lengthMs = endMs - startMs
         if (lengthMs < options.floorMs) return null
-        // Uses evidence from the stall's earliest possible start. Each kind counts for at most the stall's length.
+        // Uses evidence from the stall's earliest possible start on. Each kind of evidence counts for at most the
+        // stall's length.
         val fromMs = minOf(startMs, maxOf(found.earliestMs, beginMs))
         val sources = options.sources()
         val noWatcher = sources.find { it.name == "watcher" }.let { if (it == null) "not started" else it.why }
@@ -155,8 +161,8 @@ internal class Recorder(private val options: RecorderOptions) {
     }
 
     /**
-     * Returns how long the machine delayed the idle watcher. Excludes garbage-collection pauses: they stop the watcher,
-     * too, because it runs in the same process.
+     * Returns how long, in ms, the machine delayed the idle watcher. Excludes garbage-collection pauses: they stop the
+     * watcher, too, because it runs in the same process.
      */
     private fun heldByMachineMs(fromMs: Double, untilMs: Double): Double {
         val held =
@@ -167,15 +173,15 @@ internal class Recorder(private val options: RecorderOptions) {
         return held.coerceIn(0.0, untilMs - fromMs)
     }
 
-    /** Returns for how long the idle watcher was delayed while the thread was also ready without a core. */
+    /** Returns how long, in ms, the idle watcher was delayed while the thread was also ready without a core. */
     private fun bothMs(fromMs: Double, untilMs: Double): Double =
         watcher.during(fromMs, untilMs).sumOf {
             queued.overlapMs(maxOf(fromMs, it.startMs), minOf(untilMs, it.endMs)).coerceAtLeast(0.0)
         }
 
     /**
-     * Returns an upper bound of the thread's run time, or NaN without a reading. Readings of the thread's clock may
-     * come before the stall's start or after its end.
+     * Returns an upper bound of the thread's run time in ms, or NaN without a reading. Readings of the thread's clock
+     * may come before the stall's start or after its end.
      */
     private fun ranMs(fromMs: Double, untilMs: Double): Double {
         val spans = ran.during(fromMs, untilMs)
@@ -186,8 +192,8 @@ internal class Recorder(private val options: RecorderOptions) {
     private companion object {
         const val HOST = "jvm"
         /**
-         * Number of pieces of evidence that are kept: those of the last few seconds. Older stalls have an explanation
-         * by then.
+         * Maximum number of pieces of evidence of each kind. They cover the last few seconds; older stalls are already
+         * explained.
          */
         const val EVIDENCE_MAX = 1024
         const val CALLS_MAX = 8

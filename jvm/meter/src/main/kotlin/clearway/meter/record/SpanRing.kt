@@ -3,12 +3,13 @@ package clearway.meter.record
 
 /** An interval with a value. A moment is an interval of length 0. */
 internal class Span<out V>(val startMs: Double, val endMs: Double, val value: V) {
-    /** Returns the length of the overlap with an interval. Negative if they do not overlap. */
+    /** Returns the length of the overlap with an interval, in ms. Negative if they do not overlap. */
     fun overlapMs(fromMs: Double, untilMs: Double): Double = minOf(untilMs, endMs) - maxOf(fromMs, startMs)
 }
 
 /**
- * A ring of intervals with a fixed size. It bounds the memory of a long run; evidence is read only soon after its time.
+ * A ring buffer of intervals, with a fixed size. It limits the memory of a long run. Evidence is read only soon after
+ * its time.
  */
 internal class SpanRing<V>(private val spansMax: Int) {
     private val kept = ArrayList<Span<V>>()
@@ -20,9 +21,10 @@ internal class SpanRing<V>(private val spansMax: Int) {
         next = (next + 1) % spansMax
     }
 
-    /** Returns the intervals that overlap or touch an interval. */
+    /** Returns the intervals that overlap or touch the given one. */
     fun during(fromMs: Double, untilMs: Double): List<Span<V>> = kept.filter { it.overlapMs(fromMs, untilMs) >= 0 }
 
+    /** Returns the sum of the overlaps with an interval, in ms, at most the length of that interval. */
     fun overlapMs(fromMs: Double, untilMs: Double): Double {
         val total = during(fromMs, untilMs).sumOf { it.overlapMs(fromMs, untilMs) }
         return minOf(total, maxOf(0.0, untilMs - fromMs))

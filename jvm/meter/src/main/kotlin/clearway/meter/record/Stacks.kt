@@ -3,17 +3,15 @@ package clearway.meter.record
 
 import clearway.meter.StackSample
 
-/**
- * Maximum number of frames of a stack in a report. An event's handler and its callers are found long before that depth.
- */
+/** Maximum number of frames of a stack in a report. The handler of an event and its callers are within that depth. */
 private const val FRAMES_MAX = 32
 
 private val PLATFORM = listOf("java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.")
 
 /**
- * Returns the frames of a held thread as text, innermost first. Omits the platform's frames if the stack has any of the
- * app's. Without frames of the app (a toolkit that lays out or paints), a running thread keeps the platform's frames. A
- * waiting thread without frames of the app gets an empty list: it waits for its next event.
+ * Returns the frames of a held thread as text, innermost first. Omits the platform's frames if the stack has frames of
+ * the app. If it has none, a running thread keeps the platform's frames (a toolkit that lays out or paints). A waiting
+ * thread gets an empty list, because it waits for its next event.
  */
 internal fun frames(stack: Array<StackTraceElement>, isRunning: Boolean): List<String> {
     val app = stack.filter { frame -> PLATFORM.none { frame.className.startsWith(it) } }
@@ -29,7 +27,7 @@ private fun place(frame: StackTraceElement): String =
         else -> "${frame.fileName}:${frame.lineNumber}"
     }
 
-/** Groups equal stacks, the most frequent first. */
+/** Groups equal stacks. The most frequent stack comes first. */
 internal fun gathered(samples: List<List<String>>): List<StackSample> =
     samples
         .groupingBy { it }

@@ -7,8 +7,8 @@ import clearway.meter.Stall
 internal class PlacedStall(val startMs: Double, val endMs: Double, val stall: Stall)
 
 /**
- * The stalls of a run, in bounded memory. Beyond `stallsMax` it drops and counts the oldest stalls. The covered time
- * then starts after the last dropped one, so every figure stays exact for the time that it covers.
+ * The stalls of a run, in limited memory. If there are more than `stallsMax`, it drops and counts the oldest ones. The
+ * covered time then starts after the last dropped stall, so every figure stays exact for the time that it covers.
  */
 internal class StallHistory(private val stallsMax: Int, beginMs: Double) {
     private val kept = ArrayList<PlacedStall>()
@@ -25,7 +25,7 @@ internal class StallHistory(private val stallsMax: Int, beginMs: Double) {
     fun add(placed: PlacedStall) {
         kept += placed
         if (kept.size <= stallsMax) return
-        // Drops a quarter at a time. Dropping one stall at a time would move the whole list for each new stall.
+        // Drops a quarter at a time. Dropping a single stall would move the whole list for each new stall.
         val gone = kept.subList(0, maxOf(1, stallsMax shr 2))
         dropped += gone.size
         coveredFromMs = gone.last().endMs

@@ -16,13 +16,16 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** A heart and the thread that it watches, on a fake clock. */
+/** Tests a heart and the thread that it watches, on a fake clock. */
 class HeartTest {
-    /** An event thread that is held in the given spans. A task that arrives during a span runs at its end. */
+    /**
+     * Simulates an event thread that is held in the given spans. A task that arrives during a span runs at the span's
+     * end.
+     */
     private class World(private val held: List<Pair<Double, Double>>, val runs: Boolean = true) : Executor, Look {
         var nowMs = 0.0
 
-        /** Counts a thread's time in the spans of `waits` as ready without a core. */
+        /** Counts the time of a thread in the spans of `waits`, as time that the thread was ready without a core. */
         private inner class Queued(private val waits: List<Pair<Double, Double>>) : Waiting {
             private var toldMs = 0.0
 
@@ -55,7 +58,7 @@ class HeartTest {
         override fun cpuMs(thread: Thread): Double =
             if (runs) held.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) } else 0.0
 
-        /** The heart is kept from its core while it sends in one of these spans. */
+        /** If the heart sends a beat in one of these spans, it has no core until the span's end. */
         var keptSending = emptyList<Pair<Double, Double>>()
 
         override fun execute(task: Runnable) {
@@ -66,7 +69,7 @@ class HeartTest {
             nowMs = keptSending.find { (from, until) -> nowMs >= from && nowMs < until }?.second ?: nowMs
         }
 
-        /** Runs the event thread's tasks that are due by `ms`, each at its moment. */
+        /** Runs the tasks of the event thread that are due by `ms`, each at its time. */
         private fun runUntil(ms: Double) {
             while (queue.isNotEmpty() && queue.first().first <= ms) {
                 val (atMs, task) = queue.removeFirst()
@@ -77,8 +80,8 @@ class HeartTest {
         }
 
         /**
-         * Ticks until `untilMs`. The heart sleeps through the spans of `asleep`; with `queued` the system counts them
-         * as ready without a core.
+         * Ticks until `untilMs` and returns the report. The heart sleeps through the spans of `asleep`. If `queued` is
+         * true, the system counts these spans as ready without a core.
          */
         fun play(
             untilMs: Double,
@@ -159,7 +162,7 @@ class HeartTest {
             return stalls[0].cause.name.lowercase()
         }
         assertEquals(listOf("machine", "unknown"), listOf(cause(queued = true), cause(queued = false)))
-        // If the thread itself had that core, no source shows what it did, and the machine was not the cause.
+        // If the thread itself had that core, no source shows a cause, and the machine is not the cause.
         assertEquals("unknown", cause(queued = true, runs = true))
     }
 

@@ -19,8 +19,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A thread joins a batch while another thread cancels it. The batch must end once, whichever thread counts the dropped
- * items. No item may run twice, or after the end.
+ * One thread joins a batch while another thread cancels it. The batch must end exactly once, whichever thread counts
+ * the dropped items. No item may run twice, or after the end.
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0", expect = Expect.ACCEPTABLE, desc = "The batch ended, once, and nothing ran twice or late.")
@@ -30,7 +30,7 @@ public class CancelStress {
     private static final int SIZE = 4;
 
     private static final Plan PLAN = new Plan(Place.ELASTIC, 2, 2, true, false, false, false, 0, 1, 0.0, 1, false);
-    // Shared by all states: a registry keeps a lane for every thread that ever joined it.
+    // All states share the registry, because it keeps a lane for every thread that ever joined.
     private static final Registry REGISTRY = new Registry();
     private static final Context CONTEXT = new Context(List.of(), Thread.currentThread());
 
@@ -63,7 +63,7 @@ public class CancelStress {
         batch.run();
     }
 
-    // Two actors, not three: jcstress runs nothing if a test has more actors than the machine has processors.
+    // Has two actors, not three: jcstress runs nothing if a test has more actors than the machine has processors.
     @Actor
     public void cancelsAndJoins() {
         batch.cancel(new CancellationException());

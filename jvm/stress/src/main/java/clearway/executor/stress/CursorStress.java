@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * One thread claims items one by one. Another thread claims two items and closes the cursor. Each item must be claimed
- * once, or counted by the close.
+ * One thread claims items one by one. Another thread claims two items and closes the cursor. Each item must either be
+ * claimed once, or be counted by the close.
  */
 @JCStressTest
 @Outcome(id = "5, 0", expect = Expect.ACCEPTABLE, desc = "Each item was claimed once or dropped once.")

@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * Counted work and published (uncounted) work run during a shutdown. The end must be reported, and never while either
- * is inside.
+ * Two jobs run one after the other, during a shutdown. The first one enters. The second one only publishes itself, as a
+ * trivial batch does. The end must be reported, but never while one of the jobs is inside.
  */
 @JCStressTest
 @Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "The end was told, and nobody was inside.")

@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An owner runs its chunk with plain stores while a thief takes back the items that have not begun. Each item must run
- * once. The only barrier between the two threads is the thief's read of the owner's stack.
+ * An owner runs its chunk with opaque stores while a thief takes back the items that have not begun. Each item must run
+ * exactly once. The only barrier between the two threads is the thief's read of the owner's stack.
  */
 @JCStressTest
 @Outcome(id = "4, 0", expect = Expect.ACCEPTABLE, desc = "Each item ran once.")

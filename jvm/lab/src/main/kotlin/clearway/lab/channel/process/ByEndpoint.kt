@@ -17,8 +17,8 @@ import java.util.concurrent.ExecutionException
 import java.util.concurrent.Future
 
 /**
- * Clearway's channels over any transport, with default options and the row's codec. `copied` returns the bytes that
- * travelled in both directions. `end` ends the peer's process.
+ * Calls a peer through Clearway's channels over any transport, with default options and the row's codec. `copied`
+ * returns the number of bytes that travelled in both directions. `end` ends the peer's process.
  */
 internal class ByEndpoint(
     row: Row,
@@ -65,7 +65,7 @@ private fun <T> asking(messages: Messages<T>, value: T?): () -> Pending = {
 
 private fun codecOf(row: Row): MethodCodec = if (row.codec == "json") Codecs.JSON_METHODS else Codecs.STANDARD_METHODS
 
-/** Waits for the result. Throws the cause of a failure, not its wrapper. */
+/** Waits for the result. Throws the cause of a failure instead of its wrapper. */
 private fun <T> answerOf(future: Future<T>): T =
     try {
         future.get()
@@ -74,8 +74,8 @@ private fun <T> answerOf(future: Future<T>): T =
     }
 
 /**
- * The peer. Answers on the thread that reads the transport, or on the default executor of handlers if the row is
- * queued. Does not block. Returns the future of [Endpoint.connect].
+ * Connects the peer, which echoes. It answers on the thread that reads the transport, or on the default executor of
+ * handlers if the row is queued. Does not block. Returns the future of [Endpoint.connect].
  */
 internal fun echoing(row: Row, transport: ChannelTransport): CompletableFuture<Endpoint> {
     val options = EndpointOptions()

@@ -10,9 +10,9 @@ import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
 
 /**
- * Calls a child over its pipes, without Clearway, with MessagePack for values other than bytes. Single calls are
- * written and read by the calling thread. For several in flight, a single-threaded executor writes, in case the pipes
- * are full. Owns the child.
+ * Calls a child process over its pipes, without Clearway. Encodes values other than bytes as MessagePack. For [call],
+ * the calling thread writes and reads. For [send], a single-threaded executor writes, because the pipes may be full.
+ * Owns the child.
  */
 internal class ByStreams(private val row: Row, private val child: EchoChild) : Caller {
     private val pack = Packed(row)
@@ -35,7 +35,7 @@ internal class ByStreams(private val row: Row, private val child: EchoChild) : C
 
     override fun send(): Pending {
         val message = written()
-        // A failure here also fails the read.
+        // If this write fails, the read of the answer fails, too.
         writer.submit(Runnable { messages.write(message) })
         return Pending(::answer)
     }
@@ -53,14 +53,17 @@ internal class ByStreams(private val row: Row, private val child: EchoChild) : C
     }
 
     override fun close() {
-        // Closes after pending writes. A blocked write ends when the child does.
+        // Closes the stream after pending writes. A blocked write ends when the child ends.
         writer.submit(Runnable { messages.close() })
         writer.shutdown()
         child.close()
     }
 }
 
-/** The peer. Answers on this thread, or on a single-threaded executor. Returns when the input has ended. */
+/**
+ * Runs the peer, which echoes. It answers on this thread, or on a single-threaded executor if the row is queued.
+ * Returns when the input has ended.
+ */
 internal fun echoBytes(row: Row, messages: SizedMessages) {
     val pack = Packed(row)
     val answer = { message: ByteArray -> messages.write(if (row.isBinary) message else pack.write(pack.read(message))) }

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicLong
 
 /**
- * A child JVM that echoes what it receives. A normal process, except that its pipes are counted. The constructor starts
- * it, and throws IOException, with the command, if it cannot. The caller ends the child in its own way, at the latest
- * by closing its standard input, and then calls `close`.
+ * A child JVM that echoes every message. It is a normal process that also counts the bytes of its pipes. The
+ * constructor starts the child. It throws an IOException with the command if the start fails. The caller ends the child
+ * in a way that suits the mechanism, at the latest by closing the child's standard input, and then calls `close`.
  */
 internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect = ProcessBuilder.Redirect.INHERIT) :
     Process(), AutoCloseable {
@@ -20,17 +20,17 @@ internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect 
     private val toChild = CountedOutput(process.outputStream)
     private val fromChild = CountedInput(process.inputStream)
 
-    /** Bytes written to its standard input plus bytes read from its standard output. */
+    /** Number of bytes that were written to the child's standard input or read from its standard output. */
     val pipedBytes: Long
         get() = toChild.bytes.get() + fromChild.bytes.get()
 
-    /** Returns the error for a child that no longer answers. Waits for the child's end for up to a second. */
+    /** Returns the error for a child that no longer answers. Waits up to a second for the child's end. */
     fun ended(why: IOException?): IllegalStateException {
         val code = if (waitFor(1, TimeUnit.SECONDS)) "${exitValue()}" else "none yet"
         return IllegalStateException("the child at the other end ended before it was told to: code=$code", why)
     }
 
-    /** Waits for the child's end, which the caller has requested. Kills the child after 5 s. */
+    /** Waits for the child's end, which the caller has requested. Kills the child after 5 seconds. */
     override fun close() {
         if (!process.waitFor(GRACE_S, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
     }
@@ -54,7 +54,7 @@ internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect 
     companion object {
         private const val GRACE_S = 5L
 
-        /** Starts a child for a way and a row, with this JVM's Java, options and classes. */
+        /** Starts a child for a mechanism and a row, with this JVM's Java, options and classes. */
         fun start(way: String, row: Row): EchoChild = EchoChild(command(listOf(way) + row.words))
 
         fun command(arguments: List<String>): List<String> =
@@ -65,7 +65,7 @@ internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect 
     }
 }
 
-// Counts before the bytes leave: a caller that has the answer then finds the whole request counted.
+// Counts bytes before it writes them, so that a caller with the answer finds the whole request counted.
 private class CountedOutput(private val to: OutputStream) : OutputStream() {
     val bytes = AtomicLong()
 

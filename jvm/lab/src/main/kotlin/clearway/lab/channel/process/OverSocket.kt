@@ -11,7 +11,10 @@ import clearway.lab.channel.Row
 import java.net.URI
 import java.util.concurrent.atomic.AtomicLong
 
-/** Opens a WebSocket on loopback to a child. The child prints its address to its standard output. Owns the child. */
+/**
+ * Opens a WebSocket to a child on loopback. The child prints its address and token to its standard output. Owns the
+ * child.
+ */
 internal fun overSocket(row: Row, child: EchoChild): Caller {
     val told = child.inputReader().readLine() ?: throw child.ended(null)
     val (uri, token) = told.split(' ')
@@ -22,7 +25,7 @@ internal fun overSocket(row: Row, child: EchoChild): Caller {
     }
 }
 
-/** The child's end: a server with default options. Returns when the standard input has ended. */
+/** Runs the child's end: a server with default options. Returns when the standard input has ended. */
 internal fun echoSocket(row: Row) {
     WebSocketServer.start(WebSocketServerOptions()) { transport -> echoing(row, transport) }
         .use { server ->
@@ -31,7 +34,7 @@ internal fun echoSocket(row: Row) {
         }
 }
 
-/** Counts frames in both directions, without the WebSocket headers, because the JDK's sockets count nothing. */
+/** Counts the bytes of frames in both directions, without the WebSocket headers. The JDK's sockets count nothing. */
 private class CountedTransport(private val of: ChannelTransport) : ChannelTransport by of {
     val bytes = AtomicLong()
 

@@ -8,11 +8,11 @@ import java.io.FileDescriptor
 import java.io.FileInputStream
 import java.io.FileOutputStream
 
-/** All ways to a child process, by name, with both of their ends. */
+/** All mechanisms that call a child process, by name, with the code of both ends. */
 internal object Processes {
     /**
-     * @property open takes a child that was just started, and owns it from then on
-     * @property serve runs the child's end over its standard streams; returns when its parent has ended
+     * @property open opens the mechanism to a child that was just started, and owns that child from then on
+     * @property serve runs the child's end over its standard streams; returns when the parent has ended
      */
     private class Way(val open: (Row, EchoChild) -> Caller, val serve: (Row) -> Unit)
 
@@ -26,7 +26,7 @@ internal object Processes {
     val names: Set<String>
         get() = ways.keys
 
-    /** Starts a child and opens the way to it. Blocks. Leaves no child behind when it throws. */
+    /** Starts a child and opens the mechanism to it. Blocks. Ends the child if it throws. */
     fun open(name: String, row: Row, start: () -> EchoChild = { EchoChild.start(name, row) }): Caller {
         val way = named(name)
         val child = start()

@@ -10,8 +10,9 @@ import java.io.InputStream
 import java.io.OutputStream
 
 /**
- * Messages over two byte streams, each preceded by its size: the usual hand-written framing. Buffers the streams, as
- * `Process` recommends. One thread at a time may read, and one may write. Blocks. Throws the streams' exceptions.
+ * Sends and receives messages over two byte streams. Each message follows its size, as in common hand-written framing.
+ * Buffers the streams, as `Process` recommends. One thread at a time may read, and one may write. Blocks. Throws the
+ * streams' exceptions.
  */
 internal class SizedMessages(input: InputStream, output: OutputStream) : AutoCloseable {
     private val input = DataInputStream(BufferedInputStream(input, BUFFER_BYTES))
@@ -24,7 +25,7 @@ internal class SizedMessages(input: InputStream, output: OutputStream) : AutoClo
         output.flush()
     }
 
-    /** Reads the next message into new memory. Returns null if the peer has ended. */
+    /** Reads the next message into new memory. Returns null if the input has ended. */
     fun read(): ByteArray? {
         val size =
             try {
@@ -35,11 +36,11 @@ internal class SizedMessages(input: InputStream, output: OutputStream) : AutoClo
         return ByteArray(size).also(input::readFully)
     }
 
-    /** Ends the output. The input can still be read. */
+    /** Closes the output. The input can still be read. */
     override fun close() = output.close()
 
     private companion object {
-        /** The same size as in Clearway's transport: the size of a pipe on Linux. */
+        /** Size of each buffer: the size of a pipe on Linux, as in Clearway's transport. */
         const val BUFFER_BYTES = 1 shl 16
     }
 }

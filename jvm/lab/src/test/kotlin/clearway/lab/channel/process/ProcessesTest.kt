@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
 
-/** All ways to a child process, with real children: JVMs that run the lab's own program. */
+/** Tests all mechanisms that call a child process, with real children: JVMs that run the lab's own program. */
 internal class ProcessesTest {
     private fun row(
         payload: String,
@@ -24,7 +24,7 @@ internal class ProcessesTest {
         background: Boolean = false,
     ) = Row.of(listOf(if (background) "host to process, background" else "host to process", channel, codec, payload))
 
-    /** Runs `act` with a child of its own, which has ended when this returns. */
+    /** Runs `act` with a child of its own. The child has ended when this function returns. */
     private fun <T> asking(way: String, row: Row, act: (Caller) -> T): T {
         val child = EchoChild.start(way, row)
         try {
@@ -44,7 +44,7 @@ internal class ProcessesTest {
             for (each in answers) assertArrayEquals(row.value as ByteArray, each.await() as ByteArray)
             val before = caller.copiedBytes
             caller.call()
-            // The bytes plus the way's headers.
+            // The bytes of both directions, plus the mechanism's headers.
             assertTrue(caller.copiedBytes - before in (2L shl 20)..(2L shl 20) + 200)
         }
     }
@@ -62,7 +62,7 @@ internal class ProcessesTest {
     @Test
     fun `a child ends when its standard input ends`() {
         val words = row("null").words
-        // A child without a connection prints an error; discard it.
+        // Discards the errors that a child without a connection prints.
         val children = Processes.names.map { EchoChild(EchoChild.command(listOf(it) + words), Redirect.DISCARD) }
         for (child in children) child.outputStream.close()
         for (child in children) child.waitFor()
