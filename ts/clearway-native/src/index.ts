@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Native plugins in Node: loads libraries in Rust or C, calls them, lends them memory and reads their events. See `docs/native.md`.
+ * Loads native plugins, which are libraries in Rust or C, in Node. Calls them, lends them memory and reads their events. See
+ * `docs/native.md`.
  *
  * @module clearway-native
  */
