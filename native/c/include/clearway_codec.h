@@ -214,7 +214,7 @@ clearway_codec_result clearway_write_json_envelope(clearway_message *message, co
 
 /**
  * Appends a value without contents, and returns it. Returns null if the memory is full. Does not copy the value's bytes: the
- * caller keeps them valid. The following functions do the same for one kind each.
+ * caller keeps them valid. Each of the following functions does the same for one kind of value.
  */
 clearway_value *clearway_add(clearway_values *values, clearway_value value);
 clearway_value *clearway_add_null(clearway_values *values);

@@ -47,8 +47,8 @@ static void parse(const uint8_t *text, size_t size, decimal *number) {
   const bool below = text[at] == '-';
   if (below || text[at] == '+') at++;
   int64_t exponent = 0;
-  // Stops to add digits when the exponent has reached 2^50, so that it cannot overflow. The result is still correct: a text has
-  // fewer than 2^48 bytes, and so few digits cannot compensate for such an exponent.
+  // Adds no more digits to an exponent of 2^50 or more, so that the exponent cannot overflow. The result is still correct: a text
+  // has fewer than 2^48 bytes, and so few digits cannot compensate for such an exponent.
   for (; at < size; at++)
     if (exponent < (int64_t)1 << 50) exponent = exponent * 10 + (text[at] - '0');
   number->exponent += below ? -exponent : exponent;

@@ -16,7 +16,7 @@ static inline void put(clearway_message *message, const void *bytes, size_t size
 
 static inline void put_byte(clearway_message *message, uint8_t byte) { put(message, &byte, 1); }
 
-/** Returns the result after all values were written: whether the message fits. */
+/** Returns the final result of a writer: CLEARWAY_CODEC_OK, or CLEARWAY_CODEC_NO_ROOM if the message does not fit. */
 static inline clearway_codec_result written(const clearway_message *message) {
   return message->size <= message->capacity ? done : result(CLEARWAY_CODEC_NO_ROOM, message->size);
 }

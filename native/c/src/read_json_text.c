@@ -20,8 +20,8 @@ static clearway_codec_result read_unit(const json_reader *in, size_t at, uint32_
 }
 
 // Reads the escape of a low surrogate. It must follow the escape of a high surrogate, which begins at `high`. If the message ends
-// before the low surrogate is complete or excluded, the message is truncated. If other input follows, the high surrogate is
-// alone, and UTF-8 cannot represent it.
+// while the bytes so far can still be the beginning of such an escape, the message is truncated. If other input follows, the high
+// surrogate is alone, and UTF-8 cannot represent it.
 static clearway_codec_result read_low_half(const json_reader *in, size_t high, uint32_t *low) {
   const size_t at = high + 6;
   const clearway_codec_result alone = result(CLEARWAY_CODEC_BAD_UTF8, high);

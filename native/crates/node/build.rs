@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compiles `shared_map.cc`, which maps native memory as a `SharedArrayBuffer` on versions of Node whose Node-API cannot.
-//! Without a C++ compiler, the addon is built without this file. On those versions of Node, it then views the memory through an
-//! `ArrayBuffer` or a copy.
+//! Without a C++ compiler, the addon is built without this file. On those versions of Node, JavaScript then gets an `ArrayBuffer` over the
+//! memory, or a copy.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/shared_map.cc");

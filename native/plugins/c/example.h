@@ -33,10 +33,7 @@ typedef struct example {
   clearway_view held;
 } example;
 
-/**
- * Each of these functions registers the handlers and sources of one file. It returns the first status that is not CLEARWAY_OK, or
- * CLEARWAY_OK.
- */
+/** Each of these functions registers the handlers and sources of one file. Returns CLEARWAY_OK, or the status of the first failure. */
 clearway_status add_memset(example *self);
 clearway_status add_echo(example *self);
 clearway_status add_sensor(example *self);
@@ -52,7 +49,7 @@ typedef struct entry {
   clearway_on_message on_message;
 } entry;
 
-/** Registers handlers with `self` as their context. Returns the first status that is not CLEARWAY_OK, or CLEARWAY_OK. */
+/** Registers handlers with `self` as their context. Returns CLEARWAY_OK, or the status of the first failure. */
 clearway_status add_handlers(example *self, const entry *entries, size_t count);
 
 /** Answers with bytes. The host copies the bytes. */

@@ -11,7 +11,7 @@ typedef struct screen {
   example *owner;
   picture picture;
   slabs *slabs;
-  /** The memory of a drawn frame that the stream had no room for. The ticker will emit it again. */
+  /** The memory of a drawn frame that the stream has not accepted yet. The handle is 0 if there is none. */
   clearway_view waiting;
   /** The number of frames that were drawn. */
   uint32_t drawn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A pool of slabs, which are blocks of memory of one size. The plugin lends a slab to the host, and the host returns it. A returned
-// slab still contains its last frame, so drawing the next frame changes only the differences. Its pages are already mapped.
+// slab still contains its last frame, so drawing the next frame changes only the differences. The slab's pages are already mapped.
 #ifndef CLEARWAY_EXAMPLE_SLABS_H
 #define CLEARWAY_EXAMPLE_SLABS_H
 

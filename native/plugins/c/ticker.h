@@ -9,7 +9,7 @@
 typedef struct tick_source {
   /** Makes an event and emits it. `again` is true if the previous attempt for the same event returned CLEARWAY_FULL. */
   clearway_status (*emit)(void *state, clearway_stream stream, uint64_t number, bool again);
-  /** Frees the state. Called once: by the ticker's thread when it ends, or by `start_ticker` if it fails. */
+  /** Frees the state. Called once: by the ticker's thread when it ends, or by `start_ticker` if the ticker does not start. */
   void (*drop)(void *state);
   void *state;
   /** The number of events per second. With 0, the ticker emits whenever the stream has room. */
@@ -20,7 +20,7 @@ typedef struct tick_source {
   bool catches_up;
 } tick_source;
 
-/** Starts a ticker for a stream. Takes ownership of the source's state. If it fails, drops the state. */
+/** Starts a ticker for a stream. Takes ownership of the source's state, and drops the state if the ticker does not start. */
 clearway_status start_ticker(example *self, clearway_stream stream, const tick_source *source);
 
 /** The callbacks `on_cancel` and `on_room` of a source. The source's context must be the `example`. */

@@ -60,7 +60,7 @@ static void check_echo(void) {
   expect(is(host_send("echo/json", json, sizeof json - 1, none, none), "[[1,\"\xc3\xa9\"]]", 10), "echo/json");
   expect(host_send("echo/method", "\x0f", 1, none, none).status == CLEARWAY_INVALID_ARGUMENT, "echo/method refuses what is no call");
   expect(host_send("echo/standard", "\x0f", 1, none, none).status == CLEARWAY_INVALID_ARGUMENT, "echo/standard refuses what is no value");
-  // The message has more values than the plugin's memory on the stack has room for.
+  // The message has more values than fit into the plugin's array on the stack.
   uint8_t many[3005] = {0x0c, 0xfe, 3001 & 255, 3001 >> 8};
   expect(is(host_send("echo/standard", many, sizeof many, none, none), many, sizeof many), "echo/standard of three thousand nulls");
 }

@@ -76,7 +76,7 @@ clearway_status memory_allocate(clearway_plugin_id plugin, size_t size, uint32_t
   if (size > (size_t)1 << 32) return CLEARWAY_TOO_LARGE;
   uint8_t *data = malloc(size > 0 ? size : 1);
   if (data == NULL) return CLEARWAY_OUT_OF_MEMORY;
-  // Fills memory that need not be zeroed with a pattern, to detect plugins that rely on zeros.
+  // Unless zeros are requested, fills the memory with a pattern, to detect plugins that rely on zeros.
   memset(data, flags & CLEARWAY_MEMORY_ZEROED ? 0 : 0xa5, size);
   const clearway_status status = memory_adopt(plugin, data, size, 0, free_data, NULL, view);
   if (status != CLEARWAY_OK) free(data);

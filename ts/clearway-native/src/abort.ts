@@ -4,7 +4,7 @@
 
 import { invalid } from "./error.js";
 
-/** Throws `invalid-argument` unless `signal` is undefined or looks like an AbortSignal. */
+/** Throws `invalid-argument` unless `signal` is undefined or has a method `addEventListener`. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function")
     throw invalid("signal", "an AbortSignal", signal);
@@ -87,7 +87,8 @@ function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
   } catch (reason) {
     abort(reason);
   }
-  // If `addEventListener` has called the listener or has thrown, no callback is left. The signal may still have added the listener.
+  // If `addEventListener` has called the listener or has thrown, no callback is left. The signal may have added the listener nevertheless,
+  // so this removes it.
   if (told.size === 0) unlisten(signal, made.listener);
   return made;
 }
@@ -96,6 +97,6 @@ function unlisten(signal: AbortSignal, listener: () => void): void {
   try {
     signal.removeEventListener("abort", listener);
   } catch {
-    // The signal keeps its listener. If it calls the listener later, no callback is left to call.
+    // The signal keeps its listener. If the signal aborts later, the listener finds no callback to call.
   }
 }

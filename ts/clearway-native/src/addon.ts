@@ -18,7 +18,7 @@ export interface NativeFeatures {
   keeps: boolean;
 }
 
-/** The number by which the core knows a memory or a reply. The core refuses a number whose memory was released or reply was answered. */
+/** The number by which the core knows a memory or a reply. The core refuses the numbers of released memories and of answered replies. */
 export type Slot = number;
 
 /**
@@ -50,7 +50,7 @@ export interface Addon {
   /** Prepares direct calls of a channel. Returns the number of its line, for `call`. The number is valid as long as the port. */
   direct(port: object, channel: string): number;
   /**
-   * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Else, writes the answer to the first
+   * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Writes any other answer to the first
    * answer record and returns 1. With `keeps`, JavaScript keeps its reference to the memory that it sends. In this case, `call` returns
    * true if the answer is that whole memory.
    */
@@ -97,7 +97,7 @@ export interface Addon {
   view(port: object, slot: Slot, kind: ViewKind): ArrayBuffer | SharedArrayBuffer | undefined;
   /** Releases JavaScript's reference. Detaches `buffer` if it is an ArrayBuffer. Returns a status. */
   release(port: object, slot: Slot, buffer?: ArrayBufferLike): number;
-  /** Reports to the garbage collector that memory which it does not count has grown or shrunk by `bytes`. */
+  /** Reports to the garbage collector that native memory, which it does not count itself, has grown or shrunk by `bytes`. */
   adjust(port: object, bytes: number): void;
   stats(port: object): Record<string, number>;
 }

@@ -22,7 +22,7 @@ import type { Plugin } from "./plugin.js";
 export interface ServedChannels {
   /** The names of the channels for messages and method calls. They may use any codec, because their bytes are passed on unchanged. */
   messages?: readonly string[];
-  /** The channels of events by name. Each has the codec of its events, which are decoded and encoded again for the endpoint. */
+  /** The channels of events by name, each with the codec of its events. The events are decoded, and encoded again for the endpoint. */
   events?: Readonly<Record<string, MessageCodec<unknown>>>;
   /** The names of the channels for the plugin's own messages. The endpoint's other end handles these messages. */
   asks?: readonly string[];

@@ -46,7 +46,7 @@ export class Records {
       return new Message(this.#copy(at, size), undefined, 0, 0, attachments);
     }
     if (slot < 0) {
-      // The bytes are in JavaScript's own memory, which it has lent: in the whole view or in a part of it.
+      // The bytes are in a view that JavaScript has lent. They are the whole view or a part of it.
       this.home.fromNative.sharedBytes += size;
       return new Message(this.#own(this.lent(-slot), at, size), undefined, 0, 0, attachments);
     }

@@ -27,11 +27,14 @@ export interface ListenOptions {
   bytes?: number;
   /** The policy when the queue is full. Default: `wait`. */
   whenFull?: WhenFull;
-  /** Ends the stream when it aborts. The iterator then throws the signal's reason. If the signal itself throws, it throws that value. */
+  /**
+   * Ends the stream when the signal aborts. The iterator then throws the signal's reason. If reading the signal throws, the iterator throws
+   * that value.
+   */
   signal?: AbortSignal;
 }
 
-/** Returns options with which only the newest event waits: a new event replaces it. Use them for frames and sensors. */
+/** Returns options for a queue of one event. A new event replaces the event that waits. Use these options for frames and sensors. */
 export const latest = (): { items: number; whenFull: WhenFull } => ({ items: 1, whenFull: "dropOldest" });
 
 /**

@@ -25,7 +25,7 @@ export interface NativeLedgerSide {
   copies: Partial<Record<NativeCopyReason, { count: number; bytes: number }>>;
 }
 
-/** The ledgers of both directions. */
+/** The ledgers of both directions. A ledger in a plugin's `stats()` is a copy, which does not change afterwards. */
 export interface NativeLedger {
   toNative: NativeLedgerSide;
   fromNative: NativeLedgerSide;

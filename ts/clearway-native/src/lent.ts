@@ -3,7 +3,7 @@ import type { Slot } from "./addon.js";
 import { NativeError } from "./error.js";
 import { Message, type NativeMessage } from "./message.js";
 
-/** The plugin, as lent memory uses it. */
+/** The method of the plugin that lent memory uses. */
 export interface LendingHome {
   endLoan(slot: Slot): void;
 }

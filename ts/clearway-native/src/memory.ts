@@ -3,7 +3,7 @@ import type { Addon, Slot, ViewKind } from "./addon.js";
 import { NativeError } from "./error.js";
 import { enterCopy, type NativeLedgerSide } from "./ledger.js";
 
-/** The plugin, as native memory uses it. */
+/** The properties of the plugin that native memory uses. */
 export interface MemoryHome {
   readonly addon: Addon;
   readonly port: object;
@@ -19,15 +19,15 @@ interface Net {
   slot: Slot;
 }
 
-// Releases memory whose owner did not call `release()`, after the `NativeMemory` was collected. Does not detach the buffer, because code
-// may still use a view of it.
+// After a `NativeMemory` was collected without a call of `release()`, releases its memory. Does not detach the buffer, because code may
+// still use a view of it.
 const net = new FinalizationRegistry<Net>(({ home, slot }) => {
   home.leaked++;
   home.addon.release(home.port, slot);
 });
 
-// The garbage collector does not count the native memory of a SharedArrayBuffer, so `#look` reports it with `adjust`. This registry takes
-// the report back when the buffer was collected.
+// The garbage collector does not count the native memory of a SharedArrayBuffer, so `#look` reports it with `adjust`. After the buffer was
+// collected, this registry reports that the memory is gone.
 const outside = new FinalizationRegistry<{ home: MemoryHome; size: number }>(({ home, size }) => {
   home.addon.adjust(home.port, -size);
 });

@@ -38,7 +38,7 @@ export interface PluginStats {
 export interface SendOptions {
   /** The memories attached to the message. */
   attachments?: Attachments;
-  /** Rejects the call with its reason when it aborts. The plugin can then find out that the caller no longer waits. */
+  /** When the signal aborts, the call rejects with the signal's reason. The plugin can find out that the caller no longer waits. */
   signal?: AbortSignal;
 }
 
@@ -61,7 +61,10 @@ export interface NativeChannel {
   listen(options?: ListenOptions): NativeEvents;
 }
 
-/** An instance of a native plugin, which belongs to this thread. A process, and also one thread, may have several instances. */
+/**
+ * An instance of a native plugin. It belongs to the thread that has loaded it. Several instances of a plugin may be open at once, in one
+ * thread or in several threads.
+ */
 export interface Plugin extends AsyncDisposable, Disposable {
   /** The path of the plugin's library. */
   readonly path: string;

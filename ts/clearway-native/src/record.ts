@@ -14,7 +14,7 @@
 //   attached   number of attached memories; their slots are in the following records of kind `attached`
 //   copied     number of bytes that the core copied into its queue: all bytes of the content, or 0
 
-/** The number of numbers in a record. */
+/** The size of a record, in numbers. */
 export const stride = 10;
 /** The maximum number of records per drain. A record takes 80 bytes, so all records of a drain fit into the second-level cache. */
 export const headsMax = 2048;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Answers one conformance case. A case is a line of JSON: encode this value, or decode these bytes. conformance/README.md has the format.
+//! Answers one conformance case. A case is a line of JSON that asks to encode a value or to decode bytes. conformance/README.md defines
+//! the format.
 
 use clearway_codec::{Call, Code, Error, Limits, Reply, Value, binary, json, standard, string};
 

@@ -23,7 +23,8 @@ pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     let state = &mut *port.state.borrow_mut();
     state.came.clear();
     port.wake.seen();
-    // Before reading the items: if the plugin has closed by now, the loop below reads all of its items, and the closed record comes last.
+    // Checks this before reading the items. If the plugin has closed by now, the loop below reads all of its items. The closed record then
+    // comes last.
     let over = port.is_over();
     let mut more = true;
     loop {

@@ -329,7 +329,7 @@ impl Env {
         unsafe { sys::napi_adjust_external_memory(self.0, change, &mut now) };
     }
 
-    /// Throws an `Error` with a `code`. The calling native function must return to JavaScript at once. Returns a value for that purpose.
+    /// Throws an `Error` with a `code`. The native function must then return to JavaScript at once, with the value that this returns.
     pub fn throw(self, code: &str, message: &str) -> Value {
         let (code, message) = (self.text(code), self.text(message));
         let mut error = null_mut();

@@ -53,7 +53,7 @@ pub struct Port {
     told: Cell<bool>,
 }
 
-/// State that one function of the addon at a time borrows. No function calls JavaScript while it has borrowed the state.
+/// State that the addon's functions borrow, one function at a time. No function calls JavaScript while it has borrowed the state.
 pub struct State {
     /// Receives drained records.
     pub came: Scratch,

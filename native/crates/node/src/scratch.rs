@@ -49,7 +49,7 @@ pub struct Scratch {
     used: usize,
 }
 
-/// The owners of memory that records refer to, instead of copying its bytes into the body.
+/// The owners of memory whose bytes are not copied into the body. A record has only the number of such memory.
 pub struct Homes<'a> {
     pub held: &'a mut HashMap<u64, Held>,
     pub loans: &'a Loans,

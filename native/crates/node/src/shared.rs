@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Maps native memory as a `SharedArrayBuffer`, and keeps an `ArrayBuffer`'s memory alive for native code. Some versions of Node support
-//! neither; `Features` has what the running Node supports.
+//! Maps native memory as a `SharedArrayBuffer`, and keeps an `ArrayBuffer`'s memory alive for native code. Some versions of Node cannot do
+//! this. `Features` describes the running Node.
 //! The decision: spec/decisions/native-memory-is-mapped-as-shared-where-node-can.md
 
 use std::ffi::c_void;

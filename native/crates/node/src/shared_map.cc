@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Maps native memory as a SharedArrayBuffer, and keeps the memory of an ArrayBuffer alive while native code uses it. Node-API has no
-// function for the second, and only newer versions have one for the first (`node_api_create_external_sharedarraybuffer`).
+// Maps native memory as a SharedArrayBuffer, and keeps the memory of an ArrayBuffer alive while native code uses it. Only newer versions
+// of Node-API can map native memory (`node_api_create_external_sharedarraybuffer`). No version can keep an ArrayBuffer's memory alive.
 //
 // This file uses V8's own functions, which Node exports. It declares them itself instead of including <v8.h>, because many
 // installations of Node lack the headers. Each declaration is weak. So the addon also loads if V8 lacks a function or has changed

@@ -23,7 +23,7 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// Wraps `callback`, which runs on the thread of `env`. The wake does not keep that thread's event loop running unless `hold` says so.
+    /// Wraps `callback`, which runs on the thread of `env`. The wake does not keep that thread's event loop running; `hold` changes that.
     /// Returns `None` if `callback` is not a function.
     pub fn new(env: Env, callback: Value) -> Option<Wake> {
         let mut function = null_mut();
@@ -53,7 +53,7 @@ impl Wake {
         Some(wake)
     }
 
-    /// Wakes the reader. Any thread may call this, also a thread of the plugin. Never waits for JavaScript.
+    /// Wakes the reader. Any thread may call this, including the plugin's threads. Never waits for JavaScript.
     pub fn wake(&self) {
         // Release: pairs with the acquire in `seen`. The reader sees all items that this thread queued before.
         if self.under_way.swap(true, Ordering::AcqRel) {

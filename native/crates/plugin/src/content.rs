@@ -100,7 +100,7 @@ impl Content {
 }
 
 /// Types that can become content: [`Content`], [`Buffer`], [`Memory`], and every type with serde's `Serialize`. The standard codec encodes
-/// values of the latter.
+/// the values of types with `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can be no answer, event or message",
     note = "return `Content`, `Buffer`, `Memory`, or a type with `#[derive(serde::Serialize)]`"

@@ -128,8 +128,8 @@ impl Drop for Memory {
     }
 }
 
-/// Memory that only this plugin can access. It dereferences to a slice of bytes. Sending it, sealing it or [`Memory::from`] turns it into
-/// [`Memory`].
+/// Memory that only this plugin can access. It dereferences to a slice of bytes. Sending or sealing a buffer converts it to [`Memory`], and
+/// so does `Memory::from`.
 ///
 /// ```
 /// # use clearway_plugin::{Buffer, Content, Host, Result};

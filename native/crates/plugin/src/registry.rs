@@ -21,7 +21,7 @@ pub enum Runs<'a> {
     Direct,
     /// The plugin's pool of threads. Several calls may run at once.
     Pool,
-    /// The thread with that name, one call after the other. Handlers with the same name share the thread.
+    /// The thread with that name. It runs one call after the other. Handlers with the same name share the thread.
     Serial(&'a str),
 }
 

@@ -126,8 +126,8 @@ impl Kept {
     }
 }
 
-/// Types that a handler or a source may take: [`Request`], and every type with serde's `Deserialize`. The standard codec decodes values of
-/// the latter.
+/// Types that a handler or a source may take: [`Request`], and every type with serde's `Deserialize`. The standard codec decodes the values
+/// of types with `Deserialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a message",
     note = "take `Request<'_>`, or a type with `#[derive(serde::Deserialize)]`"

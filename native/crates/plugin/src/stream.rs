@@ -141,8 +141,8 @@ impl Stream {
         self.give(&event.into_content().map_err(EmitError::Refused)?)
     }
 
-    /// Emits an event. Waits for room if the queue is full. The function of a direct source must not call `send`, because it runs on the
-    /// listening thread and that thread makes the room.
+    /// Emits an event. Waits for room if the queue is full. The function of a direct source must not call `send`: that function runs on the
+    /// listening thread, and the queue gets room only when that thread reads events.
     pub fn send(&self, event: impl IntoContent) -> Result<(), EmitError> {
         let event = event.into_content().map_err(EmitError::Refused)?;
         loop {
@@ -174,8 +174,8 @@ impl Stream {
         lock(&self.heard.state).cancelled
     }
 
-    /// Waits for `pause`, but only until the listener cancels or the plugin closes. Use it as a pause between events. Returns whether the
-    /// stream was cancelled, as [`is_cancelled`](Stream::is_cancelled) does.
+    /// Waits for the time `pause`. Returns earlier if the listener cancels or the plugin closes. Use it as a pause between events. The
+    /// result is the same as that of [`is_cancelled`](Stream::is_cancelled).
     pub fn is_cancelled_within(&self, pause: Duration) -> bool {
         let waits = |state: &mut State| !state.cancelled;
         let waited = self.heard.changed.wait_timeout_while(lock(&self.heard.state), pause, waits);

@@ -277,7 +277,7 @@ fn closing_cancels_streams_and_drops_the_plugin_once() {
     plugin.start("waits");
     plugin.start("kept");
     plugin.close();
-    // The thread of the source `waits` ends last and drops the plugin, after `close` may have returned.
+    // The thread of the source `waits` ends last and drops the plugin. `close` may return before that.
     let mut said = plugin.said();
     while said.len() < 3 {
         said.extend(plugin.said());

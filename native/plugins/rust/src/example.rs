@@ -183,7 +183,7 @@ impl Example {
     }
 }
 
-/// Returns the first status that is not `CLEARWAY_OK`, or `CLEARWAY_OK` if all are.
+/// Returns `CLEARWAY_OK`, or the first status that differs from it.
 pub fn all(statuses: impl IntoIterator<Item = Status>) -> Status {
     statuses.into_iter().find(|status| *status != CLEARWAY_OK).unwrap_or(CLEARWAY_OK)
 }

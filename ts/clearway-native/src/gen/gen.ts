@@ -81,7 +81,7 @@ async function schemaOf(file: string, name: string | undefined): Promise<SchemaS
   }
 }
 
-/** Loads the module that reads schemas. It loads the module only when needed, because `clearway` is an optional peer dependency. */
+/** Loads the module that reads schemas. It is not imported statically, because the package `clearway` is an optional peer dependency. */
 async function library(): Promise<typeof import("clearway/channel")> {
   try {
     return await import("clearway/channel");

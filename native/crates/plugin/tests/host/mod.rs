@@ -37,7 +37,7 @@ pub struct Opened {
 
 impl Opened {
     pub fn of<P: clearway_plugin::Plugin>() -> Opened {
-        // SAFETY: `init` keeps to the ABI.
+        // SAFETY: `init` follows the ABI.
         let plugin = unsafe { Plugin::start(clearway_plugin::__private::init::<P>, Options::default()) }.unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);
@@ -47,7 +47,7 @@ impl Opened {
 
     /// Opens a plugin that refuses to open, and returns the error's text.
     pub fn refused<P: clearway_plugin::Plugin>() -> String {
-        // SAFETY: `init` keeps to the ABI.
+        // SAFETY: `init` follows the ABI.
         let opened = unsafe { Plugin::start(clearway_plugin::__private::init::<P>, Options::default()) };
         opened.map(drop).unwrap_err().text
     }
