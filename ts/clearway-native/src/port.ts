@@ -47,7 +47,6 @@ export class Port implements MemoryHome, RecordSink {
   #next = 1;
   /** Whether the port keeps the process alive. */
   #held = false;
-  /** The promise of `close`, after the first call of `close`. */
   #closing: Promise<void> | undefined;
   /** Resolves `#closing`. Undefined unless the plugin is closing. */
   #closed: (() => void) | undefined;
@@ -57,8 +56,7 @@ export class Port implements MemoryHome, RecordSink {
   /** The number of loans that JavaScript has ended and native code has not returned yet. */
   #awaited = 0;
   readonly #keeps: boolean;
-  // Receives the answers of direct calls. It is separate from the records of `drain`, because a direct call may run while the pump reads
-  // those records.
+  // Receives the answers of direct calls. It is separate, because a direct call may run while the pump reads the records of `drain`.
   readonly #answer: Records;
   // The addon's function `call`, which all lines use. V8 calls a native function faster from a call site that has called no other function.
   readonly #call: Addon["call"];
@@ -243,10 +241,7 @@ export class Port implements MemoryHome, RecordSink {
     this.addon.answer(this.port, reply, status, text);
   }
 
-  /**
-   * Closes the instance. The promise settles when none of the plugin's code runs for the instance any more. Open calls and streams fail
-   * with `closed`. Memory in use stays valid until its release.
-   */
+  /** Closes the instance, as `Plugin.close` describes. Settles when the plugin's code no longer runs for the instance. */
   close(): Promise<void> {
     if (this.#closing === undefined) {
       const closing = new Promise<void>((resolve) => {
@@ -352,10 +347,7 @@ export class Port implements MemoryHome, RecordSink {
     }
   }
 
-  /**
-   * Calls `use` with a payload in the addon's form. Lends bytes that are large enough. Enters in the ledger whether the payload was shared
-   * or copied.
-   */
+  /** Calls `use` with a payload in the addon's form. Lends large bytes. Enters in the ledger how the payload crosses. */
   #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
     const { toNative } = this.ledger;
     if (payload === null) return use();
