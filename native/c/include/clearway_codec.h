@@ -138,8 +138,8 @@ clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, 
                                              clearway_values *values, const clearway_value **value);
 
 /**
- * Reads a JSON message in UTF-8. Whole numbers from -(2^53 - 1) to 2^53 - 1 become integers, other numbers float64. An empty
- * message is truncated, as above.
+ * Reads a JSON message in UTF-8. Whole numbers from -(2^53 - 1) to 2^53 - 1 become integers. Other numbers, and minus zero, become
+ * float64. An empty message is truncated, as above.
  */
 clearway_codec_result clearway_read_json(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                          clearway_values *values, const clearway_value **value);

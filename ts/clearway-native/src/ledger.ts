@@ -6,7 +6,10 @@ export type NativeCopyReason =
   | "no-memory"
   /** The message has fewer than 4096 bytes. Copying them costs less than lending them. */
   | "small"
-  /** This version of Node was not tested, so the addon does not keep an ArrayBuffer's memory for native code. */
+  /**
+   * The addon cannot keep an ArrayBuffer's memory for native code. It was not tested with this version of Node, or it was built without a
+   * C++ compiler.
+   */
   | "not-kept"
   /** The ArrayBuffer is resizable, so JavaScript could shrink it while native code uses it. */
   | "resizable"

@@ -26,8 +26,8 @@ use crate::wake::Wake;
 /// The maximum time that an ending JavaScript thread waits for running handlers, in milliseconds. Handlers that run longer continue on
 /// their own threads. Their memory is kept.
 const END_MS: u64 = 1000;
-/// The maximum time that one call of `Plugin::close` waits for running handlers. The closing thread then calls `close` again. The plugin
-/// wakes the closing thread when a handler returns, so this value only matters if such a wake is lost.
+/// The timeout of one call of `Plugin::close`. Messages that are still queued after this time are answered with `CLEARWAY_CLOSED`. If
+/// handlers still run after this time, the closing thread calls `close` again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// One plugin instance of one JavaScript thread.
