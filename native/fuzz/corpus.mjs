@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Packs and unpacks the corpora. Each target's corpus is committed as one file, `corpus/TARGET.base64`, with one case per line, sorted.
-// libFuzzer needs one file per case, so a corpus is unpacked into target/corpus/.
+// Packs and unpacks the corpora. The corpus of each target is committed as one file, `corpus/TARGET.base64`. The file has one case per
+// line and is sorted. libFuzzer needs one file per case, so `unpack` writes the cases into target/corpus/.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -22,14 +22,14 @@ export function read(target) {
   });
 }
 
-/** Writes these cases as a target's corpus, each once, in an order that does not depend on their source. */
+/** Writes a target's corpus: the cases, sorted and without duplicates. Returns the number of written cases. */
 export function write(target, cases) {
   const lines = [...new Set(cases.map((bytes) => bytes.toString("base64")))].sort();
   writeFileSync(packed(target), lines.map((line) => `${line}\n`).join(""));
   return lines.length;
 }
 
-/** Unpacks a target's corpus into a fresh folder, and returns it. */
+/** Unpacks a target's corpus into a new folder, and returns the folder. Deletes an older folder first. */
 export function unpack(target) {
   const folder = folderOf(target);
   rmSync(folder, { recursive: true, force: true });
@@ -40,7 +40,7 @@ export function unpack(target) {
   return folder;
 }
 
-/** Packs the cases in a target's folder. Returns their number. */
+/** Packs the cases in a target's folder. Returns the number of written cases. */
 export function pack(target, folder = folderOf(target)) {
   return write(
     target,

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node native/fuzz/fuzz.mjs [TARGET ...] [--seconds N] [--keep]`: fuzzes the targets, by default all of them, for 60 s each, from the
-// committed corpora. `--keep` then minimizes the corpora and packs new cases into corpus/.
+// `node native/fuzz/fuzz.mjs [TARGET ...] [--seconds N] [--keep]` fuzzes the targets, beginning with the committed corpora. Without a
+// TARGET it fuzzes all targets. `--seconds` sets the time per target; the default is 60. `--keep` then minimizes the corpora, and packs
+// new cases into corpus/.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

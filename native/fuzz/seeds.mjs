@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Adds the messages of conformance/ to the corpora in the form of the codec targets: the first byte selects the codec.
+// Adds the messages of conformance/ to the corpora of the codec targets. The first byte of a case selects the codec.
 import { cases } from "../../conformance/check.mjs";
 import { read, write } from "./corpus.mjs";
 
@@ -15,7 +15,7 @@ const kinds = {
 const corpora = { codec: read("codec"), agree: read("agree") };
 
 for (const { ask } of cases) {
-  // The fuzzer finds truncations itself.
+  // Leaves out truncated messages (their ids contain "first "), because the fuzzer finds them itself. Leaves out long messages, too.
   if (ask.op !== "decode" || ask.hex.length > 600 || ask.id.includes("first ")) continue;
   const kind = kinds[ask.as ? `${ask.codec} ${ask.as}` : ask.codec];
   for (const [at, target] of ["codec", "agree"].entries()) {

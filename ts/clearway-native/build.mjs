@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file per entry, their types, and the addon `clearway.node` from native/crates/node with cargo. Nothing is
-// downloaded but the crates that Cargo.lock names. Without a Rust toolchain the rest is built, and loading a plugin says
-// what is missing. `--js-only` leaves the addon and the types as they are.
+// Builds `dist/`: one ESM file for each entry, their types, and the addon `clearway.node`. Cargo builds the addon from native/crates/node,
+// and downloads only the crates in Cargo.lock. Without a Rust toolchain, everything except the addon is built. Loading a plugin then fails
+// with a message that names what is missing. `--js-only` builds neither the addon nor the types.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -39,7 +39,7 @@ if (!jsOnly) {
 
 function buildAddon() {
   const manifest = here("../../native/Cargo.toml");
-  if (!existsSync(manifest)) return; // a package that was installed: its addon came with it, or is built elsewhere
+  if (!existsSync(manifest)) return; // this is an installed package without the sources of the addon
   const { error } = spawnSync("cargo", ["--version"], { stdio: "ignore" });
   if (error) {
     rmSync(here("./dist/clearway.node"), { force: true });
@@ -60,7 +60,7 @@ function buildAddon() {
     "libclearway_node.so",
   ];
   const target = process.env.CARGO_TARGET_DIR ?? here("../../native/target");
-  // Renamed into place: a process that has the old one loaded keeps it.
+  // Copies to another name and then renames. A process that has loaded the old addon keeps using the old file.
   copyFileSync(`${target}/release/${name}`, here("./dist/clearway.node.new"));
   renameSync(here("./dist/clearway.node.new"), here("./dist/clearway.node"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Answers one case (conformance/README.md).
+// Answers one conformance case. conformance/README.md defines the cases.
 #include "answer.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "pool.h"
 
-// Answers an invalid case, such as an odd number of hex digits, that no codec has seen.
+// Appends the answer to an invalid case, for example one with an odd number of hex digits. No codec reads such a case.
 static bool put_invalid(notation_text *out) {
   notation_put_string(out, "\"error\":{\"code\":\"invalid-argument\",\"offset\":0}");
   return true;
@@ -22,7 +22,8 @@ static bool put_refusal(notation_text *out, clearway_codec_result refusal) {
 }
 
 static clearway_values values_for(size_t size) {
-  // A method call has two values, even if each takes one byte.
+  // A message of `size` bytes, or a notation of `size` values, has at most `size` values. Each part that is missing in the
+  // notation of an envelope becomes one more value, null. An envelope has at most four parts.
   const size_t capacity = size + 4;
   return (clearway_values){.at = pool_take(capacity * sizeof(clearway_value)),
                            .capacity = capacity,
@@ -63,7 +64,7 @@ static clearway_codec_result write_asked(clearway_message *message, const asked 
   return what->envelope(message, NULL, what->reply);
 }
 
-// Writes twice: without memory, to measure, and into memory of exactly that size.
+// Writes the message twice: first without memory, to measure its size, and then into memory of exactly that size.
 static bool put_message(notation_text *out, const asked *what) {
   clearway_message message = {0};
   clearway_codec_result answer = write_asked(&message, what);
@@ -81,7 +82,8 @@ static bool put_message(notation_text *out, const asked *what) {
   return true;
 }
 
-// Returns the value of a notation, or the value null for a missing one. Returns a null pointer for an invalid notation.
+// Returns the value of a notation. Returns the value null if `notation` is a null pointer, and a null pointer if the notation is
+// invalid.
 static const clearway_value *part(clearway_values *values, const clearway_value *notation, bool plain) {
   const size_t index = values->used;
   const clearway_value none = {.kind = CLEARWAY_KIND_NULL, .nodes = 1};
@@ -98,7 +100,7 @@ static bool encode(notation_text *out, const clearway_value *codec, const clearw
                 .call = plain ? clearway_write_json_call : clearway_write_standard_call,
                 .envelope = plain ? clearway_write_json_envelope : clearway_write_standard_envelope};
   if (!method) {
-    // The message null has zero bytes.
+    // In the JSON codec, the message null has no bytes.
     if (plain && notation->kind == CLEARWAY_KIND_NULL) return put_message(out, &(asked){.value = write_bytes, .one = notation});
     what.one = part(&values, notation, plain);
     return what.one == NULL ? put_invalid(out) : put_message(out, &what);
@@ -139,7 +141,7 @@ static bool put_call(notation_text *out, const clearway_method_call *call) {
 }
 
 static bool put_envelope(notation_text *out, const clearway_envelope *reply) {
-  // Zero bytes mean "no reply" to a channel; as an envelope they are truncated.
+  // A channel reads a reply without bytes as "no reply". In the conformance cases, such a reply is a truncated envelope.
   if (reply->kind == CLEARWAY_ENVELOPE_NONE)
     return put_refusal(out, (clearway_codec_result){.code = CLEARWAY_CODEC_TRUNCATED});
   if (reply->kind == CLEARWAY_ENVELOPE_SUCCESS) return put_named(out, "\"value\":{\"success\":", reply->value, "}");
@@ -191,7 +193,7 @@ static int hex_digit(uint8_t byte) {
 
 static bool decode_hex(notation_text *out, const clearway_value *codec, const clearway_value *hex, bool as_call) {
   if (hex == NULL || hex->kind != CLEARWAY_KIND_TEXT || hex->count % 2 != 0) return put_invalid(out);
-  // Memory of exactly this size, so that a sanitizer detects a read past the end.
+  // The memory has exactly the message's size, so that a sanitizer detects a read past the end.
   uint8_t *bytes = pool_take(hex->count / 2);
   for (size_t at = 0; at < hex->count / 2; at++) {
     const int high = hex_digit(hex->as.bytes[at * 2]);
@@ -203,7 +205,7 @@ static bool decode_hex(notation_text *out, const clearway_value *codec, const cl
 }
 
 void answer_line(notation_text *out, const uint8_t *line, size_t size) {
-  // A case may be nested deeper than a message.
+  // A case's own JSON may be nested deeper than a message.
   const clearway_codec_limits limits = {.depth_max = UINT32_MAX, .items_max = UINT32_MAX};
   clearway_values values = values_for(size);
   const clearway_value *asked_for = NULL;

@@ -4,7 +4,7 @@
 
 #include "notation.h"
 
-/** Appends the answer to a line of JSON, as a line of JSON without its end. */
+/** Appends the answer to one case. The case and the answer are JSON in one line, without the line's end. */
 void answer_line(notation_text *out, const uint8_t *line, size_t size);
 
 #endif

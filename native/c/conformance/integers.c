@@ -11,7 +11,8 @@ static int digit_of(uint8_t byte) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
 }
 
-// Converts decimals to hex digits. `digits` must be zeros. The time grows with the square of the size; cases are small.
+// Converts a decimal number to hex digits. `digits` has room for `size` digits and must contain zeros. The time grows with the
+// square of `size`, which is acceptable because cases are small.
 static bool hex_of_decimals(const uint8_t *text, size_t size, uint8_t *digits) {
   for (size_t at = 0; at < size; at++) {
     int carry = digit_of(text[at]);
@@ -31,7 +32,7 @@ bool integer_read(const uint8_t *text, size_t size, clearway_value *integer) {
   const uint8_t *from = text + sign + (hex ? 2 : 0);
   const size_t count = size - sign - (hex ? 2 : 0);
   if (count == 0) return false;
-  // A number never has more hex digits than decimals.
+  // The memory is large enough: a number has at most as many hex digits as decimal digits.
   uint8_t *digits = pool_take(count + 1);
   if (hex) {
     for (size_t at = 0; at < count; at++)
@@ -40,7 +41,7 @@ bool integer_read(const uint8_t *text, size_t size, clearway_value *integer) {
   } else if (!hex_of_decimals(from, count, digits + sign)) {
     return false;
   }
-  if (sign) digits[0] = '-'; // the digits follow the sign
+  if (sign) digits[0] = '-';
   *integer = integer_narrowed((clearway_value){.kind = CLEARWAY_KIND_BIG_INTEGER, .count = count + sign, .as.bytes = digits});
   return true;
 }
@@ -75,7 +76,8 @@ double integer_as_float64(clearway_value value) {
   value = integer_narrowed(value);
   if (value.kind == CLEARWAY_KIND_INTEGER) return (double)value.as.integer;
   const size_t sign = value.as.bytes[0] == '-';
-  // The first 64 bits, and whether a later digit is not 0: enough to round once.
+  // Converts the first 16 digits, which are 64 bits. The lowest bit is also set if any later digit is not 0. The conversion to
+  // double then rounds once, and correctly.
   uint64_t first = 0;
   size_t at = sign;
   for (; at < value.count && at < sign + 16; at++) first = first << 4 | (uint64_t)digit_of(value.as.bytes[at]);

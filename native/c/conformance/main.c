@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `conformance/run c`: reads one JSON case per line from stdin and writes one JSON answer per line to stdout.
+// The program behind `conformance/run c`. Reads one JSON case from each line of stdin, and writes one JSON answer to each line of
+// stdout.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ int main(void) {
     out.size = 0;
     answer_line(&out, (const uint8_t *)line.chars, line.size);
     notation_put(&out, "\n", 1);
-    // A client that sends one case at a time waits for this answer.
+    // Flushes, because a client may wait for this answer before it sends the next case.
     if (fwrite(out.chars, 1, out.size, stdout) != out.size || fflush(stdout) != 0) return 1;
     pool_empty();
   }

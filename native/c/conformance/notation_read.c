@@ -72,7 +72,7 @@ static bool read_entries(clearway_values *to, const clearway_value *entries, boo
   return clearway_end(to, map);
 }
 
-// Reads a list of notations, or the keys and values of an ordinary object.
+// Reads a list of notations, or an object that is not a form: its keys and its values.
 static bool read_inside(clearway_values *to, const clearway_value *notation, bool plain) {
   clearway_value *list = clearway_begin(to, notation->kind);
   if (list == NULL) return false;
@@ -112,7 +112,7 @@ static bool read_form(clearway_values *to, const clearway_value *notation, bool 
     return read_float(parts, &value) && clearway_add_float64(to, value) != NULL;
   }
   if (clearway_text_is(form, "uint8len")) {
-    // 64 MiB is enough for every vector and harmless.
+    // The limit of 64 MiB is larger than every test vector, and keeps an invalid case from filling the memory.
     if (parts->kind != CLEARWAY_KIND_INTEGER || parts->as.integer < 0 || parts->as.integer > 1 << 26) return false;
     const size_t count = (size_t)parts->as.integer;
     return clearway_add_numbers(to, CLEARWAY_KIND_UINT8_LIST, pool_take(count), count) != NULL;

@@ -42,7 +42,7 @@ static void put_integer(notation_text *out, int64_t integer) {
   notation_put_string(out, text);
 }
 
-// JSON has no NaN, infinities or minus zero: they are written as text.
+// Writes a float64. JSON has no NaN and no infinities, and JSON.stringify loses minus zero, so these are written as text.
 static void put_float(notation_text *out, double value) {
   if (isnan(value))
     notation_put_string(out, "\"NaN\"");
@@ -54,7 +54,7 @@ static void put_float(notation_text *out, double value) {
     notation_put_json(out, &(clearway_value){.kind = CLEARWAY_KIND_FLOAT64, .nodes = 1, .as.float64 = value});
 }
 
-// Writes an integer by its value, whatever its type byte was.
+// Writes the notation of an INTEGER or BIG_INTEGER. The form depends only on the value, not on the kind.
 static void put_any_integer(notation_text *out, clearway_value value) {
   value = integer_narrowed(value);
   if (value.kind == CLEARWAY_KIND_BIG_INTEGER) {
@@ -124,7 +124,7 @@ static bool same_key(const clearway_value *one, const clearway_value *other) {
   return a.kind == CLEARWAY_KIND_NULL;
 }
 
-// Writes a repeated key once: at its first place, with its last value.
+// Writes a map. If a key is repeated, writes it once: at its first position, with its last value.
 static void put_map(notation_text *out, const clearway_value *map) {
   const clearway_value *end = map + map->nodes;
   bool first = true;

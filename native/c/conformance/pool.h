@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The memory of one case, freed before the next. Only this program allocates; the codec does not.
+// Allocates memory for one case. All of it is freed before the next case. The codec itself does not allocate.
 #ifndef CLEARWAY_C_POOL_H
 #define CLEARWAY_C_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Returns new memory, set to zeros. Ends the process if there is none. */
+/** Allocates memory and sets it to zeros. Ends the process if no memory is left. */
 void *pool_take(size_t size);
 
-/** Frees all memory that pool_take returned. */
+/** Frees all memory that pool_take has returned. */
 void pool_empty(void);
 
 #endif

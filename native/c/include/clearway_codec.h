@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The codecs of Clearway's channels in C11 (spec/wire.md): standard, standard-method, json, json-method, string, binary.
-// The codecs string and binary are the bytes themselves; clearway_check_text validates a text.
+// The codecs of Clearway's channels in C11. spec/wire.md specifies their formats. The codecs are standard, standard-method, json,
+// json-method, string and binary. The messages of string and binary are the bytes themselves, so these two codecs have no
+// functions. clearway_check_text validates a message of the codec string.
 //
-// No function allocates, blocks, locks or keeps memory: all memory is the caller's, so every function may run on any
-// thread. Nothing is ever sized by a count that a message announces. Hosts must be little-endian; others get
-// CLEARWAY_CODEC_UNSUPPORTED_HOST.
+// The caller provides all memory. No function allocates memory, has state of its own, locks or blocks, so every function may run
+// on any thread. A count in a message never decides how much memory is used. The standard codec needs a little-endian host. On
+// other hosts its functions return CLEARWAY_CODEC_UNSUPPORTED_HOST.
 #ifndef CLEARWAY_CODEC_H
 #define CLEARWAY_CODEC_H
 
@@ -17,7 +18,7 @@
 extern "C" {
 #endif
 
-/** The result codes of a codec. spec/wire.md defines the offset of each. */
+/** The result codes of a codec. spec/wire.md defines the codes and their offsets. */
 typedef enum clearway_codec_code {
   CLEARWAY_CODEC_OK = 0,
   CLEARWAY_CODEC_TRUNCATED = 1,
@@ -29,20 +30,23 @@ typedef enum clearway_codec_code {
   CLEARWAY_CODEC_TOO_LARGE = 7,
   CLEARWAY_CODEC_NOT_ENCODABLE = 8,
   CLEARWAY_CODEC_UNSUPPORTED_HOST = 9,
-  /** The caller's memory is too small: for values or text when reading, for the message when writing. */
+  /** The caller's memory is too small. Reading needs memory for values and text; writing needs memory for the message. */
   CLEARWAY_CODEC_NO_ROOM = 10,
 } clearway_codec_code;
 
-/** Returns a code's name as in the other languages, such as "trailing-bytes". Static memory. */
+/** Returns the name of a code, such as "trailing-bytes". The names are the same in all languages. The text is static. */
 const char *clearway_codec_code_name(clearway_codec_code code);
 
-/** A code and an offset: of the wrong byte when reading, the number of written bytes when writing. */
+/**
+ * The result of reading or writing. After an error in reading, `offset` is the position of the wrong byte. After an error in
+ * writing, it is the number of bytes written so far.
+ */
 typedef struct clearway_codec_result {
   clearway_codec_code code;
   size_t offset;
 } clearway_codec_result;
 
-/** The kind of a value. Kinds from UINT8_LIST to FLOAT32_LIST are lists of numbers. */
+/** The kind of a value. The kinds from UINT8_LIST to FLOAT32_LIST are lists of numbers. */
 typedef enum clearway_kind {
   CLEARWAY_KIND_NULL,
   CLEARWAY_KIND_BOOL,
@@ -60,21 +64,26 @@ typedef enum clearway_kind {
 } clearway_kind;
 
 /**
- * A value. The contents of a list or a map follow it in the same array. `nodes` is the number of array elements of the value
- * and its contents, so `value + value->nodes` is the next value at the same level. A map's keys and values alternate.
+ * A value. The contents of a list or a map follow it in the same array. `nodes` is the number of array elements that the value
+ * and its contents take, so `value + value->nodes` is the next value at the same level. In a map, keys and values alternate.
  */
 typedef struct clearway_value {
   clearway_kind kind;
   uint32_t nodes;
-  /** The bytes of a text or of a big integer's digits, the elements of a list, or the entries of a map. */
+  /**
+   * The number of bytes of a text or a big integer (its sign included), of elements of a list, or of entries of a map.
+   */
   size_t count;
   union {
     bool boolean;
     int64_t integer;
     double float64;
-    /** A text (UTF-8, without a terminating zero), hex digits with a sign, or elements, which may be unaligned. */
+    /**
+     * The bytes of a text (UTF-8, without a terminating zero), of a big integer (an optional `-` and hex digits), or of a list's
+     * numbers. The numbers may be unaligned.
+     */
     const uint8_t *bytes;
-    /** Used while a list or a map is open. */
+    /** Used only by the readers, while they read the contents of a list or a map. */
     struct {
       uint32_t parent;
       uint32_t left;
@@ -83,9 +92,9 @@ typedef struct clearway_value {
 } clearway_value;
 
 /**
- * The caller's memory for values, filled from the front. Set `used` and `text_used` to 0 to reuse it. A standard message of
- * n bytes has at most n values, a JSON text of n bytes at most (n + 1) / 2. Only JSON uses `text`, for texts with escapes,
- * at most n bytes; `text` may be null.
+ * The caller's memory for values. The functions fill it from the front. Set `used` and `text_used` to 0 to reuse it. A standard
+ * message of n bytes has at most n values, and a JSON message of n bytes at most (n + 1) / 2. The JSON codec copies texts with
+ * escapes to `text`; a message of n bytes needs at most n bytes there. `text` may be null if `text_capacity` is 0.
  */
 typedef struct clearway_values {
   clearway_value *at;
@@ -96,18 +105,20 @@ typedef struct clearway_values {
   size_t text_used;
 } clearway_values;
 
-/** Limits of a message's nesting and number of values. */
+/** Limits on a message. */
 typedef struct clearway_codec_limits {
   /** The maximum nesting depth of lists and maps. */
   uint32_t depth_max;
-  /** The maximum sum of the counts that one message announces. */
+  /**
+   * The maximum number of values that all lists and maps of a standard message may announce together. JSON announces no counts.
+   */
   uint32_t items_max;
 } clearway_codec_limits;
 
-/** Depth 128 and 16,777,216 values: the default limits in every language. */
+/** The default limits: a depth of 128 and 16,777,216 values. They are the same in every language. */
 extern const clearway_codec_limits clearway_codec_default_limits;
 
-/** The caller's memory for a written message. `size` counts further when there is no room. */
+/** The caller's memory for a message to write. If the message does not fit, `size` still counts all of its bytes. */
 typedef struct clearway_message {
   uint8_t *bytes;
   size_t capacity;
@@ -115,14 +126,21 @@ typedef struct clearway_message {
 } clearway_message;
 
 // ---- Reading ------------------------------------------------------------------------------------------------------------
-// These functions append to `values` and set `*value` to the first value. Texts and number lists point into the message, which
-// must not change while they are used. Copy memory first if another thread may write to it. Null `limits` means the defaults.
+// These functions append to `values`, and set `*value` to the value that they have read, or to null after an error. Texts and
+// lists of numbers point into the message, so the message must not change while they are used. If another thread may write to
+// the message, copy it first. Null `limits` selects the default limits.
 
-/** Reads a value with its type byte. Zero bytes are truncated here, but null as a channel's message: check size == 0 first. */
+/**
+ * Reads a standard message: one value with its type byte. An empty message is truncated. A channel reads an empty message as
+ * null, so check for size == 0 first.
+ */
 clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                              clearway_values *values, const clearway_value **value);
 
-/** Reads UTF-8 JSON. Exact whole numbers (up to 2^53 - 1) become integers. Zero bytes are truncated, as above. */
+/**
+ * Reads a JSON message in UTF-8. Whole numbers from -(2^53 - 1) to 2^53 - 1 become integers. Other numbers, and minus zero, become
+ * float64. An empty message is truncated, as above.
+ */
 clearway_codec_result clearway_read_json(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                          clearway_values *values, const clearway_value **value);
 
@@ -132,19 +150,23 @@ typedef struct clearway_method_call {
   const clearway_value *arguments;
 } clearway_method_call;
 
+/** The kind of a reply. */
 typedef enum clearway_envelope_kind {
-  /** Zero bytes: not implemented, or no handler. */
+  /** A reply without bytes: the method is not implemented, or the channel has no handler. */
   CLEARWAY_ENVELOPE_NONE,
   CLEARWAY_ENVELOPE_SUCCESS,
   CLEARWAY_ENVELOPE_ERROR,
 } clearway_envelope_kind;
 
-/** A reply's envelope. */
+/** A reply: a result, an error, or neither. */
 typedef struct clearway_envelope {
   clearway_envelope_kind kind;
   /** The result of a success. */
   const clearway_value *value;
-  /** The parts of an error: a text, a text or null, any value, and a text or null. `stack` is null if there are three values. */
+  /**
+   * The parts of an error. `code` is a text, `message` a text or null, `details` any value, and `stack` a text or null. The pointer
+   * `stack` is null if the error has no fourth part.
+   */
   const clearway_value *code;
   const clearway_value *message;
   const clearway_value *details;
@@ -160,24 +182,29 @@ clearway_codec_result clearway_read_json_call(const uint8_t *bytes, size_t size,
 clearway_codec_result clearway_read_json_envelope(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                                clearway_values *values, clearway_envelope *envelope);
 
-/** Checks that bytes are UTF-8. If not, returns CLEARWAY_CODEC_BAD_UTF8 and the offset of the first ill-formed sequence. */
+/**
+ * Checks that bytes are UTF-8. If they are not, returns CLEARWAY_CODEC_BAD_UTF8 and the offset of the first ill-formed sequence.
+ */
 clearway_codec_result clearway_check_text(const uint8_t *bytes, size_t size);
 
 // ---- Writing ------------------------------------------------------------------------------------------------------------
-// Each function writes one message, whose `size` must be 0 before. If the message does not fit, the function returns
-// CLEARWAY_CODEC_NO_ROOM and `message->size` is the required size: a message of capacity 0 measures. After any other error,
-// discard the message.
+// Each function writes one message. Set `message->size` to 0 before the call. If the message does not fit, the function returns
+// CLEARWAY_CODEC_NO_ROOM, and `message->size` is the required size in bytes. To measure a message, write it with the capacity 0.
+// After any other error, discard the message.
 
 clearway_codec_result clearway_write_standard(clearway_message *message, const clearway_codec_limits *limits,
                                               const clearway_value *value);
 clearway_codec_result clearway_write_json(clearway_message *message, const clearway_codec_limits *limits,
                                           const clearway_value *value);
-/** Writes a call. A null `arguments` is the value null. */
+/** Writes a method call. If the pointer `arguments` is null, writes the value null. */
 clearway_codec_result clearway_write_standard_call(clearway_message *message, const clearway_codec_limits *limits,
                                                    const clearway_method_call *call);
 clearway_codec_result clearway_write_json_call(clearway_message *message, const clearway_codec_limits *limits,
                                                const clearway_method_call *call);
-/** Writes a reply; nothing for CLEARWAY_ENVELOPE_NONE. An error without `stack` has three values; other null pointers mean null. */
+/**
+ * Writes a reply. Writes no bytes for CLEARWAY_ENVELOPE_NONE. If the pointer `stack` is null, writes an error of three parts. If
+ * another pointer is null, writes the value null for it; `code` must not be null.
+ */
 clearway_codec_result clearway_write_standard_envelope(clearway_message *message, const clearway_codec_limits *limits,
                                                     const clearway_envelope *envelope);
 clearway_codec_result clearway_write_json_envelope(clearway_message *message, const clearway_codec_limits *limits,
@@ -185,26 +212,32 @@ clearway_codec_result clearway_write_json_envelope(clearway_message *message, co
 
 // ---- Making and reading values ------------------------------------------------------------------------------------------
 
-/** Appends a value without contents. Returns null if there is no room. Its bytes stay the caller's and are not copied. */
+/**
+ * Appends a value without contents, and returns it. Returns null if the memory is full. Does not copy the value's bytes: the
+ * caller keeps them valid. Each of the following functions does the same for one kind of value.
+ */
 clearway_value *clearway_add(clearway_values *values, clearway_value value);
 clearway_value *clearway_add_null(clearway_values *values);
 clearway_value *clearway_add_bool(clearway_values *values, bool boolean);
 clearway_value *clearway_add_integer(clearway_values *values, int64_t integer);
 clearway_value *clearway_add_float64(clearway_values *values, double float64);
 clearway_value *clearway_add_text(clearway_values *values, const char *text, size_t size);
-/** Appends a list of numbers. `kind` is a kind of number list; `count` is the number of elements. */
+/** Appends a list of numbers. `kind` is the kind of the list, and `count` the number of elements. */
 clearway_value *clearway_add_numbers(clearway_values *values, clearway_kind kind, const void *elements, size_t count);
 
-/** Begins a list or a map. Values that are appended before its end belong to it. Returns null if there is no room. */
+/** Begins a list or a map. It contains the values appended until clearway_end. Returns null if the memory is full. */
 clearway_value *clearway_begin(clearway_values *values, clearway_kind kind);
-/** Ends the innermost open list or map. Returns false and does nothing if a map's last key has no value. */
+/** Ends the list or map that was begun last. If a map's last key has no value, does nothing and returns false. */
 bool clearway_end(clearway_values *values, clearway_value *open);
 
-/** Returns the value of a text key in a map, the last one if the key is repeated; null if absent or if `map` is not a map. */
+/**
+ * Returns the value of a text key in a map. If the key is repeated, returns its last value. Returns null if the map does not have
+ * the key, or if `map` is not a map.
+ */
 const clearway_value *clearway_find(const clearway_value *map, const char *key);
-/** Returns an element of a list of values; null past its end. O(index). */
+/** Returns an element of a list of values. Returns null if there is no element `index`. Takes time proportional to `index`. */
 const clearway_value *clearway_element(const clearway_value *list, size_t index);
-/** Returns whether a value is this text. */
+/** Returns whether a value is a text that equals `text`. */
 bool clearway_text_is(const clearway_value *value, const char *text);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Integers of a fixed size, on the stack: only the operations that exact conversion between decimals and float64 needs.
+// Integers of a fixed size, on the stack. Has only the operations for exact conversion between decimals and float64.
 #ifndef CLEARWAY_C_BIG_H
 #define CLEARWAY_C_BIG_H
 
 #include <stdint.h>
 
-// Reading needs the most room: it divides by at most 10^1131 (801 digits of a value not below 10^-330), which has 3758 bits,
-// and the quotient's shift adds a bit. 132 words hold 4224 bits.
+// The largest number occurs in reading: the divisor 10^1131, for a value of 801 digits that is not below 10^-330. This divisor
+// has 3758 bits, and the shift before the division adds one bit. 132 words have 4224 bits.
 enum { BIG_WORDS = 132 };
 
 typedef struct big {
@@ -42,7 +42,7 @@ static inline void big_shift_left(big *number, int bits) {
   const int words = bits / 32;
   const int rest = bits % 32;
   const int used = number->used;
-  // The top word's overflow is written only when it is not 0: BIG_WORDS has no room beyond that.
+  // Writes the bits that overflow the top word only if they are not 0, so that the write stays within `words`.
   const uint32_t over = rest == 0 ? 0 : number->words[used - 1] >> (32 - rest);
   if (over != 0) number->words[used + words] = over;
   for (int at = used - 1; at >= 0; at--) {
@@ -67,7 +67,7 @@ static inline int big_compare(const big *a, const big *b) {
   return 0;
 }
 
-/** Subtracts the smaller `b` from `a`. */
+/** Subtracts `b` from `a`. `b` must not be larger than `a`. */
 static inline void big_subtract(big *a, const big *b) {
   uint64_t borrow = 0;
   for (int at = 0; at < a->used; at++) {

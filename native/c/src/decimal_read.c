@@ -6,14 +6,14 @@
 #include "big.h"
 #include "decimal.h"
 
-// A point half-way between two float64 has at most 767 significant digits. Of the digits after the first 800 only matters
-// whether any is not 0.
+// The maximum number of digits that are kept. A number half-way between two float64 has at most 767 significant digits. So after
+// 800 digits, rounding depends only on whether any further digit is not 0.
 enum { DIGITS_MAX = 800 };
 
 typedef struct decimal {
   uint8_t digits[DIGITS_MAX + 1];
   int count;
-  /** The value is the digits, read as an integer, times ten to this power. */
+  /** The power of ten by which the digits, read as an integer, are multiplied. */
   int64_t exponent;
   bool negative;
 } decimal;
@@ -47,13 +47,14 @@ static void parse(const uint8_t *text, size_t size, decimal *number) {
   const bool below = text[at] == '-';
   if (below || text[at] == '+') at++;
   int64_t exponent = 0;
-  // Texts are shorter than 2^48 bytes, so this exponent outweighs any number of digits.
+  // Adds no more digits to an exponent of 2^50 or more, so that the exponent cannot overflow. The result is still correct: a text
+  // has fewer than 2^48 bytes, and so few digits cannot compensate for such an exponent.
   for (; at < size; at++)
     if (exponent < (int64_t)1 << 50) exponent = exponent * 10 + (text[at] - '0');
   number->exponent += below ? -exponent : exponent;
 }
 
-// Returns the bits of the positive float64 nearest to `over` / `under`.
+// Returns the bits of the positive float64 nearest to `over` / `under`. Changes both arguments.
 static uint64_t nearest(big *over, big *under) {
   int exponent = big_bits(over) - big_bits(under);
   if (exponent < 0)
@@ -64,7 +65,7 @@ static uint64_t nearest(big *over, big *under) {
     big_shift_left(over, 1);
     exponent--;
   }
-  // Here 1 <= over / under < 2, and the value is that quotient times two to the exponent.
+  // Now 1 <= over / under < 2. The value is over / under * 2^exponent.
   if (exponent > 1023) return (uint64_t)2047 << 52;
   const int bits = exponent >= -1022 ? 53 : 53 + 1022 + exponent;
   if (bits < 0) return 0;
@@ -78,15 +79,15 @@ static uint64_t nearest(big *over, big *under) {
     big_shift_left(over, 1);
   }
   const int half = big_compare(over, under);
-  // Rounding up the largest mantissa carries into the exponent. That is correct, up to infinity.
+  // Rounding up the largest mantissa carries into the exponent. The result is then the next float64, which may be infinity.
   if (half > 0 || (half == 0 && (mantissa & 1))) mantissa++;
   return bits == 53 ? mantissa + ((uint64_t)(exponent + 1022) << 52) : mantissa;
 }
 
-// Returns the value if float64 arithmetic is exact, else a negative number.
+// Returns the nearest float64 if one operation computes it, else a negative number. Ignores the sign of the number.
 static double fast_or_less(const decimal *number) {
 #if FLT_EVAL_METHOD == 0
-  // Both factors are exact float64 values, so their product or quotient is rounded once.
+  // The digits and the power of ten are exact float64 values, so their product or quotient is rounded only once.
   static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   if (number->count <= 15 && number->exponent >= -22 && number->exponent <= 22) {
@@ -104,7 +105,7 @@ double codec_decimal_read(const uint8_t *text, size_t size) {
   double value = number.count == 0 ? 0 : fast_or_less(&number);
   if (value < 0) {
     uint64_t bits;
-    // The value is below ten to this power.
+    // The value is less than 10^power. Values outside of the range of float64 need no division.
     const int64_t power = number.count + number.exponent;
     if (power > 310) {
       bits = (uint64_t)2047 << 52;

@@ -5,9 +5,9 @@
 #include "big.h"
 #include "decimal.h"
 
-// Finds the shortest digits of a positive float64 by exact arithmetic (Steele and White 1990, and Dragon4): of all decimals
-// that read as this value those with the fewest digits, and of those the nearest. Returns the number of digits; the value is
-// 0.d1d2… times ten to `*point`.
+// Finds the shortest digits of a positive float64 by exact arithmetic (Steele and White 1990, and Dragon4). Several decimals read
+// as the same float64. The function chooses those with the fewest digits, and the nearest of these. Returns the number of
+// digits. The value is 0.d1d2… * 10^point.
 static int shortest(double value, char digits[20], int *point) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -16,10 +16,10 @@ static int shortest(double value, char digits[20], int *point) {
   const uint64_t mantissa = biased == 0 ? fraction : fraction | (uint64_t)1 << 52;
   const int exponent = biased == 0 ? -1074 : biased - 1075;
   const bool even = (mantissa & 1) == 0;
-  // The neighbour below a power of two is half as far away as the one above.
+  // If the value is a power of two, the next smaller float64 is half as far away as the next larger one.
   const int uneven = fraction == 0 && biased > 1;
 
-  // value = rest / scale. The half-way points to the neighbours are `above` and `below` away, in the same scale.
+  // The value is rest / scale. The distance to the half-way point is above / scale upwards, and below / scale downwards.
   big rest, scale, above, below;
   big_set(&rest, mantissa);
   big_set(&scale, 1);
@@ -30,7 +30,7 @@ static int shortest(double value, char digits[20], int *point) {
   big_shift_left(&above, (exponent > 0 ? exponent : 0) + uneven);
   big_shift_left(&below, exponent > 0 ? exponent : 0);
 
-  // log10(2) is slightly more than 78913 / 2^18; the loop below corrects the estimate.
+  // Estimates the power of ten. 78913 / 2^18 is slightly less than log10(2), and the loop below corrects the estimate.
   int bit_length = 0;
   for (uint64_t left = mantissa; left != 0; left >>= 1) bit_length++;
   int power = (int)(((int64_t)(exponent + bit_length - 1) * 78913) >> 18);
@@ -69,7 +69,7 @@ static int shortest(double value, char digits[20], int *point) {
   }
 }
 
-// ECMAScript's Number::toString, from the digits on.
+// Lays out the digits as ECMAScript's Number::toString does. The value is 0.d1d2… * 10^point. Returns the number of bytes.
 static size_t lay_out(const char *digits, int count, int point, char *text) {
   char *to = text;
   if (point > 0 && point <= 21) {
@@ -88,7 +88,7 @@ static size_t lay_out(const char *digits, int count, int point, char *text) {
     for (int at = 1; at < count; at++) *to++ = digits[at];
     *to++ = 'e';
     *to++ = point > 0 ? '+' : '-';
-    // From -324 to 308.
+    // The absolute value of the exponent: at most 324 with a minus, and at most 308 with a plus.
     const int shown = point > 0 ? point - 1 : 1 - point;
     if (shown >= 100) *to++ = (char)('0' + shown / 100);
     if (shown >= 10) *to++ = (char)('0' + shown / 10 % 10);
@@ -110,7 +110,7 @@ size_t codec_decimal_write_integer(int64_t value, char text[DECIMAL_TEXT_MAX]) {
 }
 
 size_t codec_decimal_write(double value, char text[DECIMAL_TEXT_MAX]) {
-  // An integer up to 2^53 is its own shortest form, and the usual case.
+  // The most frequent values are integers up to 2^53. Their decimal form is already the shortest one.
   if (value >= -9007199254740992.0 && value <= 9007199254740992.0 && value == (double)(int64_t)value)
     return codec_decimal_write_integer((int64_t)value, text);
   size_t size = 0;

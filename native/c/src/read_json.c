@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "read_json.h"
 
-// The input that the state machine expects next.
+// The input that the reader expects next.
 typedef enum wanted { A_VALUE, VALUE_OR_END, KEY_OR_END, A_KEY, COLON, COMMA_OR_END, NOTHING } wanted;
 
 static bool refuse(json_reader *in, clearway_codec_code code, size_t offset) {
@@ -52,7 +52,8 @@ static bool read_scalar(json_reader *in) {
   return byte == '-' || (byte >= '0' && byte <= '9') ? read_number(in) : read_word(in);
 }
 
-// Open lists form a chain through the values themselves, so that no message can exhaust the stack.
+// The innermost list or map that is being read. Each open list stores the index of the list around it in its own value. So the
+// reader needs no recursion, and no message can exhaust the stack.
 typedef struct nest {
   uint32_t depth;
   uint32_t parent;
@@ -77,7 +78,7 @@ static void leave(json_reader *in, nest *open) {
   in->at++;
 }
 
-// Returns the next state after a complete value, which depends on the list around it.
+// Counts a complete value in the list or map around it, and returns the input that the reader expects next.
 static wanted after_value(json_reader *in, const nest *open) {
   if (open->depth == 0) return NOTHING;
   in->values->at[open->parent].count++;

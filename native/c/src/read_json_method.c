@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads the envelopes of the JSON method codec: {"method": …, "args": …}, [value], [code, message, details, optional stack].
+// Reads the envelopes of the JSON method codec. A call is {"method": …, "args": …}. A success is [value]. An error is
+// [code, message, details] or [code, message, details, stack].
 #include "read_json.h"
 
 static const clearway_value null_value = {.kind = CLEARWAY_KIND_NULL, .nodes = 1};
 
-// The envelope does not count as a nesting level.
+// Returns the maximum depth for a message with its envelope. The envelope is one level that the limit does not count.
 static uint32_t depth_with_envelope(const clearway_codec_limits *limits) {
   const uint32_t depth_max = (limits == NULL ? &clearway_codec_default_limits : limits)->depth_max;
   return depth_max == UINT32_MAX ? depth_max : depth_max + 1;

@@ -5,7 +5,7 @@
 #include "decimal.h"
 #include "read_json.h"
 
-// Reads four hex digits at `at`, or returns the error.
+// Reads the four hex digits at `at`, and sets `*unit` to their value.
 static clearway_codec_result read_unit(const json_reader *in, size_t at, uint32_t *unit) {
   *unit = 0;
   for (size_t end = at + 4; at < end; at++) {
@@ -19,14 +19,15 @@ static clearway_codec_result read_unit(const json_reader *in, size_t at, uint32_
   return done;
 }
 
-// Reads the lower half that must follow the upper half at `high`. A text that ends before that is decided is truncated. If
-// anything else follows, the upper half alone has no form in UTF-8.
+// Reads the escape of a low surrogate. It must follow the escape of a high surrogate, which begins at `high`. If the message ends
+// while the bytes so far can still be the beginning of such an escape, the message is truncated. If other input follows, the high
+// surrogate is alone, and UTF-8 cannot represent it.
 static clearway_codec_result read_low_half(const json_reader *in, size_t high, uint32_t *low) {
   const size_t at = high + 6;
   const clearway_codec_result alone = result(CLEARWAY_CODEC_BAD_UTF8, high);
   if (at < in->size && in->bytes[at] != '\\') return alone;
   if (at + 1 < in->size && in->bytes[at + 1] != 'u') return alone;
-  // The first two digits decide whether it is a lower half.
+  // The first two digits show whether the escape is a low surrogate (DC00 to DFFF).
   if (at + 2 < in->size && (in->bytes[at + 2] | 0x20) != 'd') return alone;
   if (at + 3 < in->size && !((in->bytes[at + 3] | 0x20) >= 'c' && (in->bytes[at + 3] | 0x20) <= 'f')) return alone;
   const clearway_codec_result answer = read_unit(in, at + 2, low);
@@ -45,7 +46,8 @@ static size_t put_utf8(uint32_t point, uint8_t *to) {
   return size;
 }
 
-// Reads the escape whose backslash is at `at`: its character in UTF-8, and its length in bytes.
+// Reads the escape at the reader's position. Writes its character to `utf8` and `*utf8_size`, and the escape's length in bytes to
+// `*size`.
 static clearway_codec_result read_escape(const json_reader *in, uint8_t utf8[4], size_t *utf8_size, size_t *size) {
   static const char letters[] = "\"\\/bfnrt";
   static const char meanings[] = "\"\\/\b\f\n\r\t";
@@ -85,7 +87,7 @@ clearway_codec_result codec_json_read_text(json_reader *in, clearway_value *text
   clearway_values *values = in->values;
   const size_t kept = values->text_used;
   bool escaped = false;
-  // The bytes from here to `at` are not kept yet.
+  // The position of the first byte that was not copied yet.
   size_t from = ++in->at;
   for (;;) {
     while (in->at < in->size && in->bytes[in->at] >= 0x20 && in->bytes[in->at] != '"' && in->bytes[in->at] != '\\') in->at++;
@@ -136,7 +138,7 @@ clearway_codec_result codec_json_read_number(json_reader *in, clearway_value *nu
   }
   if (!whole) return result(in->at == in->size ? CLEARWAY_CODEC_TRUNCATED : CLEARWAY_CODEC_MALFORMED, in->at);
   const double value = codec_decimal_read(in->bytes + from, in->at - from);
-  // Beyond 2^53 - 1 one float64 represents several integers; minus zero is no integer.
+  // Beyond 2^53 - 1, one float64 represents several integers, so such a number stays a float64. Minus zero is not an integer.
   if (value >= -9007199254740991.0 && value <= 9007199254740991.0 && value == (double)(int64_t)value &&
       !(value == 0 && in->bytes[from] == '-'))
     *number = (clearway_value){.kind = CLEARWAY_KIND_INTEGER, .as.integer = (int64_t)value};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads the envelopes of the standard method codec.
+// Reads calls and replies of the standard method codec.
 #include "read_standard.h"
 
-// Reads a text, or null if allowed. Any other type is malformed at its type byte.
+// Reads a text, or null if `or_null` is set. For any other type, refuses the message as malformed at the type byte.
 static bool read_text_value(reader *in, bool or_null, size_t *index) {
   if (in->failed.code != CLEARWAY_CODEC_OK) return false;
   if (in->at == in->size) return codec_refuse(in, CLEARWAY_CODEC_TRUNCATED, in->at);

@@ -20,8 +20,8 @@ bool codec_refuse(reader *in, clearway_codec_code code, size_t offset) {
   return false;
 }
 
-// Checks that `count` bytes are left; `from` is the offset for the error. 64 bits, so that a count times its width does not
-// wrap where size_t has 32.
+// Checks that `count` bytes are left. `from` is the offset for the error. `count` has 64 bits, because the product of a count and
+// a width could overflow a size_t of 32 bits.
 static bool need(reader *in, uint64_t count, size_t from) {
   return count <= in->size - in->at || codec_refuse(in, CLEARWAY_CODEC_TRUNCATED, from);
 }
@@ -107,7 +107,8 @@ static bool read_numbers(reader *in, clearway_value *value) {
   return true;
 }
 
-// Reads the count of a list or a map. Checks it against the remaining bytes and the limit, and allocates nothing for it.
+// Reads the count of a list or a map. Refuses a count that exceeds the remaining bytes or the limit. Sets `*inside` to the number
+// of values in the list or the map.
 static bool read_count(reader *in, uint32_t depth, clearway_value *value, uint32_t *inside) {
   if (depth >= in->depth_max) return codec_refuse(in, CLEARWAY_CODEC_TOO_DEEP, in->at - 1);
   const size_t from = in->at;
@@ -170,7 +171,8 @@ static bool read_one(reader *in, uint32_t depth, clearway_value *value, uint32_t
   }
 }
 
-// Open lists form a chain through the values themselves, so that no message can exhaust the stack.
+// Reads without recursion, so that no message can exhaust the stack. Each open list stores in its own value the index of the list
+// around it, and the number of values that it still lacks.
 bool codec_read_value(reader *in, size_t *index) {
   clearway_values *values = in->values;
   if (in->failed.code != CLEARWAY_CODEC_OK) return false;
@@ -191,7 +193,7 @@ bool codec_read_value(reader *in, size_t *index) {
       depth++;
       continue;
     }
-    // The value is complete, and possibly the lists that it ends.
+    // The value is complete. Completes the lists whose last value it is.
     while (depth > 0) {
       clearway_value *list = values->at + parent;
       if (--list->as.open.left > 0) break;

@@ -4,28 +4,28 @@
 
 #include "wire.h"
 
-/** A position in a message. `failed` keeps the first error; nothing is read after it. */
+/** A position in a message, and the first error in `failed`. After an error, the functions read no more. */
 typedef struct reader {
   const uint8_t *bytes;
   size_t size;
   size_t at;
   uint32_t depth_max;
-  /** How many more values the message's lists and maps may announce. */
+  /** The number of values that further lists and maps of the message may announce. */
   uint64_t items_left;
   clearway_values *values;
   clearway_codec_result failed;
 } reader;
 
-/** Makes a reader at a message's first byte. */
+/** Makes a reader at the first byte of a message. Fails on a big-endian host. */
 reader codec_reader(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values);
 
-/** Reads a value with its type byte, and sets its index among the values. Returns false if the reader has failed. */
+/** Reads a value with its type byte. Sets `*index` to its index in `values->at`. Returns false if the reader has failed. */
 bool codec_read_value(reader *in, size_t *index);
 
-/** Keeps an error. Returns false. */
+/** Records an error. Always returns false. */
 bool codec_refuse(reader *in, clearway_codec_code code, size_t offset);
 
-/** Returns the final result: the error, or `trailing-bytes` unless everything was read. */
+/** Returns the final result: the first error, else CLEARWAY_CODEC_TRAILING_BYTES if bytes are left, else CLEARWAY_CODEC_OK. */
 clearway_codec_result codec_finish(reader *in);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include "wire.h"
 
-// Unicode 16, table 3-7: overlong forms, surrogates and values beyond the last character are ill-formed.
+// Returns the size of the UTF-8 sequence at `bytes`, or 0 if it is ill-formed. Follows Unicode 16, table 3-7: overlong forms,
+// surrogates and values beyond U+10FFFF are ill-formed.
 static size_t sequence(const uint8_t *bytes, size_t left) {
   const uint8_t first = bytes[0];
   if (first < 0x80) return 1;
@@ -20,7 +21,7 @@ static size_t sequence(const uint8_t *bytes, size_t left) {
 size_t codec_utf8_valid_until(const uint8_t *bytes, size_t start, size_t end) {
   size_t at = start;
   while (at < end) {
-    // Eight bytes of ASCII at a time, because most text is ASCII.
+    // Skips eight bytes of ASCII at a time, because most text is ASCII.
     uint64_t eight;
     if (end - at >= sizeof eight) {
       memcpy(&eight, bytes + at, sizeof eight);

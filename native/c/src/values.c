@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes values and searches them.
+// Functions that make values, and functions that search them.
 #include <string.h>
 
 #include "wire.h"

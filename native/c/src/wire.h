@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The standard codec's bytes (spec/wire.md). A value is a type byte and a body; all numbers are little-endian.
+// The format of the standard codec, which spec/wire.md specifies. A value is a type byte and a body. All numbers are
+// little-endian.
 //
 //    +-----+              null, true, false
 //    | tag |
@@ -8,12 +9,12 @@
 //    +-----+------+----+-----+  big integer (ASCII hex), text (UTF-8), uint8 list
 //    | tag | size | bytes    |
 //    +-----+------+-----+----+-----+  int32, int64, float32, float64 list; float64 has no size
-//    | tag | size | pad | elements |  pad: up to a multiple of the element, from byte 0 of the message
+//    | tag | size | pad | elements |  pad: up to a multiple of the element's size, from byte 0 of the message
 //    +-----+------+-----+----+-----+  list: values; map: key and value in turn
 //    | tag | size | values ...|
 //    +-----+------+-----------+
 //
-//    Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above.
+//    A size takes one byte up to 253, FE and two bytes up to 0xFFFF, and FF and four bytes above that.
 #ifndef CLEARWAY_C_WIRE_H
 #define CLEARWAY_C_WIRE_H
 
@@ -41,8 +42,8 @@ enum { SIZE_ONE_MAX = 0xfd, SIZE_TWO = 0xfe, SIZE_FOUR = 0xff };
 enum { ENVELOPE_SUCCESS = 0, ENVELOPE_ERROR = 1 };
 
 /**
- * The most hex digits of a big integer, the same in every language. Converting them to decimals takes time that grows with
- * their square.
+ * The maximum number of hex digits of a big integer. It is the same in every language. The limit exists because the time to
+ * convert the digits to decimals grows with the square of their number.
  */
 enum { BIG_INTEGER_DIGITS_MAX = 1 << 20 };
 
@@ -50,7 +51,7 @@ static inline bool is_number_list(clearway_kind kind) {
   return kind >= CLEARWAY_KIND_UINT8_LIST && kind <= CLEARWAY_KIND_FLOAT32_LIST;
 }
 
-/** Returns the bytes of one element of a list of numbers. */
+/** Returns the size of one element of a list of numbers, in bytes. */
 static inline size_t width_of(clearway_kind kind) {
   switch (kind) {
     case CLEARWAY_KIND_INT32_LIST:
@@ -75,7 +76,7 @@ static inline clearway_codec_result result(clearway_codec_code code, size_t offs
 
 static const clearway_codec_result done = {.code = CLEARWAY_CODEC_OK, .offset = 0};
 
-/** Returns the position of the first ill-formed sequence; `end` if there is none. */
+/** Returns the position of the first ill-formed sequence of UTF-8 from `start` to `end`. Returns `end` if there is none. */
 size_t codec_utf8_valid_until(const uint8_t *bytes, size_t start, size_t end);
 
 /** Returns whether the bytes are an optional `-` and at least one hex digit. */

@@ -5,7 +5,7 @@
 
 static void put_chars(clearway_message *message, const char *chars) { put(message, chars, strlen(chars)); }
 
-// Writes a short escape if JSON has one, else \u00xx.
+// Writes the escape of a byte: a short escape if JSON has one, else \u00xx.
 static void put_escaped(clearway_message *message, uint8_t byte) {
   static const char meant[] = "\"\\\b\f\n\r\t";
   static const char letters[] = "\"\\bfnrt";
@@ -73,7 +73,8 @@ static void put_number(clearway_message *message, clearway_kind kind, const uint
   }
 }
 
-// Writes a list of numbers as the object that JSON.stringify makes of a typed array. JSON.stringify refuses 64-bit integers.
+// Writes a list of numbers as JSON.stringify writes a typed array: as an object whose keys are the indices. Refuses a list of
+// 64-bit integers unless it is empty, because JSON.stringify refuses them, too.
 static clearway_codec_result put_numbers(clearway_message *message, const clearway_value *value) {
   if (value->kind == CLEARWAY_KIND_INT64_LIST && value->count > 0) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
   put_byte(message, '{');
@@ -87,7 +88,7 @@ static clearway_codec_result put_numbers(clearway_message *message, const clearw
   return done;
 }
 
-// `depth_max` bounds the recursion.
+// Writes a list or a map and its contents. `depth_max` limits the recursion.
 static clearway_codec_result put_inside(clearway_message *message, uint32_t depth_max, uint32_t depth,
                                         const clearway_value *value) {
   const bool map = value->kind == CLEARWAY_KIND_MAP;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes calls and replies: the envelopes of the standard and of the JSON codec.
+// Writes the calls and replies of the standard method codec and of the JSON method codec.
 #include "message.h"
 
 static const clearway_value null_value = {.kind = CLEARWAY_KIND_NULL, .nodes = 1};
@@ -16,7 +16,7 @@ static bool is_error(const clearway_envelope *envelope) {
 
 typedef clearway_codec_result put_part(clearway_message *, uint32_t, uint32_t, const clearway_value *);
 
-// Writes values in turn, with `between` between them.
+// Writes values one after the other, with the text `between` between them.
 static clearway_codec_result put_parts(clearway_message *message, put_part *put_one, uint32_t depth_max,
                                        const clearway_value *const *parts, size_t count, const char *between) {
   for (size_t at = 0; at < count; at++) {

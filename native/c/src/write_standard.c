@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "message.h"
 
-// Writes a size or a count. Returns false if it does not fit into four bytes.
+// Writes a size or a count. Returns false if the number does not fit into four bytes.
 static bool put_size(clearway_message *message, size_t size) {
   if (size <= SIZE_ONE_MAX) {
     put_byte(message, (uint8_t)size);
@@ -38,7 +38,7 @@ static clearway_codec_result put_text(clearway_message *message, const clearway_
 static void put_integer(clearway_message *message, int64_t integer) {
   const bool narrow = integer >= INT32_MIN && integer <= INT32_MAX;
   put_byte(message, narrow ? TAG_INT32 : TAG_INT64);
-  // The lower bytes of a little-endian number come first.
+  // The host is little-endian, so the first four bytes are the lower half of the integer.
   put(message, &integer, narrow ? 4 : 8);
 }
 
@@ -49,7 +49,7 @@ static clearway_codec_result put_big_integer(clearway_message *message, const cl
   size_t count = value->count - sign;
   while (count > 1 && *digits == '0') digits++, count--;
   if (count > BIG_INTEGER_DIGITS_MAX) return result(CLEARWAY_CODEC_TOO_LARGE, message->size);
-  // Writes the narrowest type for the value, as every language does.
+  // If the value fits into 64 bits, writes it as an integer. All languages choose the narrowest type.
   if (count <= 16) {
     uint64_t magnitude = 0;
     for (size_t at = 0; at < count; at++)
@@ -77,7 +77,7 @@ static clearway_codec_result put_numbers(clearway_message *message, const clearw
   return done;
 }
 
-// `depth_max` bounds the recursion.
+// Writes a list or a map and its contents. `depth_max` limits the recursion.
 static clearway_codec_result put_inside(clearway_message *message, uint32_t depth_max, uint32_t depth,
                                         const clearway_value *value) {
   if (depth >= depth_max) return result(CLEARWAY_CODEC_TOO_DEEP, message->size);

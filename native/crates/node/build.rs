@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compiles `shared_map.cc`, which maps native memory as a `SharedArrayBuffer` on versions of Node whose Node-API cannot.
-//! Without a C++ compiler the addon is built all the same, and views such memory in another way.
+//! Without a C++ compiler, the addon is built without this file. On those versions of Node, JavaScript then gets an `ArrayBuffer` over the
+//! memory, or a copy.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/shared_map.cc");
     println!("cargo:rustc-check-cfg=cfg(shared_map)");
     let os = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     if os == "macos" {
-        // Node's symbols are there when it loads the addon, not when the addon is linked.
+        // Node provides its symbols when it loads the addon. They are missing when the addon is linked.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-undefined,dynamic_lookup");
     }
     if os == "windows" {
-        return; // no weak symbols
+        return; // Windows has no weak symbols, which `shared_map.cc` needs
     }
     let built = cc::Build::new()
         .cpp(true)
         .std("c++17")
         .file("src/shared_map.cc")
-        .flag_if_supported("-fno-rtti") // Node is built so, and its classes' type information is not there to link to
+        .flag_if_supported("-fno-rtti") // Node is built without RTTI, so the linker would not find its classes' type information
         .flag_if_supported("-fno-exceptions")
         .warnings_into_errors(true)
         .try_compile("clearway_shared_map");

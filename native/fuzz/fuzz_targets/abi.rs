@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls the host's functions in any order with valid, stale and invented handles, from a plugin and from a host.
+//! Calls the functions of the host's table and of the core in any order, with valid, stale and invented handles.
 #![no_main]
 
 use std::cell::RefCell;
@@ -14,13 +14,14 @@ use clearway_sys::{
 };
 use libfuzzer_sys::fuzz_target;
 
+/// The handles that the plugin's handler and source have received.
 #[derive(Default)]
 struct Seen {
     replies: Vec<u64>,
     streams: Vec<u64>,
 }
 
-// Handlers run directly, on the thread of the fuzzer.
+// The handler and the source run on the fuzzer's thread, because they are direct.
 thread_local!(static SEEN: RefCell<Seen> = RefCell::default());
 
 unsafe extern "C-unwind" fn on_message(_context: *mut c_void, _message: *const Content, reply: Reply) -> Status {
@@ -34,7 +35,7 @@ unsafe extern "C-unwind" fn on_listen(_context: *mut c_void, _arguments: *const 
 }
 
 unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut About) -> Status {
-    // SAFETY: as the host promises.
+    // SAFETY: the host passes its table and a struct to fill in.
     unsafe {
         let plugin = &mut *plugin;
         (plugin.abi_major, plugin.abi_minor) = (CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR);
@@ -65,15 +66,16 @@ unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut About) -> Statu
     }
 }
 
-/// Choices that are read from the fuzzer's bytes.
+/// Reads the fuzzer's bytes as choices.
 struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl Choices<'_> {
+    /// Returns the next byte, or `None` at the end.
     fn byte(&mut self) -> Option<u8> {
         self.0.next().copied()
     }
 
-    /// Returns a known handle, a slightly changed one, or an invalid one.
+    /// Returns a handle from `of`, a handle with one changed bit, or an invalid handle.
     fn handle(&mut self, of: &[u64]) -> Option<u64> {
         let byte = self.byte()?;
         Some(match byte {
@@ -88,7 +90,7 @@ impl Choices<'_> {
 
 fuzz_target!(|data: &[u8]| {
     SEEN.take();
-    // SAFETY: `init` follows the ABI; the wrong calls below pass readable pointers.
+    // SAFETY: `init` follows the ABI.
     let plugin = unsafe { Plugin::start(init, Options::default()) }.expect("a plugin opens");
     let (messages, events) = (plugin.channel("m").expect("a name"), plugin.channel("e").expect("a name"));
     let id = plugin.id();
@@ -98,7 +100,7 @@ fuzz_target!(|data: &[u8]| {
         let (replies, streams) = SEEN.with_borrow(|seen| (seen.replies.clone(), seen.streams.clone()));
         let mut view = View::NONE;
         let operation = choices.byte()?;
-        // SAFETY: every pointer is null or readable; the test is about wrong handles and lengths.
+        // SAFETY: every pointer is null or readable for its real length. The host must check the handles and the stated lengths.
         unsafe {
             match operation % 15 {
                 0 => {
@@ -125,7 +127,7 @@ fuzz_target!(|data: &[u8]| {
                 5 => drop(plugin.send(&messages, &Given::bytes(&bytes[..usize::from(choices.byte()? % 65)]), 1, operation < 128)),
                 6 => drop((HOST.reply)(choices.handle(&replies)?, null())),
                 7 | 8 => {
-                    // Bytes outside a memory, beyond its end, or at the end of the address space.
+                    // The bytes may be outside of the memory, beyond its end, or at the end of the address space.
                     let memory = choices.handle(&memories)?;
                     let offset = usize::from(choices.byte()?);
                     let looked = (HOST.view)(memory, &mut view) == CLEARWAY_OK;

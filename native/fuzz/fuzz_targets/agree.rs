@@ -8,7 +8,7 @@ use std::ptr::{null, null_mut};
 use clearway_codec::{Error, Limits, Value, json, standard};
 use libfuzzer_sys::fuzz_target;
 
-/// `clearway_values`, `clearway_message` and `clearway_codec_result` of clearway_codec.h.
+/// `clearway_values` of clearway_codec.h. An element of `at` is a `clearway_value`, which has three words.
 #[repr(C)]
 struct Values {
     at: *mut [u64; 3],
@@ -19,6 +19,7 @@ struct Values {
     text_used: usize,
 }
 
+/// `clearway_message` of clearway_codec.h.
 #[repr(C)]
 struct Message {
     bytes: *mut u8,
@@ -26,6 +27,7 @@ struct Message {
     size: usize,
 }
 
+/// `clearway_codec_result` of clearway_codec.h.
 #[repr(C)]
 struct Answer {
     code: u32,
@@ -43,9 +45,9 @@ unsafe extern "C" {
     fn clearway_write_json(m: *mut Message, l: *const c_void, v: *const c_void) -> Answer;
 }
 
-/// Returns the message that the C codec decodes and encodes again, or its error.
+/// Decodes a message with the C codec and encodes the value again. Returns the encoded message, or the name and the offset of the error.
 fn in_c(bytes: &[u8], read: Read, write: Write) -> Result<Vec<u8>, (String, usize)> {
-    // A value has three words; a message of n bytes holds n values at most.
+    // A message of n bytes has at most n values.
     let mut memory = vec![[0u64; 3]; bytes.len() + 1];
     let mut text = vec![0u8; bytes.len()];
     let mut values = Values {
@@ -57,7 +59,7 @@ fn in_c(bytes: &[u8], read: Read, write: Write) -> Result<Vec<u8>, (String, usiz
         text_used: 0,
     };
     let mut value = null();
-    // SAFETY: all memory that C receives lives until it returns, and has the size that C is given.
+    // SAFETY: all memory that the C functions receive is valid until they return, and has the stated size.
     unsafe {
         let answer = read(bytes.as_ptr(), bytes.len(), null(), &mut values, &mut value);
         if answer.code != 0 {
@@ -73,6 +75,7 @@ fn in_c(bytes: &[u8], read: Read, write: Write) -> Result<Vec<u8>, (String, usiz
     }
 }
 
+/// Asserts that the C codec and the Rust codec have the same result. `c` is the result of `in_c`.
 fn compare(
     bytes: &[u8],
     c: Result<Vec<u8>, (String, usize)>,
@@ -86,7 +89,7 @@ fn compare(
         Ok(written)
     };
     let rust = again(bytes);
-    // The C codec keeps a repeated key; decoding the message again removes it.
+    // The C codec keeps all entries of a repeated key. Decoding its message with the Rust codec removes the repeated entries.
     let c = c.and_then(|written| if Ok(&written) == rust.as_ref() { Ok(written) } else { again(&written) });
     assert_eq!(c, rust);
 }

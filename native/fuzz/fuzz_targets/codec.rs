@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The Rust codecs: any bytes cause no panic and no offset past their end, and an encoded value decodes and encodes to the same.
+//! Checks the Rust codecs. No bytes may cause a panic, or an error with an offset past their end. A value that was encoded, decoded and
+//! encoded again must give the same bytes.
 #![no_main]
 
 use clearway_codec::{Call, Error, Limits, Reply, Value, json, standard, string};
@@ -44,7 +45,8 @@ fuzz_target!(|data: &[u8]| {
             |bytes| standard::read_reply(bytes, LIMITS),
             |reply: &Reply, to| standard::write_reply(reply, LIMITS, to),
         ),
-        // Not as messages: infinite numbers are written as null, and the message null has zero bytes.
+        // Reads and writes values instead of messages. JSON writes an infinite number as null, and the message null has no bytes. So a
+        // message such as 1e999 would give other bytes when it is written again.
         3 => check(
             bytes,
             |bytes| json::read_value(bytes, LIMITS),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Echoes every message (the lab's family "channel"): unchanged, decoded and encoded again, as a method's success, and through a channel
-// of the host. Each handler except the last exists three times: on the calling thread, on the pool, and on a queue.
+// Handlers that echo their message. The lab measures them in its family "channel". "echo" answers with the message itself. Others decode
+// it and encode it again, or answer a method's call with its arguments. "echo/back" sends the message to a channel of the host. Each
+// handler except "echo/back" exists three times: on the calling thread, on the pool, and on a queue.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +13,12 @@ static clearway_status whole(void *context, const clearway_content *message, cle
   return self->host->reply(reply, message);
 }
 
+// Decodes a message and encodes the answer.
 typedef clearway_codec_result again(const clearway_content *message, clearway_values *values, clearway_message *answer);
 
 static clearway_codec_result standard(const clearway_content *message, clearway_values *values, clearway_message *answer) {
   const clearway_value *value;
-  // A message without bytes is null, and the answer null has no bytes.
+  // A message without bytes is the value null. The answer is then null, too, and has no bytes.
   if (message->size == 0) return (clearway_codec_result){0};
   const clearway_codec_result read = clearway_read_standard(message->data, message->size, NULL, values, &value);
   return read.code == CLEARWAY_CODEC_OK ? clearway_write_standard(answer, NULL, value) : read;
@@ -37,7 +39,7 @@ static clearway_codec_result json_method(const clearway_content *message, clearw
   return read.code == CLEARWAY_CODEC_OK ? clearway_write_json_envelope(answer, NULL, &success) : read;
 }
 
-// Room for small messages. For a larger message, `encode_again` allocates room for as many values as the message has bytes, plus two.
+// The numbers of values and of bytes that a small message may have. For a larger message, `encode_again` allocates memory.
 enum { VALUES_ON_STACK = 64, BYTES_ON_STACK = 1024 };
 
 static clearway_status encode_again(const example *self, const clearway_content *message, clearway_reply reply, again *codec) {
@@ -50,7 +52,7 @@ static clearway_status encode_again(const example *self, const clearway_content 
   void *more = NULL;
   uint8_t *large = NULL;
   if (result.code == CLEARWAY_CODEC_NO_ROOM) {
-    // A method has two values, even if each value has one byte.
+    // A message of n bytes has at most n values. The two further values are a reserve.
     const size_t capacity = message->size + 2;
     more = malloc(capacity * sizeof(clearway_value) + message->size);
     if (more == NULL) return CLEARWAY_OUT_OF_MEMORY;
@@ -93,7 +95,7 @@ static clearway_status by_json(void *context, const clearway_content *message, c
   return encode_again(context, message, reply, json_method);
 }
 
-/** A question to the host. The host's answer goes to `reply`. */
+/** A message to the host whose answer becomes the answer to `reply`. */
 typedef struct asked {
   const example *self;
   clearway_reply reply;
@@ -108,7 +110,7 @@ static void on_answer(void *context, clearway_status status, const clearway_cont
   free(question);
 }
 
-// Sends the message to the host's channel "echo/host" and replies with the host's answer: a call from native code to the host.
+// Sends the message to the host's channel "echo/host", and answers with the host's answer.
 static clearway_status by_host(void *context, const clearway_content *message, clearway_reply reply) {
   const example *self = context;
   asked *question = malloc(sizeof *question);
@@ -120,6 +122,7 @@ static clearway_status by_host(void *context, const clearway_content *message, c
   return status;
 }
 
+// The entries of one handler: on the calling thread, on the pool, and on the queue "echo".
 #define EACH(name, handler)                                                                       \
   {CLEARWAY_TEXT(name), CLEARWAY_RUN_DIRECT, {0}, handler},                                       \
       {CLEARWAY_TEXT(name "/pool"), CLEARWAY_RUN_POOL, {0}, handler},                             \

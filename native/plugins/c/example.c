@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plugin's one export, and functions that the plugin's parts share.
+// The plugin's init function, and functions that all files of the plugin use.
 #include "example.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, 
   for (size_t at = 0; at < sizeof parts / sizeof *parts; at++) {
     const clearway_status status = parts[at](self);
     if (status == CLEARWAY_OK) continue;
-    // The host never calls `on_close` of a plugin whose init failed.
+    // If init fails, the host does not call `on_close`.
     on_close(self);
     return status;
   }

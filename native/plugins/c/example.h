@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Declarations that the parts of the example plugin share. README.md one folder up describes the channels.
+// Declarations that all files of the example plugin use. README.md in the folder above describes the channels.
 #ifndef CLEARWAY_EXAMPLE_H
 #define CLEARWAY_EXAMPLE_H
 
@@ -25,7 +25,7 @@ typedef struct ticker ticker;
 typedef struct example {
   const clearway_host *host;
   clearway_plugin_id id;
-  /** Guards the fields below. Only "memset/held" calls the host with the lock held, to allocate and release memory. */
+  /** Guards the fields below. Only "memset/held" calls the host while it holds the lock: it allocates and releases memory. */
   pthread_mutex_t lock;
   ticker *tickers;
   pointer pointer;
@@ -33,7 +33,7 @@ typedef struct example {
   clearway_view held;
 } example;
 
-/** Registers the handlers and sources of one file. Returns the first status that is not CLEARWAY_OK. */
+/** Each of these functions registers the handlers and sources of one file. Returns CLEARWAY_OK, or the status of the first failure. */
 clearway_status add_memset(example *self);
 clearway_status add_echo(example *self);
 clearway_status add_sensor(example *self);
@@ -49,7 +49,7 @@ typedef struct entry {
   clearway_on_message on_message;
 } entry;
 
-/** Registers handlers with `self` as their context. Returns the first status that is not CLEARWAY_OK. */
+/** Registers handlers with `self` as their context. Returns CLEARWAY_OK, or the status of the first failure. */
 clearway_status add_handlers(example *self, const entry *entries, size_t count);
 
 /** Answers with bytes. The host copies the bytes. */
@@ -59,8 +59,8 @@ clearway_status reply_bytes(const example *self, clearway_reply reply, const voi
 clearway_status reply_null(const example *self, clearway_reply reply);
 
 /**
- * Answers with an error: a status, and a text that the host shows. Returns the host's status: CLEARWAY_OK if the host accepted the
- * answer.
+ * Answers with an error, which has a status and a text for people. Returns the status of that call, which is CLEARWAY_OK if the host
+ * accepted the answer.
  */
 clearway_status refuse(const example *self, clearway_reply reply, clearway_status status, const char *text);
 

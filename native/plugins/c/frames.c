@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A simulated screen: "frames" emits RGBA pictures at a rate, and "frames/pointer" moves the screen's pointer. A frame's bytes are never
-// copied: the host gets the slab with the drawing, and later returns it.
+// A simulated screen. "frames" emits RGBA pictures at a given rate, and "frames/pointer" moves the screen's pointer. The bytes of a frame
+// are never copied. The host receives the slab that contains the picture, and returns it later.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@ typedef struct screen {
   example *owner;
   picture picture;
   slabs *slabs;
-  /** The drawn slab that the stream has not taken yet. */
+  /** The memory of a drawn frame that the stream has not accepted yet. The handle is 0 if there is none. */
   clearway_view waiting;
-  /** The number of frames drawn. */
+  /** The number of frames that were drawn. */
   uint32_t drawn;
 } screen;
 
@@ -22,7 +22,7 @@ static clearway_status give(screen *self, clearway_stream stream) {
   const clearway_content content = {
       .data = self->waiting.data, .size = self->waiting.size, .memory = self->waiting.memory};
   const clearway_status status = host->emit(stream, &content);
-  // The stream is full: the frame is kept, and the ticker emits it again later.
+  // If the stream is full, keeps the frame. The ticker calls `emit` again when the stream has room.
   if (status == CLEARWAY_FULL) return status;
   host->release(self->waiting.memory);
   self->waiting.memory = (clearway_memory){0};
@@ -34,7 +34,7 @@ static clearway_status emit(void *state, clearway_stream stream, uint64_t number
   screen *self = state;
   if (again) return give(self, stream);
   slab *next = slabs_take(self->slabs);
-  // The host has all slabs. This frame is skipped, and the next tick tries again.
+  // The host still has all slabs. Skips this frame; the next tick tries again.
   if (next == NULL) return CLEARWAY_OK;
   pthread_mutex_lock(&self->owner->lock);
   const pointer at = self->owner->pointer;
@@ -57,7 +57,7 @@ static void drop(void *state) {
   free(self);
 }
 
-// Arguments: {"width": 1 to 8192, "height": 1 to 8192, "rate": frames a second}. At rate 0, frames are emitted whenever there is room.
+// Arguments: {"width": 1 to 8192, "height": 1 to 8192, "rate": frames per second}. At rate 0, emits a frame whenever the stream has room.
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   example *self = context;
   clearway_value memory[16];
@@ -79,7 +79,8 @@ static clearway_status on_listen(void *context, const clearway_content *argument
   return start_ticker(self, stream, &source);
 }
 
-// The message: u32 sequence, i32 x, i32 y, u32 buttons. Every screen of this plugin instance draws it with its next frame.
+// Moves the pointer. The message is u32 sequence, i32 x, i32 y, u32 buttons. Every screen of this plugin instance draws the pointer with
+// its next frame.
 static clearway_status move_pointer(void *context, const clearway_content *message, clearway_reply reply) {
   example *self = context;
   if (message->size != sizeof(pointer))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters memory that both sides see: "image/filter", on the pool. The message is a standard map {"width": …, "height": …, "filter":
-// "negative" | "grey"}. The filter changes the RGBA pixels of the first attachment in place.
+// The handler "image/filter", which runs on the pool. It changes the RGBA pixels of the first attachment in place, in memory that both
+// sides see. The message is a standard map {"width": …, "height": …, "filter": "negative" | "grey"}.
 #include <string.h>
 
 #include "ticker.h"
@@ -9,7 +9,7 @@ static void negative(uint8_t *pixel) {
   for (int channel = 0; channel < 3; channel++) pixel[channel] = (uint8_t)(255 - pixel[channel]);
 }
 
-// Rec. 709 luma in 16 bits: the three weights add up to 65536.
+// Computes luma by Rec. 709 with weights of 16 bits. The three weights add up to 65536.
 static void grey(uint8_t *pixel) {
   const uint32_t luma = (pixel[0] * 13933u + pixel[1] * 46871u + pixel[2] * 4732u) >> 16;
   memset(pixel, (int)luma, 3);
@@ -21,7 +21,7 @@ static clearway_status filter(void *context, const clearway_content *message, cl
   clearway_values values = {.at = memory, .capacity = 16};
   const clearway_value *given;
   int64_t width, height;
-  // The default of 0 is out of range, so width and height are required.
+  // Width and height are required: their default, 0, is out of range.
   if (!read_arguments(message, &values, &given) || !argument(given, "width", 1, 1 << 15, 0, &width) ||
       !argument(given, "height", 1, 1 << 15, 0, &height))
     return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "width and height are 1 to 32768");

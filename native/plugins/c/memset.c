@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Fills a buffer by each way across the boundary (the lab's family "memory"), and once without crossing the boundary.
+// Fills a buffer. The lab's family "memory" compares the ways in which the buffer can cross to native code, and a fill that stays in
+// native code.
 #include <string.h>
 
 #include "example.h"
 
-/** Fills bytes. Foreign function interfaces that call C directly use this. The other ways wrap this same work. */
+/** Fills `size` bytes. Foreign function interfaces call this function directly. The handlers below call it, too. */
 CLEARWAY_EXPORT void clearway_example_fill(uint8_t *data, size_t size, int value);
 
 void clearway_example_fill(uint8_t *data, size_t size, int value) {
   if (size > 0) memset(data, value, size);
 }
 
-// Way 1, by a method channel: "memset"([bytes, value]) returns bytes. Messages carry the bytes both ways.
+// Handles the method "memset"([bytes, value]), which returns the filled bytes. The bytes are in the message and in the answer.
 static clearway_status by_method(void *context, const clearway_content *message, clearway_reply reply) {
   const example *self = context;
   clearway_value memory[8];
@@ -26,7 +27,7 @@ static clearway_status by_method(void *context, const clearway_content *message,
   if (bytes == NULL || value == NULL || bytes->kind != CLEARWAY_KIND_UINT8_LIST || value->kind != CLEARWAY_KIND_INTEGER)
     return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "memset takes [bytes, value]");
 
-  // Measures and writes the envelope and the list's size. The list's bytes are then filled in place.
+  // Measures the whole answer, and writes only its head: the envelope and the list's size. Then fills the list's bytes in place.
   const clearway_envelope success = {.kind = CLEARWAY_ENVELOPE_SUCCESS, .value = bytes};
   clearway_message measured = {0};
   clearway_write_standard_envelope(&measured, NULL, &success);
@@ -45,8 +46,8 @@ static clearway_status by_method(void *context, const clearway_content *message,
   return answered;
 }
 
-// Way 3, over memory that both sides see. The message's first byte is the value, and the first attachment is filled. Without attachments,
-// the message itself is filled, in its memory.
+// Fills memory that both sides see. The message's first byte is the value. Fills the first attachment. Without attachments, fills the
+// message itself, in the memory that contains it.
 static clearway_status shared(void *context, const clearway_content *message, clearway_reply reply) {
   const example *self = context;
   if (message->size == 0) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message's first byte is the value");
@@ -59,7 +60,7 @@ static clearway_status shared(void *context, const clearway_content *message, cl
   if (message->attachments_count > 0)
     clearway_example_fill(view.data, view.size, value);
   else
-    // The message is a part of the memory. Bytes outside of the message are not written.
+    // The message may be a part of the memory. Writes no bytes outside of the message.
     clearway_example_fill(view.data + (message->data - view.data), message->size, value);
   return reply_null(self, reply);
 }
@@ -70,10 +71,10 @@ static bool read_u64(const clearway_content *message, size_t at, uint64_t *value
   return true;
 }
 
-// A tenth of a gigabyte. A larger request is the caller's error.
+// The maximum size of the held memory, in bytes: 100 MiB.
 enum { HELD_MAX = 100 << 20 };
 
-// Makes `self->held` at least `size` bytes large. Call it with `lock` held.
+// Makes `self->held` at least `size` bytes large. The caller must hold `lock`.
 static clearway_status hold(example *self, uint64_t size) {
   if (size > HELD_MAX) return CLEARWAY_TOO_LARGE;
   if (self->held.memory.handle != 0 && self->held.size >= size) return CLEARWAY_OK;
@@ -85,15 +86,15 @@ static clearway_status hold(example *self, uint64_t size) {
   return CLEARWAY_OK;
 }
 
-// Way 4, memory that only native code sees. With repetitions it is also the reference, because all repetitions run in C. The message is
-// u64 size, u64 value, and optional u64 repetitions (default 1). The answer is the total time in nanoseconds.
+// Fills memory that only native code sees. The message is u64 size, u64 value, and optional u64 repetitions (default 1). The answer is
+// the total time of all repetitions in nanoseconds, as u64.
 static clearway_status held(void *context, const clearway_content *message, clearway_reply reply) {
   example *self = context;
   uint64_t size, value, repetitions = 1;
   if (!read_u64(message, 0, &size) || !read_u64(message, 1, &value))
     return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message is u64 size, u64 value, u64 repetitions");
   read_u64(message, 2, &repetitions);
-  // `lock` is held for the whole fill, because several threads may call a direct handler.
+  // Holds `lock` during the whole fill, because several threads may call a direct handler.
   pthread_mutex_lock(&self->lock);
   const clearway_status status = hold(self, size);
   uint64_t took = 0;
@@ -101,7 +102,7 @@ static clearway_status held(void *context, const clearway_content *message, clea
     const uint64_t start = now_ns();
     for (uint64_t at = 0; at < repetitions; at++) {
       clearway_example_fill(self->held.data, (size_t)size, (int)value);
-      // Marks the memory as used. The compiler then keeps every repetition.
+      // Tells the compiler that the memory is used, so that it keeps every repetition.
       __asm__ volatile("" : : "r"(self->held.data) : "memory");
     }
     took = now_ns() - start;

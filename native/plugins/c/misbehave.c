@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A plugin that breaks the rules, for tests. The host must answer with an error and go on. Most handlers reply with the host's results of
-// their calls: i32 statuses, little-endian.
+// A plugin for tests that breaks the rules. The host must refuse the wrong calls and continue to work. Most handlers make wrong calls,
+// and answer with the statuses that the host returned. A status is an i32, little-endian.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,22 +12,24 @@ typedef struct bad {
   clearway_plugin_id id;
 } bad;
 
+// Answers with a list of statuses.
 static clearway_status tell(const bad *self, clearway_reply reply, const clearway_status *said, size_t count) {
   return self->host->reply(reply, &(clearway_content){.data = (const uint8_t *)said, .size = count * sizeof *said});
 }
 
-// Returns an undefined status.
+// Returns a status that the ABI does not define.
 static clearway_status garbage_status(void *context, const clearway_content *message, clearway_reply reply) {
   (void)context, (void)message, (void)reply;
   return -559038737;
 }
 
+// Does not answer.
 static clearway_status never(void *context, const clearway_content *message, clearway_reply reply) {
   (void)context, (void)message, (void)reply;
   return CLEARWAY_OK;
 }
 
-// Replies with impossible lengths: without bytes, beyond a memory, and past the end of the address space.
+// Answers with impossible lengths: a length without bytes, one beyond the end of a memory, and one past the end of the address space.
 static clearway_status garbage_length(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -43,7 +45,7 @@ static clearway_status garbage_length(void *context, const clearway_content *mes
   return tell(self, reply, said, 5);
 }
 
-// Uses handles that never existed, and released handles.
+// Uses a handle that never existed, and a handle after its release.
 static clearway_status garbage_memory(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -77,7 +79,7 @@ static clearway_status null_pointers(void *context, const clearway_content *mess
   return tell(self, reply, said, 6);
 }
 
-// Answers twice. The first answer counts; the host refuses the second answer.
+// Answers twice. The host accepts the first answer and refuses the second one.
 static clearway_status twice(void *context, const clearway_content *message, clearway_reply reply) {
   const bad *self = context;
   self->host->reply(reply, message);
@@ -99,7 +101,7 @@ static void *answer_later(void *context) {
   return NULL;
 }
 
-// Answers three times from a detached thread, while the handler's thread returns a status.
+// Starts a detached thread that answers three times, while the handler returns a status.
 static clearway_status from_a_thread(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -115,7 +117,7 @@ static clearway_status from_a_thread(void *context, const clearway_content *mess
   return CLEARWAY_OK;
 }
 
-// Emits to an unknown stream, with an impossible length, and to an ended stream.
+// Emits to an unknown stream, emits with an impossible length, and emits to the stream after its end.
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   (void)arguments;
   const bad *self = context;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The cross is 24 pixels wide. The bar is a sixteenth of the width, and crosses the picture in about four seconds at 60 frames
-// a second.
+// The cross is 24 pixels wide, and its lines are 4 pixels thick. The width of the bar is a sixteenth of the picture's width. The bar
+// moves across the picture in 240 frames, which are 4 seconds at 60 frames per second.
 enum { CROSS = 24, CROSS_THICK = 4, BAR_PART = 16, BAR_STEPS = 240 };
 
 size_t picture_size(const picture *self) { return (size_t)self->width * self->height * 4; }
@@ -27,7 +27,7 @@ bool picture_make(picture *self, uint32_t width, uint32_t height) {
 
 void picture_free(picture *self) { free(self->background); }
 
-/** A part of the picture. `cut` clips it at the picture's edges. */
+/** A rectangle, in pixels. It may extend beyond the picture; `cut` clips it. */
 typedef struct area {
   int64_t left;
   int64_t top;
@@ -77,7 +77,7 @@ void picture_draw(const picture *self, uint8_t *pixels, drawn *before, uint32_t 
   *before = (drawn){
       .whole = true, .bar = (uint32_t)((uint64_t)(frame % BAR_STEPS) * self->width / BAR_STEPS), .pointer = *at};
   fill(self, pixels, bar_at(self, before->bar), (const uint8_t[]){240, 240, 240, 255});
-  // Without a pointer command, no cross is drawn.
+  // Draws no cross before the first pointer command.
   if (at->sequence != 0) {
     const uint8_t colour[] = {255, at->buttons == 0 ? 210 : 0, 0, 255};
     fill(self, pixels, square(at, CROSS / 2, CROSS_THICK / 2), colour);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A moving picture: a bar sweeps over a gradient, and a cross marks the pointer. Pixels are RGBA. The first bytes contain a stamp:
+// Draws a moving picture. A bar moves over a gradient, and a cross marks the pointer. Pixels are RGBA. The first bytes contain a
+// stamp instead of pixels:
 //
 //    0       4       8          12   16   20        24           32            40
 //    +-------+-------+----------+----+----+---------+------------+-------------+----
@@ -12,29 +13,33 @@
 
 enum { STAMP_SIZE = 64 };
 
-/** "CLF1", as bytes in memory. */
+/** The first bytes of a stamp. In memory they are the text "CLF1". */
 static const uint32_t stamp_magic = 0x31464c43;
 
 typedef struct picture {
   uint32_t width;
   uint32_t height;
-  /** The whole gradient. `picture_draw` restores moved parts from it. */
+  /** The pixels of the gradient. `picture_draw` copies them to restore the places where the bar and the cross were. */
   uint8_t *background;
 } picture;
 
-/** The drawing over the background of one slab. `whole` is false before the first drawing. */
+/** The last drawing in one slab. */
 typedef struct drawn {
+  /** Whether the slab contains a picture. If not, the other fields have no meaning. */
   bool whole;
   uint32_t bar;
   pointer pointer;
 } drawn;
 
-/** Makes the background. Returns false if there is no memory. */
+/** Makes the background. Returns false if no memory is left. */
 bool picture_make(picture *self, uint32_t width, uint32_t height);
 void picture_free(picture *self);
 size_t picture_size(const picture *self);
 
-/** Draws a frame. After the first frame of a slab, changes only the bar, the cross and the stamp. Updates `before` for the next frame. */
+/**
+ * Draws a frame into `pixels`. The first frame of a slab copies the whole background. Each later frame changes only the bar, the cross
+ * and the stamp. `before` describes the slab's last drawing, and the function updates it.
+ */
 void picture_draw(const picture *self, uint8_t *pixels, drawn *before, uint32_t frame, const pointer *at);
 
 #endif

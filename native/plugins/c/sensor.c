@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A simulated sensor: "sensor", events of 24 bytes.
+// A simulated sensor: the source "sensor". An event has 24 bytes:
 //
 //    0        8              16              24
 //    +--------+--------------+---------------+
@@ -19,15 +19,15 @@ typedef struct reading {
 static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool again) {
   (void)again;
   const clearway_host *host = state;
-  // A sawtooth of a hundred steps shows lost events.
+  // The values are a sawtooth of a hundred steps, in which a lost event is visible.
   const reading now = {.number = number, .ns = now_ns(), .value = (double)(number % 100) / 100};
   return host->emit(stream, &(clearway_content){.data = (const uint8_t *)&now, .size = sizeof now});
 }
 
 static void drop(void *state) { (void)state; }
 
-// Arguments: {"rate": events a second, "count": number of events}. At rate 0, events are emitted whenever there is room. Count 0 has no
-// end.
+// Arguments: {"rate": events per second, "count": number of events}. At rate 0, emits an event whenever the stream has room. With count 0,
+// the stream has no end.
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   example *self = context;
   clearway_value memory[16];

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Sixteen slabs of 1080p are 133 MB. A listener that holds more does not keep up. Larger frames have fewer slabs, but at least two: one
-// is drawn while the other is shown.
+// The limits of a pool. 16 slabs for frames of 1080p take 133 MB. A listener that holds 16 frames does not keep up with the source. For
+// larger frames, `BYTES_MAX` allows fewer slabs, but at least two: one is drawn while the other is shown.
 enum { SLABS_MAX = 16, SLABS_MIN = 2, BYTES_MAX = 256 << 20 };
 
-// The maximum wait for a slab: a third of a frame at 60 a second. It delays the reaction to a cancelled listener.
+// The maximum time to wait for a slab, in nanoseconds: about a third of a frame's time at 60 frames per second. A ticker that waits
+// for a slab notices a cancelled listener only after this time.
 enum { WAIT_NS = 5000000 };
 
 struct slabs {
@@ -18,7 +19,7 @@ struct slabs {
   size_t size;
   unsigned made;
   unsigned max;
-  /** The number of slabs in use by the ticker, the stream or the host. */
+  /** The number of slabs that are not in the pool: the ticker, the stream or the host uses them. */
   unsigned away;
   bool dropped;
 };

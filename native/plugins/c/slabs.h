@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Slabs of one size that are lent to the host and returned. A slab keeps its contents, so the next frame changes only the differences.
-// The slab's pages are already touched.
+// A pool of slabs, which are blocks of memory of one size. The plugin lends a slab to the host, and the host returns it. A returned
+// slab still contains its last frame, so drawing the next frame changes only the differences. The slab's pages are already mapped.
 #ifndef CLEARWAY_EXAMPLE_SLABS_H
 #define CLEARWAY_EXAMPLE_SLABS_H
 
@@ -15,22 +15,24 @@ typedef struct slab {
   drawn holds;
 } slab;
 
-/** Makes an empty pool of slabs of one size. Returns null if there is no memory. */
+/** Makes an empty pool of slabs of `size` bytes. Returns null if no memory is left. */
 slabs *slabs_make(size_t size);
 
 /**
- * Takes a free slab, or makes one. If the host has all allowed slabs, waits up to 5 ms for one, then returns null. Returns null also
- * without memory.
+ * Takes a free slab, or makes one. If the maximum number of slabs is in use, waits up to 5 ms for one. Returns null if no slab came
+ * back in that time, or if no memory is left.
  */
 slab *slabs_take(slabs *self);
 
-/** Returns a slab to the pool, on any thread. */
+/** Returns a slab to its pool. Any thread may call this. */
 void slabs_give(slab *back);
 
-/** Frees the pool. Slabs that the host still has are freed when the host releases them, possibly long after the plugin was closed. */
+/**
+ * Frees the pool when no slab is in use any more. If the host still has slabs, this may be long after the plugin was closed.
+ */
 void slabs_drop(slabs *self);
 
-/** Returns a slab to its pool. This is a `clearway_release_memory` whose context is the slab. */
+/** Returns a slab to its pool. The host calls this as the `clearway_release_memory` of a slab. The context is the slab. */
 void slab_released(void *context, uint8_t *data, size_t size);
 
 #endif

@@ -13,11 +13,12 @@ struct ticker {
   pthread_cond_t wake;
   bool cancelled;
   bool has_room;
-  /** The thread will only return. Another thread that sees this may join it. */
+  /** Set when the thread has nothing left to do but return. Another thread may then join it. */
   bool finished;
 };
 
-// Waits until a point in time (0: no limit) or until cancelled. With `for_room`, also stops when there is room. Call it with `lock` held.
+// Waits until the time `until_ns`, or without limit if it is 0. Returns early if the stream is cancelled and, with `for_room`, if the
+// stream has room. The caller must hold `lock`.
 static void wait_until(ticker *self, uint64_t until_ns, bool for_room) {
   const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u)};
   while (!self->cancelled && !(for_room && self->has_room)) {
@@ -37,7 +38,7 @@ static bool wait_for_time(ticker *self, uint64_t due_ns) {
   return go_on;
 }
 
-// Emits an event. While the stream is full, waits for room and emits the event again.
+// Emits an event. If the stream is full, waits for room and tries again.
 static clearway_status emit(ticker *self, uint64_t number) {
   for (bool again = false;; again = true) {
     pthread_mutex_lock(&self->owner->lock);
@@ -46,7 +47,7 @@ static clearway_status emit(ticker *self, uint64_t number) {
     const clearway_status status = self->source.emit(self->source.state, self->stream, number, again);
     if (status != CLEARWAY_FULL) return status;
     pthread_mutex_lock(&self->owner->lock);
-    // `on_room` may have run before the lock was taken. `has_room` is then set, and `wait_until` returns at once.
+    // If `on_room` ran before this thread took the lock, `has_room` is set and `wait_until` returns at once.
     wait_until(self, 0, true);
     const bool cancelled = self->cancelled;
     pthread_mutex_unlock(&self->owner->lock);
@@ -72,7 +73,7 @@ static void *run(void *context) {
     if (status != CLEARWAY_OK) break;
   }
   if (status == CLEARWAY_OK) host->end(self->stream);
-  // The stream has ended normally, or its listener has left or has already received the end.
+  // After these statuses, the stream needs no error: it was ended above, it was cancelled, or the host has ended it.
   const bool gone = status == CLEARWAY_OK || status == CLEARWAY_CANCELLED || status == CLEARWAY_STALE ||
                     status == CLEARWAY_CLOSED || status == CLEARWAY_OVERFLOW;
   if (!gone) host->end_error(self->stream, status, (clearway_text)CLEARWAY_TEXT("an event could not be emitted"));
@@ -89,7 +90,8 @@ static void join(ticker *self) {
   free(self);
 }
 
-// Removes a finished ticker from the list; with `any`, any ticker. Call it with `lock` held.
+// Removes a finished ticker from the list and returns it. With `any`, removes any ticker. Returns null if there is none. The caller must
+// hold `lock`.
 static ticker *take(example *owner, bool any) {
   for (ticker **at = &owner->tickers; *at != NULL; at = &(*at)->next) {
     ticker *found = *at;
@@ -100,6 +102,7 @@ static ticker *take(example *owner, bool any) {
   return NULL;
 }
 
+// Joins the threads of finished tickers. With `all`, cancels and joins all tickers.
 static void stop(example *owner, bool all) {
   for (;;) {
     pthread_mutex_lock(&owner->lock);

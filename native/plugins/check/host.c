@@ -26,7 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static answer last;
 static uint8_t *last_bytes;
-/** Each message and each stream has its own number. Answers to any other number are stale. */
+/** The number of the last message, and of the last stream. Answers to other messages and events for other streams are stale. */
 static uint64_t asked_number, stream_number;
 
 typedef struct event {
@@ -48,8 +48,8 @@ static bool copy_name(char to[64], clearway_text from) {
   return true;
 }
 
-// Reads a plugin's content. A null content has no bytes. A memory without data means the whole memory. Returns false for impossible
-// bytes.
+// Checks the content that a plugin passes, and copies it to `*content`. A null pointer is null content. A memory without `data` means the
+// whole memory. Returns false if the bytes have an impossible address or length.
 static bool read_content(const clearway_content *given, clearway_content *content) {
   clearway_view view;
   *content = given == NULL ? (clearway_content){0} : *given;
@@ -116,7 +116,7 @@ static clearway_status wanted(clearway_reply reply) {
   return is ? CLEARWAY_OK : CLEARWAY_STALE;
 }
 
-// Answers each message with the message itself, on the calling thread.
+// Answers each message of the plugin with the message itself, on the calling thread.
 static clearway_status send_to_host(clearway_plugin_id id, clearway_text channel, const clearway_content *content,
                                     clearway_on_answer on_answer, void *context) {
   clearway_content read;
@@ -198,7 +198,7 @@ void host_open(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library == NULL ? NULL : dlsym(library, "clearway_plugin_init");
   clearway_init init;
-  // ISO C has no conversion from an object pointer to a function pointer. POSIX has one.
+  // ISO C has no conversion from an object pointer to a function pointer, so this copies the pointer's bytes. POSIX allows it.
   memcpy(&init, &symbol, sizeof init);
   plugin = (clearway_plugin){.size = sizeof plugin, .id = {PLUGIN}};
   if (symbol != NULL && init(&table, &plugin) == CLEARWAY_OK && plugin.abi_major == CLEARWAY_ABI_MAJOR) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `plugin-check LIBRARY ...` checks each example plugin against the README.md of native/plugins. The exit status is 1 if a check fails.
+// `plugin-check LIBRARY ...` checks that each library behaves as native/plugins/README.md describes. The exit status is 1 if a check
+// fails.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static const char *library;
 
 static void expect(bool holds, const char *what) {
   if (holds) return;
-  // Only the first errors are printed, because each of a hundred frames may have several.
+  // Prints only the first 20 errors, because each of a hundred frames may have several.
   if (wrong++ < 20) fprintf(stderr, "%s: %s\n", library, what);
 }
 
@@ -22,7 +23,7 @@ static bool is(answer given, const void *bytes, size_t size) {
 }
 
 static void check_memset(void) {
-  // memset([bytes of 3, 7])
+  // The call memset([bytes 1 2 3, 7]).
   static const uint8_t call[] = "\x07\x06memset\x0c\x02\x08\x03\x01\x02\x03\x03\x07\0\0\0";
   expect(is(host_send("memset/method", call, sizeof call - 1, none, none), "\0\x08\x03\x07\x07\x07", 6), "memset/method gives bytes");
   expect(host_send("memset/method", call, 9, none, none).status == CLEARWAY_INVALID_ARGUMENT, "memset/method refuses half a call");
@@ -59,13 +60,13 @@ static void check_echo(void) {
   expect(is(host_send("echo/json", json, sizeof json - 1, none, none), "[[1,\"\xc3\xa9\"]]", 10), "echo/json");
   expect(host_send("echo/method", "\x0f", 1, none, none).status == CLEARWAY_INVALID_ARGUMENT, "echo/method refuses what is no call");
   expect(host_send("echo/standard", "\x0f", 1, none, none).status == CLEARWAY_INVALID_ARGUMENT, "echo/standard refuses what is no value");
-  // More values than fit on the stack.
+  // The message has more values than fit into the plugin's array on the stack.
   uint8_t many[3005] = {0x0c, 0xfe, 3001 & 255, 3001 >> 8};
   expect(is(host_send("echo/standard", many, sizeof many, none, none), many, sizeof many), "echo/standard of three thousand nulls");
 }
 
 static void check_sensor(void) {
-  // {"rate": 0, "count": 1000}
+  // The map {"rate": 0, "count": 1000}.
   static const uint8_t arguments[] = "\x0d\x02\x07\x04rate\x03\0\0\0\0\x07\x05" "count\x03\xe8\x03\0\0";
   expect(host_listen("sensor", arguments, sizeof arguments - 1, 16) == CLEARWAY_OK, "sensor takes its arguments");
   uint64_t reading[3];
@@ -82,7 +83,7 @@ static void check_sensor(void) {
 }
 
 static void check_frames(void) {
-  // {"width": 64, "height": 48, "rate": 0}
+  // The map {"width": 64, "height": 48, "rate": 0}.
   static const uint8_t arguments[] = "\x0d\x03\x07\x05width\x03\x40\0\0\0\x07\x06height\x03\x30\0\0\0\x07\x04rate\x03\0\0\0\0";
   const uint32_t moved[] = {5, 30, 20, 1};
   expect(is(host_send("frames/pointer", moved, sizeof moved, none, none), NULL, 0), "frames/pointer takes 16 bytes");
@@ -95,7 +96,7 @@ static void check_frames(void) {
     expect(pixels[0] == 0x31464c43 && pixels[1] == frame, "frames are stamped with their number");
     expect(memcmp(pixels + 2, moved, sizeof moved) == 0, "frames are stamped with the pointer");
     expect(pixels[20 * 64 + 30] == 0xff0000ffu, "the pointer is drawn");
-    // Away from the pointer, only the bar differs from the gradient, and the bar keeps its width: a slab keeps no old drawing.
+    // In a row without the cross, only the bar is white. If a slab kept an older bar, the row would have more white pixels.
     unsigned white = 0;
     for (unsigned x = 0; x < 64; x++) white += pixels[40 * 64 + x] == 0xfff0f0f0u;
     expect(white == 4, "the bar is drawn once");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// References with generations. A handle has the slot's index in the lower half, and the number of the slot's uses in the upper half.
+// Counted references to memory, with generations. The lower half of a handle is the index of a slot. The upper half is the slot's
+// generation: how often the slot was used.
 #include "memory.h"
 
 #include <pthread.h>
@@ -25,13 +26,14 @@ static struct {
   block *block;
 } slots[SLOTS];
 
-// Returns the block of a handle, or null for a stale handle. Call it with `lock` held.
+// Returns the block of a handle, or null if the handle is stale. The caller must hold `lock`.
 static block *find(clearway_memory memory) {
   const uint32_t slot = (uint32_t)memory.handle;
   if (slot >= SLOTS || slots[slot].block == NULL || slots[slot].generation != memory.handle >> 32) return NULL;
   return slots[slot].block;
 }
 
+// Makes a reference to a block. Returns 0 if all slots are in use. The caller must hold `lock`.
 static clearway_memory refer(block *to) {
   for (uint32_t slot = 0; slot < SLOTS; slot++) {
     if (slots[slot].block != NULL) continue;
@@ -74,7 +76,7 @@ clearway_status memory_allocate(clearway_plugin_id plugin, size_t size, uint32_t
   if (size > (size_t)1 << 32) return CLEARWAY_TOO_LARGE;
   uint8_t *data = malloc(size > 0 ? size : 1);
   if (data == NULL) return CLEARWAY_OUT_OF_MEMORY;
-  // Reused memory may contain anything. This pattern exposes plugins that rely on zeros.
+  // Unless zeros are requested, fills the memory with a pattern, to detect plugins that rely on zeros.
   memset(data, flags & CLEARWAY_MEMORY_ZEROED ? 0 : 0xa5, size);
   const clearway_status status = memory_adopt(plugin, data, size, 0, free_data, NULL, view);
   if (status != CLEARWAY_OK) free(data);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A caller's signal may be any object: its getters and methods may throw, call back into the plugin, or lie.
+// Reads and watches the AbortSignal of a caller. A caller may pass any object as its signal. The object's getters and methods may throw,
+// may call the plugin again, and may return wrong values.
 
 import { invalid } from "./error.js";
 
-/** Throws `invalid-argument` for anything but an AbortSignal and undefined. */
+/** Throws `invalid-argument` unless `signal` is undefined or has a method `addEventListener`. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function")
     throw invalid("signal", "an AbortSignal", signal);
 }
 
-/** Returns the reason of a signal that has aborted, else undefined. A signal that cannot be read counts as aborted. Never throws. */
+/**
+ * Returns the reason of a signal that has aborted. Returns undefined if it has not aborted. If reading the signal throws, the signal counts
+ * as aborted, and the thrown value is the reason. Never throws.
+ */
 export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | undefined {
   try {
     return signal?.aborted ? { reason: reasonOf(signal) } : undefined;
@@ -26,17 +30,21 @@ function reasonOf(signal: AbortSignal): unknown {
   }
 }
 
-// One listener per signal, however many calls and streams share it: Node warns of a leak from the eleventh listener on.
+// A signal that calls or streams use. It has one listener for all of them, because Node warns of a leak when a signal has more than ten
+// listeners.
 interface Watched {
+  /** The callbacks of the calls and streams. */
   readonly told: Set<(reason: unknown) => void>;
+  /** The listener that was added to the signal. */
   readonly listener: () => void;
 }
 
 const watched = new WeakMap<AbortSignal, Watched>();
 
 /**
- * Calls `told` once with the reason when the signal aborts, or at once if it has aborted. A signal that throws counts as aborted, with
- * what it threw. Returns a function that cancels this; calling it again does nothing. Neither function throws.
+ * Calls `told` once with the reason when the signal aborts. If the signal has already aborted, calls `told` at once. If the signal throws,
+ * it counts as aborted, and the thrown value is the reason. Returns a function that removes the callback. Further calls of that function
+ * do nothing. Neither function throws.
  */
 export function onAbort(signal: AbortSignal, told: (reason: unknown) => void): () => void {
   const aborted = abortOf(signal);
@@ -64,7 +72,7 @@ function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
       try {
         each(reason);
       } catch (error) {
-        // An error of one callback must not stop the others.
+        // An error of one callback must not prevent the calls of the others.
         queueMicrotask(() => {
           throw error;
         });
@@ -72,14 +80,15 @@ function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
     }
   };
   const made: Watched = { told, listener: () => abort(reasonOf(signal)) };
-  // First, so that a signal which calls back into the plugin finds its listener.
+  // Stores the listener before adding it. If `addEventListener` calls the plugin again, `onAbort` then finds the listener.
   watched.set(signal, made);
   try {
     signal.addEventListener("abort", made.listener, { once: true });
   } catch (reason) {
     abort(reason);
   }
-  // The signal may have called the listener, or thrown, after it added it.
+  // If `addEventListener` has called the listener or has thrown, no callback is left. The signal may have added the listener nevertheless,
+  // so this removes it.
   if (told.size === 0) unlisten(signal, made.listener);
   return made;
 }
@@ -88,6 +97,6 @@ function unlisten(signal: AbortSignal, listener: () => void): void {
   try {
     signal.removeEventListener("abort", listener);
   } catch {
-    // An event that still arrives finds nothing to call.
+    // The signal keeps its listener. If the signal aborts later, the listener finds no callback to call.
   }
 }

@@ -10,27 +10,30 @@ import { NativeError } from "./error.js";
  */
 export type ViewKind = "shared" | "detachable" | "copied";
 
-/** The runtime's features for memory that crosses between JavaScript and native code. */
+/** The features of the runtime for memory that crosses between JavaScript and native code. */
 export interface NativeFeatures {
-  /** How native memory becomes a SharedArrayBuffer: with Node-API, with V8's own functions, or not at all. */
+  /** The way in which native memory becomes a SharedArrayBuffer. It is Node-API, V8's own functions, or none. */
   mapping: "node-api" | "v8" | "none";
-  /** Whether native code may keep JavaScript's memory beyond a call. */
+  /** Whether native code may use JavaScript's memory after a call has returned. */
   keeps: boolean;
 }
 
-/** The core's number of a memory or of a reply. The core refuses a stale number. */
+/** The number by which the core knows a memory or a reply. The core refuses the numbers of released memories and of answered replies. */
 export type Slot = number;
 
-/** A message in the addon's form: nothing for null, bytes, or a memory's number. The numbers of attached memories follow. */
+/**
+ * A message in the addon's form. `bytes` is undefined for a null message; otherwise it has the bytes or a memory's number. `attached` has
+ * the numbers of the attached memories.
+ */
 export type Given = [bytes?: Uint8Array | Slot | undefined, attached?: Float64Array];
 
-/** The functions of the addon, native/crates/node. All are internal, and all refuse wrong arguments. */
+/** The functions of the addon (native/crates/node). They are internal, and check their arguments. A `port` is an opened plugin. */
 export interface Addon {
   features(): NativeFeatures;
   /**
-   * Loads a plugin. The addon writes later records to `heads` and `body` (see `record.ts`), and answers of direct calls to `answerHeads`
-   * and `answerBody`. It calls `onWake` on this thread when there are records to drain. A returned number is a status of clearway.h. The
-   * first record of the answer buffers then has the error text.
+   * Opens a plugin, and returns its port. `drain` writes records to `heads` and `body`; `record.ts` describes them. `call` writes its
+   * answer to `answerHeads` and `answerBody`. The addon calls `onWake` on this thread when there are records to drain. On failure, `open`
+   * returns a status of clearway.h, and the first answer record has the error text.
    */
   open(
     path: string,
@@ -40,20 +43,27 @@ export interface Addon {
     answerBody: Uint8Array,
     onWake: () => void,
   ): object | number;
-  /** Closes the plugin on a separate thread. A closed record follows. */
+  /** Closes the plugin on a separate thread. A record of kind `closed` follows. */
   close(port: object): void;
   /** Sets whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
-  /** Returns the number of a channel's line, for `call`. The number is valid as long as the port. */
+  /** Prepares direct calls of a channel. Returns the number of its line, for `call`. The number is valid as long as the port. */
   direct(port: object, channel: string): number;
   /**
-   * Calls a channel's handler at once, on this thread. Returns undefined for a null answer, and 1 after writing the answer as the first
-   * record. With `keeps`, JavaScript keeps the memory that it sends, and the result is true if the answer is that whole memory.
+   * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Writes any other answer to the first
+   * answer record and returns 1. With `keeps`, JavaScript keeps its reference to the memory that it sends. In this case, `call` returns
+   * true if the answer is that whole memory.
    */
   call(line: number, ...given: Given | [lent: Slot, none: undefined, keeps: true]): 1 | true | undefined;
-  /** Sends to the plugin's own threads. A reply record with this `call` follows. Returns a status. */
+  /** Sends a message. A record of kind `reply` with the id `call` follows. Returns a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
+  /** Tells the plugin that the caller of `send` no longer waits. */
   cancel(port: object, call: number): void;
+  /**
+   * Listens to a channel's events. Records of kind `event` and one of kind `end` follow, with the id `stream`. `items` and `bytes` limit
+   * the events that wait. `policy` is a number of `CLEARWAY_WHEN_FULL_...`. `credit` is the number of events that may be drained before
+   * `grant`. `told` has the arguments for the source. Returns a status.
+   */
   listen(
     port: object,
     channel: string,
@@ -64,26 +74,30 @@ export interface Addon {
     credit: number,
     told?: Uint8Array | Slot,
   ): number;
+  /** Allows `items` more events of a stream to be drained. */
   grant(port: object, stream: number, items: number): void;
+  /** Cancels a stream, and drops its waiting events. */
   unlisten(port: object, stream: number): void;
   /** Answers a message of the plugin. Returns a status. */
   answer(port: object, reply: Slot, status: 0, ...given: Given): number;
   answer(port: object, reply: Slot, status: number, text: string): number;
-  /** Writes as many waiting records as fit, and returns their number. */
+  /** Writes as many records as fit, and returns their number. Returns 0 if nothing waits. */
   drain(port: object): number;
-  /** Allocates native memory of `size` bytes. Returns a negative number, the negated status, on failure. */
+  /** Allocates native memory of `size` bytes. Returns the memory's number, or on failure the negated status. */
   allocate(port: object, size: number): Slot;
   /**
-   * Keeps the memory of a view while native code may use it. A returned record with `id` follows. A negative result is a negated status.
-   * The result is 0 if the memory cannot be kept: this Node cannot do it, or the buffer is resizable and may shrink.
+   * Lends a view's memory to native code, and returns the memory's number. When native code has released the memory, a record of kind
+   * `returned` with `id` follows. Returns the negated status on failure. Returns 0 if the memory cannot be kept, because this Node cannot
+   * keep memory or because the buffer is resizable and may shrink.
    */
   lend(port: object, bytes: Uint8Array, id: number): Slot;
+  /** Returns the size of a memory in bytes. Returns -1 if it was released. */
   size(port: object, slot: Slot): number;
-  /** Returns a buffer over the memory. Returns undefined if this runtime has no views of that kind. */
+  /** Returns a buffer over the memory. Returns undefined if this runtime has no views of that kind, or if the memory was released. */
   view(port: object, slot: Slot, kind: ViewKind): ArrayBuffer | SharedArrayBuffer | undefined;
-  /** Releases this side's reference. Empties `buffer` if it is an ArrayBuffer over the memory. Returns a status. */
+  /** Releases JavaScript's reference. Detaches `buffer` if it is an ArrayBuffer. Returns a status. */
   release(port: object, slot: Slot, buffer?: ArrayBufferLike): number;
-  /** Reports to the garbage collector a change of memory that it does not count. */
+  /** Reports to the garbage collector that native memory, which it does not count itself, has grown or shrunk by `bytes`. */
   adjust(port: object, bytes: number): void;
   stats(port: object): Record<string, number>;
 }
@@ -93,7 +107,7 @@ const place = (): string =>
 
 let loaded: Addon | undefined;
 
-/** Returns the addon, and loads it on first use. Throws `addon-missing` if the addon was not built. */
+/** Returns the addon. The first call loads it. Throws `addon-missing` if the addon was not built, or if it cannot be loaded. */
 export function addon(): Addon {
   if (loaded) return loaded;
   const path = place();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Serves a plugin's channels at an endpoint of `clearway/channel`, or as one.
+ * Connects a plugin's channels with endpoints of `clearway/channel`.
  *
  * @module clearway-native/channel
  */
@@ -20,28 +20,30 @@ import type { Plugin } from "./plugin.js";
 
 /** The channels of a plugin that an endpoint serves. */
 export interface ServedChannels {
-  /** Channels of messages and methods, with any codec. Their bytes are passed on unchanged. */
+  /** The names of the channels for messages and method calls. They may use any codec, because their bytes are passed on unchanged. */
   messages?: readonly string[];
-  /** Channels of events by name, each with the codec of its events. Events are decoded here and encoded again for the endpoint. */
+  /** The channels of events by name, each with the codec of its events. The events are decoded, and encoded again for the endpoint. */
   events?: Readonly<Record<string, MessageCodec<unknown>>>;
-  /** Channels of the plugin's own messages, which the endpoint's other end handles. */
+  /** The names of the channels for the plugin's own messages. The endpoint's other end handles these messages. */
   asks?: readonly string[];
-  /**
-   * The maximum number of events that wait in native code per listener. Default: 64. `whenFull` decides which events are lost beyond
-   * that. Default: `wait`.
-   */
+  /** The maximum number of events that wait in native code, per listener. Default: 64. */
   items?: number;
+  /** The policy for events beyond `items`. Default: `wait`. */
   whenFull?: WhenFull;
 }
 
 /**
- * Serves a plugin at an endpoint. The endpoint's other end, in this thread (`memoryPair`), in a worker or behind a socket, calls the
- * plugin's channels, listens to its events and handles its messages. A null message becomes a message without bytes.
+ * Serves a plugin at an endpoint. The endpoint's other end can then call the plugin's channels, listen to its events and handle its
+ * messages. The other end may be on this thread (`memoryPair`), in a worker or behind a socket. A null message becomes a message without
+ * bytes.
  *
- * Messages of 16 KiB and more cross without a copy if the plugin was loaded with `views: "shared"` and both ends can have shared memory.
- * The other end then sees the native memory itself. The memory stays allocated until that end has released it. Otherwise each answer of
- * the plugin is copied once, and its memory is freed at once. Messages to the plugin are lent to it.
- * Disposing ends the service; plugin and endpoint stay open. Throws `invalid-argument` for a channel that is already served.
+ * Messages from the plugin of 16 KiB and more cross without a copy if two conditions hold: the plugin was loaded with `views: "shared"`,
+ * and both ends can use shared memory. The other end then sees the native memory itself, which stays allocated until that end has
+ * released it. Otherwise each answer of the plugin is copied once, and its native memory is released at once. Messages to the plugin are
+ * lent to it.
+ *
+ * Disposing the result ends the service. The plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is already
+ * served.
  */
 export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable {
   const served: Disposable[] = [];
@@ -62,7 +64,7 @@ export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: Served
     for (const name of channels.asks ?? []) {
       const there = endpoint.messages(name, binaryCodec);
       served.push(
-        // `send` encodes before it returns, and the message is released only after the answer. No copy is needed.
+        // Needs no copy: `send` encodes the bytes before it returns, and the plugin's message is released only after the answer.
         plugin.handle(name, async ({ bytes }) => (await there.send(bytes ?? new Uint8Array())) ?? null),
       );
     }
@@ -74,10 +76,10 @@ export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: Served
 }
 
 /**
- * Returns an endpoint on this thread whose other end is the plugin. Channels have codecs, schemas, deadlines and outcomes, as with any
- * other end. Serves `channels` as {@link servePlugin} does, with the same copies. If the plugin closes, calls fail as remote errors, but
- * the endpoint stays open. If the endpoint closes, the plugin's own messages find no handler, but the plugin stays open. Rejects with
- * `invalid-argument`.
+ * Returns an endpoint on this thread whose other end is the plugin. Its channels have codecs, schemas, deadlines and outcomes, as those of
+ * every endpoint. Serves `channels` as {@link servePlugin} does, with the same copies. If the plugin closes, calls fail as remote errors,
+ * and the endpoint stays open. If the endpoint closes, the plugin's own messages find no handler, and the plugin stays open. Rejects with
+ * `invalid-argument` for a channel that is already served.
  */
 export async function pluginEndpoint(
   plugin: Plugin,
@@ -108,13 +110,13 @@ async function send(
     answer.release();
     return own ?? undefined;
   } catch (error) {
-    // A method's reply without bytes means "not implemented".
+    // A reply without bytes tells the caller of a method that the method is not implemented.
     if ((error as { code?: unknown }).code === "not-implemented") return undefined;
     throw error;
   }
 }
 
-/** Returns bytes that stay valid after the message's release: shared memory itself, or a copy of other native memory. */
+/** Returns a message's bytes so that they stay valid after the message's release. Copies native memory unless it is shared. */
 function kept({ bytes, memory }: NativeMessage): Uint8Array | null {
   return memory === undefined || memory.kind === "shared" ? bytes : (bytes?.slice() ?? null);
 }
@@ -129,7 +131,7 @@ async function* events(
 ): AsyncGenerator<unknown> {
   const told = standardMessageCodec.encode(args);
   for await (const event of plugin.channel(channel).listen({ arguments: told, items, whenFull, signal })) {
-    // Decoding copies. Bytes of the binary codec are not copied if their memory is shared.
+    // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `kept` does not copy shared memory.
     const value = codec.name === "binary" ? kept(event) : codec.decode(event.bytes ?? new Uint8Array());
     event.release();
     yield value;

@@ -5,17 +5,18 @@ import { Message, type NativeMessage, nullMessage } from "./message.js";
 import { bodyBytes, field, headsMax, kind, stride } from "./record.js";
 
 const decoder = new TextDecoder();
-// Above this size, a copy in C++ is faster than a loop in JavaScript (measured with 8 to 64 bytes in Node 20).
+// The maximum number of bytes that a loop copies. For more bytes, `slice`, which copies in C++, is faster (measured with 8 to 64 bytes in
+// Node 20).
 const loopBytesMax = 32;
 
-/** The buffers into which the addon writes records, and functions to read them. */
+/** The buffers into which the addon writes records, and methods that read the records. */
 export class Records {
   readonly heads = new Float64Array(headsMax * stride);
   readonly body = new Uint8Array(bodyBytes);
 
   constructor(
     readonly home: MemoryHome,
-    /** Returns the view that was lent under a number. */
+    /** Returns the view that was lent under the number `id`. */
     readonly lent: (id: number) => Uint8Array | undefined,
   ) {}
 
@@ -23,13 +24,13 @@ export class Records {
     return this.heads[record * stride + field[name]] as number;
   }
 
-  /** Returns a record's text: an error, a log entry, or the name of a message's channel. */
+  /** Returns a record's text. It is an error's text, a log line, or the name of a message's channel. */
   text(record: number): string {
     const at = this.get(record, "textAt");
     return decoder.decode(this.body.subarray(at, at + this.get(record, "text")));
   }
 
-  /** Returns a record's message. Its attachments are in the records after it. */
+  /** Returns a record's message. The records after it have the message's attachments. */
   message(record: number): NativeMessage {
     const size = this.get(record, "size");
     const attached = this.get(record, "attached");
@@ -39,12 +40,13 @@ export class Records {
     const attachments = attached === 0 ? undefined : this.#attached(record + 1, attached);
     if (size < 0) return new Message(null, undefined, 0, 0, attachments);
     if (slot === 0) {
-      // Copied twice: into the queue (unless the bytes came from memory), and from the record here. The ledger counts one copy.
+      // The bytes are at most 63. They were copied into the queue and into the record's body, and are copied again here. The ledger counts
+      // these copies as one.
       enterCopy(this.home.fromNative, "no-memory", size);
       return new Message(this.#copy(at, size), undefined, 0, 0, attachments);
     }
     if (slot < 0) {
-      // The plugin returns JavaScript's own memory: the lent view, or a part of it.
+      // The bytes are in a view that JavaScript has lent. They are the whole view or a part of it.
       this.home.fromNative.sharedBytes += size;
       return new Message(this.#own(this.lent(-slot), at, size), undefined, 0, 0, attachments);
     }
@@ -54,8 +56,8 @@ export class Records {
   }
 
   /**
-   * Returns the lent view or a part of it. Returns undefined if JavaScript has transferred the buffer. Reading such a message then
-   * throws.
+   * Returns the lent view, or the part of it with the message's bytes. Returns undefined if JavaScript has transferred the view's buffer.
+   * Reading the message's bytes then throws.
    */
   #own(view: Uint8Array | undefined, at: number, size: number): Uint8Array | undefined {
     if (view === undefined || view.byteLength === size) return view;
@@ -74,6 +76,6 @@ export class Records {
   }
 }
 
-/** Returns the number of records that belong to a message, including its own record. */
+/** Returns the number of records of a message: its own record and those of its attachments. */
 export const recordsOf = (records: Records, record: number): number =>
   records.get(record, "kind") === kind.attached ? 1 : 1 + records.get(record, "attached");

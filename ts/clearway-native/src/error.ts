@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Every code that a {@link NativeError} may carry. A test compares the list, and each code's comment, with `spec/errors.md`. */
+/** Every code that a {@link NativeError} may have. A test compares the codes and their comments with `spec/errors.md`. */
 export const nativeErrorCodes = [
   /** an argument or an option is out of its range; the message names it and its value */
   "invalid-argument",
@@ -47,10 +47,10 @@ export const nativeErrorCodes = [
 /** One of the codes of {@link nativeErrorCodes}. */
 export type NativeErrorCode = (typeof nativeErrorCodes)[number];
 
-/** An error of this package. Distinguish errors by {@link NativeError.code}, never by the message. */
+/** An error of this package. Distinguish errors by {@link NativeError.code}, not by their message. */
 export class NativeError extends Error {
   override readonly name = "NativeError";
-  /** The kind of error, from a closed list. */
+  /** The kind of the error. */
   readonly code: NativeErrorCode;
 
   constructor(code: NativeErrorCode, message: string, options?: ErrorOptions) {
@@ -59,13 +59,13 @@ export class NativeError extends Error {
   }
 }
 
-/** Returns `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
+/** Makes the error `invalid-argument` for a wrong value. Its message has the form `name must be …: name=value`. */
 export function invalid(name: string, must: string, value: unknown): NativeError {
   const shown = typeof value === "string" ? JSON.stringify(value) : textOf(value);
   return new NativeError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
 }
 
-/** Returns a thrown value as a text. Never throws, because the caller must get an error even if a message is unreadable. */
+/** Returns the text of a thrown value. Never throws, even if the value's message cannot be read. */
 export function textOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown);

@@ -5,59 +5,69 @@ import type { NativeMessage } from "./message.js";
 import type { Payload } from "./payload.js";
 import type { Port, StreamSink } from "./port.js";
 
-/** The policy of a full queue: the source waits, the stream fails, or the oldest or newest event is dropped. */
+/**
+ * The policy when a stream's queue is full. With `wait`, the source waits. With `fail`, the stream ends with the error `overflow`. With
+ * `dropOldest` or `dropNewest`, the oldest or the newest event is dropped.
+ */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Options of a channel's `listen`. */
 export interface ListenOptions {
-  /** Arguments for the source. Default: null. */
+  /** The arguments for the source. Default: null. */
   arguments?: Payload;
   /**
-   * The maximum number of events that wait on the native side. As many again may wait on JavaScript's side. Default: 64. Use 1024 for
-   * very frequent small events, because more events then share the cost of a batch.
+   * The maximum number of events that wait on the native side. The same number of events may wait on JavaScript's side. Default: 64. For
+   * very frequent small events, use 1024. More events then share the cost of one batch.
    */
   items?: number;
   /**
-   * The maximum number of bytes that wait on the native side. A single event may be larger. Default: 64 MiB, which is eight frames of
-   * 1080p.
+   * The maximum number of bytes that wait on the native side. A single event may be larger. Default: 64 MiB, which has room for eight
+   * frames of 1080p.
    */
   bytes?: number;
-  /** The policy of a full queue. Default: `wait`. */
+  /** The policy when the queue is full. Default: `wait`. */
   whenFull?: WhenFull;
-  /** Ends the stream. The iterator throws the signal's reason, or what the signal threw. */
+  /**
+   * Ends the stream when the signal aborts. The iterator then throws the signal's reason. If reading the signal throws, the iterator throws
+   * that value.
+   */
   signal?: AbortSignal;
 }
 
-/** Returns options that keep only the newest event: a new event replaces the waiting one. Use them for frames and sensors. */
+/** Returns options for a queue of one event. A new event replaces the event that waits. Use these options for frames and sensors. */
 export const latest = (): { items: number; whenFull: WhenFull } => ({ items: 1, whenFull: "dropOldest" });
 
 /**
- * Events of a plugin, in order. The reader owns each message. It must release messages with native memory, or declare them with `using`.
- * Leaving the loop cancels the source.
+ * The events of one stream, in order. The reader owns each message. The reader must release messages that have native memory, or declare
+ * them with `using`. Leaving a `for await` loop cancels the stream.
  */
 export interface NativeEvents extends AsyncIterableIterator<NativeMessage, undefined, void>, AsyncDisposable {
-  /** The number of events dropped so far by the chosen policy. */
+  /** The number of events that the policy has dropped so far. */
   readonly dropped: number;
-  /** Cancels the source and releases waiting events. */
+  /** Cancels the stream and releases its waiting events. */
   return(): Promise<IteratorResult<NativeMessage, undefined>>;
-  /** Returns the stream itself, which can be iterated once. */
+  /** Returns this object. It can be iterated once. */
   [Symbol.asyncIterator](): NativeEvents;
 }
 
-const policies: readonly WhenFull[] = ["wait", "fail", "dropOldest", "dropNewest"]; // the order of CLEARWAY_WHEN_FULL_...
+const policies: readonly WhenFull[] = ["wait", "fail", "dropOldest", "dropNewest"]; // in the order of CLEARWAY_WHEN_FULL_...
 const done = { value: undefined, done: true } as const;
 
+/** A pending call of `next`. */
 interface Reader {
   resolve(result: IteratorResult<NativeMessage, undefined>): void;
   reject(error: unknown): void;
 }
 
-/** How a stream fails. The error may be undefined: a signal's reason can be anything. */
+/** Contains the error of a failed stream. The error itself may be undefined, because a signal's reason can be any value. */
 interface Failure {
   readonly error: unknown;
 }
 
-/** Listens to a channel's events. Throws `invalid-argument` for wrong options. Refusals by the source are thrown by the iterator. */
+/**
+ * Listens to a channel's events. Throws `invalid-argument` for wrong options, and the signal's reason if the signal has aborted. If the
+ * source refuses the listener, the iterator throws the error.
+ */
 export function listen(port: Port, channel: string, options: ListenOptions): NativeEvents {
   const { items = 64, bytes = 64 << 20, whenFull = "wait", signal } = options;
   if (!(Number.isInteger(items) && items >= 1 && items <= 65_536)) throw invalid("items", "1 to 65536", items);
@@ -75,14 +85,17 @@ class Events implements NativeEvents, StreamSink {
   readonly #port: Port;
   readonly #stream: number;
   readonly #readers: Reader[] = [];
+  /** The number of events after which the reader gives new credit. */
   readonly #batch: number;
-  /** Removes the stream's listener from the signal. */
+  /** Removes the stream's callback from the signal. */
   #deaf: (() => void) | undefined;
+  /** The events that wait for the reader, from the index `#head` on. */
   #queue: NativeMessage[] = [];
   #head = 0;
+  /** The number of events that were read since the last credit. */
   #consumed = 0;
   #ended = false;
-  /** An error that no reader has received yet. */
+  /** The stream's error, until a reader has received it. */
   #failure: Failure | undefined;
 
   constructor(
@@ -91,7 +104,8 @@ class Events implements NativeEvents, StreamSink {
     at: { items: number; bytes: number; policy: number; given: Payload; signal: AbortSignal | undefined },
   ) {
     this.#port = port;
-    // Credit is returned in halves of the window. The source is then called rarely, and never stops for lack of credit.
+    // Gives new credit after half of the window was read. So there are few calls to native code, and the stream never runs out of credit
+    // while the reader keeps up.
     this.#batch = Math.max(1, at.items >> 1);
     this.#stream = port.listen(channel, [at.items, at.bytes, at.policy, at.items], at.given, this);
     if (at.signal) this.#deaf = onAbort(at.signal, (reason) => this.#stop({ error: reason }));
@@ -105,7 +119,7 @@ class Events implements NativeEvents, StreamSink {
     const value = this.#queue[this.#head];
     if (value !== undefined) {
       this.#head++;
-      // A fully read queue is emptied at once.
+      // When the last event was read, empties the queue, so that the array does not grow.
       if (this.#head === this.#queue.length) {
         this.#queue.length = 0;
         this.#head = 0;
@@ -175,7 +189,7 @@ class Events implements NativeEvents, StreamSink {
     this.#ended = true;
     this.#deaf?.();
     const [first, ...rest] = this.#readers.splice(0);
-    // An error rejects the first waiting reader, and only that one, as in any iterator.
+    // As in every iterator, an error rejects only the first pending call of `next`.
     if (first && failure) first.reject(failure.error);
     else {
       this.#failure = failure;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Native plugins in Node: loads libraries in Rust or C, calls them, lends them memory and reads their events. See `docs/native.md`.
+ * The module for native plugins in Node. A plugin is a library in Rust or C. The module loads plugins, calls them, lends them memory and
+ * reads their events. See `docs/native.md`.
  *
  * @module clearway-native
  */

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The reason for a copy of memory at the boundary. */
+/** The reason why bytes were copied between JavaScript and native code. */
 export type NativeCopyReason =
-  /** The other side gave bytes outside of a native memory. They are copied into the queue. */
+  /** The plugin sent bytes that are not in a native memory. The core copied them into its queue. */
   | "no-memory"
   /** The message has fewer than 4096 bytes. Copying them costs less than lending them. */
   | "small"
-  /** This version of Node cannot keep an ArrayBuffer's memory for native code, because the version is untested. */
+  /**
+   * The addon cannot keep an ArrayBuffer's memory for native code. It was not tested with this version of Node, or it was built without a
+   * C++ compiler.
+   */
   | "not-kept"
   /** The ArrayBuffer is resizable, so JavaScript could shrink it while native code uses it. */
   | "resizable"
-  /** This runtime allows no views of native memory (Electron, or `views: "copied"`). */
+  /** JavaScript cannot view native memory: the runtime does not allow it (Electron), or the option is `views: "copied"`. */
   | "not-viewed";
 
-/** The bytes that crossed in one direction. */
+/** The numbers of bytes that crossed in one direction. */
 export interface NativeLedgerSide {
-  /** Bytes that both sides saw at the same time: shared, or lent during a call. */
+  /** The number of bytes that both sides could see at the same time, because their memory was shared or lent. */
   sharedBytes: number;
-  /** Bytes that changed owner without a copy: an ArrayBuffer over native memory. */
+  /** The number of bytes that changed their owner without a copy. An ArrayBuffer over native memory is moved. */
   movedBytes: number;
-  /** Bytes that were copied; `copies` has the reasons. */
+  /** The number of bytes that were copied. */
   copiedBytes: number;
+  /** The number of copies and their bytes, by reason. */
   copies: Partial<Record<NativeCopyReason, { count: number; bytes: number }>>;
 }
 
-/** The ledgers of both directions. A snapshot, which does not change afterwards. */
+/** The ledgers of both directions. A ledger in a plugin's `stats()` is a copy, which does not change afterwards. */
 export interface NativeLedger {
   toNative: NativeLedgerSide;
   fromNative: NativeLedgerSide;
@@ -32,6 +36,7 @@ export interface NativeLedger {
 
 export const emptySide = (): NativeLedgerSide => ({ sharedBytes: 0, movedBytes: 0, copiedBytes: 0, copies: {} });
 
+/** Enters a copy of `bytes` bytes into the ledger. */
 export function enterCopy(side: NativeLedgerSide, reason: NativeCopyReason, bytes: number): void {
   side.copiedBytes += bytes;
   side.copies[reason] ??= { count: 0, bytes: 0 };

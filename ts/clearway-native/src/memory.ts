@@ -3,42 +3,45 @@ import type { Addon, Slot, ViewKind } from "./addon.js";
 import { NativeError } from "./error.js";
 import { enterCopy, type NativeLedgerSide } from "./ledger.js";
 
-/** The interface that native memory needs of its plugin. */
+/** The properties of the plugin that native memory uses. */
 export interface MemoryHome {
   readonly addon: Addon;
   readonly port: object;
   readonly views: ViewKind;
   readonly fromNative: NativeLedgerSide;
+  /** The number of memories that the garbage collector released. */
   leaked: number;
 }
 
+/** The memory to release, for the registry below. */
 interface Net {
   home: MemoryHome;
   slot: Slot;
 }
 
-// Releases memory whose owner did not call `release()`. Does not detach the buffer, because a view may outlive the memory's object.
+// After a `NativeMemory` was collected without a call of `release()`, releases its memory. Does not detach the buffer, because code may
+// still use a view of it.
 const net = new FinalizationRegistry<Net>(({ home, slot }) => {
   home.leaked++;
   home.addon.release(home.port, slot);
 });
 
-// The garbage collector does not count the native memory of a SharedArrayBuffer. `adjust` reports the memory to the collector. This
-// registry reverts the report.
+// The garbage collector does not count the native memory of a SharedArrayBuffer, so `#look` reports it with `adjust`. After the buffer was
+// collected, this registry reports that the memory is gone.
 const outside = new FinalizationRegistry<{ home: MemoryHome; size: number }>(({ home, size }) => {
   home.addon.adjust(home.port, -size);
 });
 
 /**
- * Native memory, viewed from JavaScript without a copy if the runtime supports that. End its use with `using` or `release()`. A
- * `detachable` view is then empty, and a native slab is free for its next use. If the owner forgets the release, the garbage collector
- * does it later, and the plugin's `stats().leaked` counts it.
+ * Native memory that JavaScript can view, without a copy if the runtime supports that. End its use with `using` or `release()`. A
+ * `detachable` view is then empty, and the native memory can be reused at once. If its owner does not release the memory, the garbage
+ * collector releases it later. The plugin's `stats().leaked` counts such memories.
  *
- * A `shared` view cannot be detached, because another thread may be reading it. After the release `bytes` throws, but earlier views stay
- * readable. The memory is reused only after every thread has dropped its views.
+ * A `shared` view cannot be detached, because another thread may be reading it. After the release, `bytes` throws, but views that were
+ * read before stay valid. The memory is reused only after every thread has dropped its views.
  */
 export class NativeMemory implements Disposable {
-  /** Size in bytes. */
+  /** The size in bytes. */
   readonly size: number;
   readonly #home: MemoryHome;
   #slot: Slot | undefined;
@@ -53,13 +56,13 @@ export class NativeMemory implements Disposable {
     net.register(this, { home, slot }, this);
   }
 
-  /** The kind of view. The first use of `bytes` or `kind` creates the view. */
+  /** The kind of the view. Reading `kind` or `bytes` for the first time creates the view. Throws `released` after the release. */
   get kind(): ViewKind {
     void this.bytes;
     return this.#kind as ViewKind;
   }
 
-  /** A view of all the memory: the same object each time. Throws `released` after the release. */
+  /** A view of the whole memory. It is the same object each time. Throws `released` after the release. */
   get bytes(): Uint8Array {
     if (this.#slot === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
@@ -67,11 +70,12 @@ export class NativeMemory implements Disposable {
     return this.#bytes;
   }
 
+  /** Whether `release()` was called. */
   get released(): boolean {
     return this.#slot === undefined;
   }
 
-  /** Releases this side's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
+  /** Releases JavaScript's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
   release(): void {
     const slot = this.#slot;
     if (slot === undefined) return;
@@ -87,7 +91,7 @@ export class NativeMemory implements Disposable {
     this.release();
   }
 
-  /** @internal The addon's number of the memory. Throws `released`. */
+  /** @internal The addon's number of the memory. Throws `released` after the release. */
   get slot(): Slot {
     if (this.#slot === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
@@ -113,7 +117,7 @@ export class NativeMemory implements Disposable {
   }
 }
 
-/** Kinds of view to try, in order. */
+/** The kinds of view to try, by the preferred kind, in the order of trying. */
 const fallbacks: Record<ViewKind, readonly ViewKind[]> = {
   shared: ["shared", "detachable", "copied"],
   detachable: ["detachable", "copied"],

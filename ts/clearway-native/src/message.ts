@@ -3,26 +3,26 @@ import { NativeError } from "./error.js";
 import type { NativeMemory } from "./memory.js";
 
 /**
- * A plugin's message: bytes or null, and attached memories. `using` or `release()` returns its native memory at once. Without native
- * memory, they do nothing.
+ * A message, an answer or an event of a plugin: bytes or null, and attached memories. `using` or `release()` releases its native memory at
+ * once. If the message has no native memory, they do nothing.
  */
 export interface NativeMessage extends Disposable {
   /**
-   * The message's bytes, or null for a null message. If `memory` is undefined, the bytes are JavaScript's own; otherwise they view the
-   * memory. Throws `released` after the release, or if JavaScript has transferred the buffer of the lent memory.
+   * The message's bytes, or null for a null message. The bytes are a view of `memory`, or JavaScript's own if `memory` is undefined. Throws
+   * `released` after native memory was released. Throws `released` also if the bytes are in lent memory whose buffer was transferred.
    */
   readonly bytes: Uint8Array | null;
-  /** The native memory of the bytes. Undefined if the bytes are JavaScript's own. */
+  /** The native memory that contains the bytes. Undefined if the bytes are JavaScript's own. */
   readonly memory: NativeMemory | undefined;
-  /** The attached memories. None of them is copied. */
+  /** The attached memories. They are not copied. */
   readonly attachments: readonly NativeMessage[];
-  /** Releases the message's native memory. Further calls do nothing. */
+  /** Releases the native memory of the message and of its attachments. Calling it again does nothing. */
   release(): void;
 }
 
 const none: readonly NativeMessage[] = Object.freeze([]);
 
-/** A null message without attachments: the same object each time. */
+/** The null message without attachments. All such messages are this object. */
 export const nullMessage: NativeMessage = Object.freeze({
   bytes: null,
   memory: undefined,
@@ -64,7 +64,7 @@ export class Message implements NativeMessage {
 
   release(): void {
     this.memory?.release();
-    // Few messages have attachments, and an iterator costs as much as the rest of a call.
+    // Checks the length first: few messages have attachments, and making an iterator costs as much as the rest of a call.
     if (this.attachments.length > 0) for (const each of this.attachments) each.release();
   }
 

@@ -4,19 +4,19 @@ import { invalid } from "./error.js";
 import type { LentMemory } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
 
-/** A message to a plugin: JavaScript's own bytes, native memory, lent memory, or null. */
+/** The content of a message to a plugin: JavaScript's own bytes, native memory, lent memory, or null. */
 export type Payload = Uint8Array | NativeMemory | LentMemory | null;
 
-/** The memories attached to a message: at most 32. None of them is copied. */
+/** The memories attached to a message, at most 32. They are not copied. */
 export type Attachments = readonly (NativeMemory | LentMemory)[];
 
-/** Returns a payload in the addon's form. Throws `released`. */
+/** Returns a payload in the addon's form: undefined for null, bytes, or a memory's number. Throws `released` for released memory. */
 export const addressed = (payload: Payload): Uint8Array | Slot | undefined =>
   payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : slotOf(payload);
 
-/** Returns the addon's number of a memory. Throws `released`, and `invalid-argument` for any other value. */
+/** Returns the addon's number of a memory. Throws `released` for released memory, and `invalid-argument` for a value of another type. */
 export function slotOf(memory: NativeMemory | LentMemory): Slot {
-  const slot: unknown = memory?.slot; // throws `released`
+  const slot: unknown = memory?.slot;
   if (typeof slot !== "number") throw invalid("message", "a Uint8Array, memory, or null", memory);
   return slot;
 }

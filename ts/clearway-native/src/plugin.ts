@@ -15,89 +15,102 @@ import { statuses } from "./status.js";
 /** Options of `loadPlugin`. */
 export interface PluginOptions {
   /**
-   * The preferred kind of view of native memory. If the runtime does not support it, the next kind in the order `shared`, `detachable`,
-   * `copied` is used. Default: `detachable`, whose views end with their release. Use `shared` for memory that goes to worker threads.
+   * The preferred kind of view of native memory. If the runtime does not support this kind, the plugin uses the next kind in the order
+   * `shared`, `detachable`, `copied`. Default: `detachable`, whose views are empty after their release. Use `shared` for memory that goes
+   * to worker threads.
    */
   views?: ViewKind;
-  /** Receives the plugin's log: `level` 0 to 3, from debug to error. Default: warnings and errors go to stderr. */
+  /** Receives the plugin's log lines. `level` is 0 for debug, 1 for info, 2 for warning, 3 for error. Default: prints 2 and 3 to stderr. */
   onLog?(level: number, text: string): void;
 }
 
-/** Counters of one plugin instance. A snapshot. */
+/** The counters of one plugin instance, at one point in time. */
 export interface PluginStats {
-  /** The bytes that crossed, by the way in which they crossed. */
+  /** The numbers of bytes that were shared, moved and copied between JavaScript and native code. */
   ledger: NativeLedger;
   /** The number of native memories that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
   leaked: number;
-  /** Counters of the native side. */
+  /** The counters of the native side, by name. */
   native: Record<string, number>;
 }
 
 /** Options of a call to a plugin. */
 export interface SendOptions {
-  /** Memories attached to the message. */
+  /** The memories attached to the message. */
   attachments?: Attachments;
-  /** Rejects the call with the signal's reason. The plugin can check that the caller no longer waits. */
+  /** When the signal aborts, the call rejects with the signal's reason. The plugin can find out that the caller no longer waits. */
   signal?: AbortSignal;
 }
 
-/** One of a plugin's channels. It is cheap. Reuse it for further calls. */
+/** A channel of a plugin. Creating one is cheap. Reuse it for further calls, because its first `call` prepares the following ones. */
 export interface NativeChannel {
   readonly name: string;
   /**
-   * Calls the handler at once on this thread. Use it for direct handlers only. Copies nothing to native code, and allocates nothing if
-   * the answer is null. The handler may write to the message's bytes. Throws the handler's error, `no-handler`, and `not-direct` for a
-   * handler that runs on another thread or answers later.
+   * Calls the handler at once, on this thread. Use it only for direct handlers. Does not copy the message, and allocates nothing if the
+   * answer is null. The handler may write to the message's bytes. Throws the handler's error. Throws `no-handler` if the channel has no
+   * handler, and `not-direct` if the handler runs on another thread or answers later.
    */
   call(message?: Payload, attachments?: Attachments): NativeMessage;
   /**
-   * Sends to the handler on its own thread: on the plugin's pool, on its serial queue, or on this thread for a direct handler. Messages
-   * of 4096 bytes or more are lent, not copied. Do not use their bytes until the promise settles. Does not wait for handlers on other
-   * threads.
+   * Sends a message and resolves with the handler's answer. The handler runs on the plugin's pool or on its serial queue; a direct handler
+   * runs on this thread before `send` returns. Messages of 4096 bytes or more are lent instead of copied if this Node can keep their
+   * memory. Do not use their bytes until the promise settles. `send` does not block while a handler runs on another thread.
    */
   send(message?: Payload, options?: SendOptions): Promise<NativeMessage>;
-  /** Listens to the channel's events, with back-pressure. */
+  /** Listens to the channel's events, with back-pressure. Throws `invalid-argument` for wrong options. */
   listen(options?: ListenOptions): NativeEvents;
 }
 
-/** A native plugin, opened for this thread. Each thread opens its own instance. Several instances may be open at once. */
+/**
+ * An instance of a native plugin. It belongs to the thread that has loaded it. Several instances of a plugin may be open at once, in one
+ * thread or in several threads.
+ */
 export interface Plugin extends AsyncDisposable, Disposable {
+  /** The path of the plugin's library. */
   readonly path: string;
-  /** Returns the plugin's channel with that name. Does not check that the plugin serves the channel; a call does. */
+  /** Returns the channel with that name. Does not check that the plugin serves the channel. A call on the channel checks it. */
   channel(name: string): NativeChannel;
   /**
-   * Allocates native memory. JavaScript can fill it and pass it on without a copy. The memory is pooled and not cleared: it may hold old
-   * contents.
+   * Allocates native memory of `size` bytes. JavaScript can fill it and send it without a copy. The memory comes from a pool and is not
+   * cleared, so it may contain old bytes.
    */
   allocate(size: number): NativeMemory;
-  /** Lends JavaScript's memory to native code beyond one call. Throws `would-copy` if the memory cannot be kept. */
+  /**
+   * Lends JavaScript's memory to native code, which may use it after a call has returned. Throws `would-copy` if this Node cannot keep the
+   * memory, and `invalid-argument` for a resizable ArrayBuffer.
+   */
   lend(bytes: Uint8Array): LentMemory;
-  /** Handles the plugin's own messages on a channel. Each message is released when the handler's promise settles. */
+  /**
+   * Sets the handler of the messages that the plugin sends on a channel. The handler's result is the answer. Each message is released when
+   * the handler's promise settles. Disposing the result removes the handler. Throws `invalid-argument` if the channel has a handler.
+   */
   handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
-  /** Returns a copy of the counters. */
+  /** Returns the current counters. */
   stats(): PluginStats;
   /**
-   * Closes the plugin for this thread. Open calls and streams fail with `closed`. After this settles, none of the plugin's code runs for
-   * this instance. Memory in use stays valid until its release. Waits for running handlers, without blocking the thread. An instance that
-   * is not closed keeps about a megabyte until its thread ends, because its sources and handlers may be in use.
+   * Closes this instance of the plugin. Calls and streams that are open fail with `closed`. The promise settles after all running handlers
+   * have returned; the thread is not blocked meanwhile. After that, none of the plugin's code runs for this instance. Memory in use stays
+   * valid until its release. An instance that is not closed keeps about one megabyte until its thread ends, because its sources and
+   * handlers may be in use.
    */
   close(): Promise<void>;
 }
 
 /**
- * Loads a plugin, a shared library that exports `clearway_plugin_init` (native/include/clearway.h). Its code runs with all rights of the
- * process. Throws `addon-missing`, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed`.
+ * Loads a plugin and opens an instance of it for this thread. A plugin is a shared library that exports `clearway_plugin_init`
+ * (native/include/clearway.h). The plugin's code runs with all rights of the process. Rejects with `invalid-argument`, `addon-missing`,
+ * `load-failed`, `not-a-plugin`, `wrong-version` or `init-failed`.
  */
 export async function loadPlugin(path: string | URL, options: PluginOptions = {}): Promise<Plugin> {
   const { views = "detachable", onLog = toStderr } = options;
   if (!["shared", "detachable", "copied"].includes(views))
     throw invalid("views", "shared, detachable or copied", views);
-  // The system would search its own folders for a bare file name.
+  // Makes the path absolute: for a name without a folder, the system would search its own folders.
   const file = path instanceof URL ? fileURLToPath(path) : resolve(path);
   return new OpenPlugin(new Port(addon(), file, views, onLog));
 }
 
-/** Returns this Node's features for native memory. Loads the addon. Throws `addon-missing`. */
+/** Returns the features of this Node for native memory. Loads the addon. Throws `addon-missing`. */
 export function nativeFeatures(): NativeFeatures {
   return addon().features();
 }

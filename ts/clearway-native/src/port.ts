@@ -16,42 +16,49 @@ import { statusError, statuses } from "./status.js";
 /** Receives the events of one stream. */
 export interface StreamSink {
   event(message: NativeMessage): void;
+  /** Reports that `count` events were dropped. */
   lost(count: number): void;
+  /** Reports the end of the stream. `error` is undefined if the stream ended normally. */
   end(error: unknown): void;
 }
 
-/** Receives a message of the plugin, and answers it with `Port.answer`. */
+/** Receives a message of the plugin, and answers it with `Port.answer` or `Port.answerError`. */
 export type MessageSink = (message: NativeMessage, reply: Slot) => void;
 
+/** A call whose answer has not arrived. */
 interface Waiting {
   channel: string;
   resolve(message: NativeMessage): void;
   reject(error: unknown): void;
 }
 
-// A loan costs about as much as copying this number of bytes (0.3 us): measured by the lab's scenario native.
+// The minimum size of a message that is lent instead of copied, in bytes. Lending costs about as much as copying this number of bytes,
+// 0.3 us. The lab's scenario `native` measured it.
 const loanBytesMin = 4096;
 
-/** One plugin instance of one JavaScript thread. Tracks open calls, streams and loans. */
+/** One plugin instance of one JavaScript thread. It tracks the open calls, streams and loans. */
 export class Port implements MemoryHome, RecordSink {
   readonly port: object;
   readonly ledger: NativeLedger = { toNative: emptySide(), fromNative: emptySide() };
   readonly fromNative = this.ledger.fromNative;
   readonly handlers = new Map<string, MessageSink>();
   leaked = 0;
+  /** The number of the next call, stream or loan. */
   #next = 1;
+  /** Whether the port keeps the process alive. */
   #held = false;
   #closing: Promise<void> | undefined;
+  /** Resolves `#closing`. Undefined unless the plugin is closing. */
   #closed: (() => void) | undefined;
   readonly #waiting = new Map<number, Waiting>();
   readonly #streams = new Map<number, StreamSink>();
   readonly #lent = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
-  /** The number of loans that JavaScript has ended and native code has not yet returned. */
+  /** The number of loans that JavaScript has ended and native code has not returned yet. */
   #awaited = 0;
   readonly #keeps: boolean;
-  // Separate from the queue's records, because a direct call may run while those are read.
+  // Receives the answers of direct calls. It is separate, because a direct call may run while the pump reads the records of `drain`.
   readonly #answer: Records;
-  // One function for all lines. The engine calls a function faster from a call site that has always called the same function.
+  // The addon's function `call`, which all lines use. V8 calls a native function faster from a call site that has called no other function.
   readonly #call: Addon["call"];
 
   constructor(
@@ -76,13 +83,13 @@ export class Port implements MemoryHome, RecordSink {
     return this.#closing !== undefined;
   }
 
-  /** Returns the line to a channel's handler on this thread, for `call`. */
+  /** Prepares direct calls of a channel. Returns the number of its line, for `call`. */
   line(channel: string): number {
     this.#check();
     return this.addon.direct(this.port, channel);
   }
 
-  /** Calls a channel's handler on this thread. */
+  /** Calls a channel's handler at once, on this thread. `line` is the number of the channel's line. */
   call(line: number, channel: string, payload: Payload, attachments: Attachments | undefined): NativeMessage {
     if (this.#closing !== undefined) this.#check();
     const call = this.#call;
@@ -108,14 +115,14 @@ export class Port implements MemoryHome, RecordSink {
   }
 
   /**
-   * Sends a message. When `signal` aborts, rejects with its reason, tells the plugin, and drops the answer. A signal that throws counts as
-   * aborted, with what it threw.
+   * Sends a message and resolves with its answer. When `signal` aborts, rejects with its reason, tells the plugin that the caller no longer
+   * waits, and drops the answer. If the signal throws, it counts as aborted, and the thrown value is the reason.
    */
   send(channel: string, payload: Payload, attachments?: Attachments, signal?: AbortSignal): Promise<NativeMessage> {
     return new Promise((resolve, reject) => {
       checkSignal(signal);
       const aborted = abortOf(signal);
-      // After the signal was read: its getters may close the plugin.
+      // Checks after the signal was read, because the signal's getters may close the plugin.
       this.#check();
       if (aborted) return reject(aborted.reason);
       const id = this.#next++;
@@ -137,7 +144,7 @@ export class Port implements MemoryHome, RecordSink {
           reject(error);
         },
       });
-      // If any step throws, even a memory's `slot`, nothing was sent, so no answer is expected.
+      // If a step throws, for example because a memory was released, no message was sent and no answer will arrive.
       try {
         const along = attachments && this.#slots(attachments);
         const status = this.#give(payload, (given) =>
@@ -217,14 +224,14 @@ export class Port implements MemoryHome, RecordSink {
     this.addon.release(this.port, slot);
   }
 
-  /** Ends a loan. Code may then wait for the loan's return, so the process stays alive until then. */
+  /** Ends JavaScript's part of a loan. Keeps the process alive until native code returns the loan, because code may wait for that. */
   endLoan(slot: Slot): void {
     this.#awaited++;
     this.#hold();
     this.release(slot);
   }
 
-  /** Answers a message of the plugin. Throws if the payload cannot be sent. The message then still lacks an answer. */
+  /** Answers a message of the plugin. Throws if the payload cannot be sent. The message then still needs an answer. */
   answer(reply: Slot, payload: Payload): void {
     const status = this.#give(payload, (given) => this.addon.answer(this.port, reply, 0, given));
     if (status !== 0) throw statusError(status, "answer");
@@ -234,14 +241,11 @@ export class Port implements MemoryHome, RecordSink {
     this.addon.answer(this.port, reply, status, text);
   }
 
-  /**
-   * Closes the instance. Settles when none of the plugin's code runs for it. Open calls fail with `closed`. Memory in use stays valid
-   * until its release.
-   */
+  /** Closes the instance, as `Plugin.close` describes. Settles when the plugin's code no longer runs for the instance. */
   close(): Promise<void> {
     if (this.#closing === undefined) {
       const closing = new Promise<void>((resolve) => {
-        this.addon.close(this.port); // if this throws, nothing has changed, and closing may be tried again
+        this.addon.close(this.port); // if this throws, nothing has changed, and the caller may try to close again
         this.#closed = resolve;
       });
       if (this.#closed === undefined) return closing;
@@ -251,7 +255,7 @@ export class Port implements MemoryHome, RecordSink {
     return this.#closing;
   }
 
-  // The handlers of records. The pump calls them.
+  // The pump calls the following methods for the records that it reads.
 
   reply(records: Records, record: number): void {
     const id = records.get(record, "id");
@@ -298,7 +302,7 @@ export class Port implements MemoryHome, RecordSink {
   log(records: Records, record: number): void {
     const text = records.text(record);
     const level = records.get(record, "status");
-    queueMicrotask(() => this.onLog(level, text)); // a listener's error must not stop the pump
+    queueMicrotask(() => this.onLog(level, text)); // an error of `onLog` must not stop the pump
   }
 
   returned(id: number): void {
@@ -343,7 +347,7 @@ export class Port implements MemoryHome, RecordSink {
     }
   }
 
-  /** Passes a payload to native code during `use`. Lends the payload if it is large enough. Records in the ledger how it crosses. */
+  /** Calls `use` with a payload in the addon's form. Lends large bytes. Enters in the ledger how the payload crosses. */
   #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
     const { toNative } = this.ledger;
     if (payload === null) return use();
@@ -361,11 +365,11 @@ export class Port implements MemoryHome, RecordSink {
     try {
       return use(slot);
     } finally {
-      this.release(slot); // native code has its own references now
+      this.release(slot); // if native code keeps the memory, it has its own reference now
     }
   }
 
-  /** Lends a view's memory. Returns 0 if the memory cannot be kept; then nothing was lent. */
+  /** Lends a view's memory, and returns its number. Returns 0, and lends nothing, if the memory cannot be kept. */
   #lend(bytes: Uint8Array, returned: (() => void) | undefined): Slot {
     const id = this.#next++;
     const slot = this.addon.lend(this.port, bytes, id);
@@ -385,7 +389,7 @@ export class Port implements MemoryHome, RecordSink {
     if (this.#closing) throw new NativeError("closed", `the plugin is closed: ${this.path}`);
   }
 
-  /** Keeps the process alive while code awaits an answer, an event, a loan's return or a close. Handlers alone do not keep it alive. */
+  /** Keeps the process alive while code waits for an answer, an event, a loan's return or a close. Handlers do not keep it alive. */
   #hold(): void {
     const keep = this.#waiting.size > 0 || this.#streams.size > 0 || this.#awaited > 0 || this.#closed !== undefined;
     if (keep === this.#held) return;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records that the addon writes for JavaScript: ten numbers each in `heads`, bytes in `body`.
+// The records that the addon writes for JavaScript. A record has ten numbers in `heads`. Its bytes and its text are in `body`.
 //
 //   heads  0      1    2        3    4      5      6        7      8          9
 //         +------+----+--------+----+------+------+--------+------+----------+--------+
 //         | kind | id | status | at | size | slot | textAt | text | attached | copied |
 //         +------+----+--------+----+------+------+--------+------+----------+--------+
 //
-//   slot       0: the bytes are in `body`; above 0: in that native memory; below 0: in the view that was lent as -slot
-//   at, size   position and number of bytes; size is -1 for null
-//   text       bytes of text at `textAt` in `body`: an error, a log entry, or the name of a message's channel
-//   attached   number of attached memories; their slots are in the records of kind `attached` that follow
-//   copied     bytes that were copied into the queue: all of them, or none
+//   id         number of the call, stream or loan; for kind `message`, the handle of its reply
+//   status     status of clearway.h; for kind `log`, the level
+//   slot       0: the bytes are in `body`; above 0: they are in that native memory; below 0: they are in the view lent with the id -slot
+//   at, size   position and number of the bytes; size is -1 for null; for kind `dropped`, size is the number of dropped events
+//   text       number of bytes of the text at `textAt` in `body`: an error, a log line, or the name of a message's channel
+//   attached   number of attached memories; their slots are in the following records of kind `attached`
+//   copied     number of bytes that the core copied into its queue: all bytes of the content, or 0
 
-/** Numbers per record. */
+/** The size of a record, in numbers. */
 export const stride = 10;
-/** The maximum number of records per drain. An event takes 80 bytes here, so a batch stays in the second-level cache. */
+/** The maximum number of records per drain. A record takes 80 bytes, so all records of a drain fit into the second-level cache. */
 export const headsMax = 2048;
-/** The maximum number of bytes per drain, for the same reason. Bodies above a quarter of this arrive as memory. */
+/** The size of `body` in bytes. It is limited for the same reason. Contents of more than 63 bytes are not in `body` but in memory. */
 export const bodyBytes = 1 << 18;
 
 export const kind = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The statuses of clearway.h, and their error codes. A test compares the numbers with the header.
+// The statuses of clearway.h, and the error code for each. A test compares the numbers with the header.
 import { NativeError, type NativeErrorCode } from "./error.js";
 
 /** The header's `CLEARWAY_...` statuses, by name. */
@@ -26,7 +26,7 @@ export const statuses = {
   OVERFLOW: 19,
 } as const;
 
-/** The addon's own status, below the header's: calls.rs. */
+/** The addon's own status for a handler that does not answer during `call` (native/crates/node/src/calls.rs). */
 const notDirect = -1;
 
 const codes: Record<Exclude<keyof typeof statuses, "OK" | "PENDING">, NativeErrorCode> = {
@@ -54,10 +54,13 @@ const byStatus = new Map<number, NativeErrorCode>(
   Object.entries(codes).map(([name, code]) => [statuses[name as keyof typeof statuses], code]),
 );
 
-// The lowest status that a plugin may define.
+// The lowest number of a status that a plugin may define.
 const ownMin = 1000;
 
-/** Returns the error for a status other than `CLEARWAY_OK`. `text` is the other side's description. */
+/**
+ * Returns the error for a status other than `CLEARWAY_OK`. `what` names the channel or the function that failed. `text` is the description
+ * from the plugin, or empty.
+ */
 export function statusError(status: number, what: string, text = ""): NativeError {
   if (status === notDirect) {
     return new NativeError("not-direct", `${what}: its handler runs elsewhere, or answers later: use send()`);

@@ -45,7 +45,7 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     );
     if (nativeFeatures().mapping === "none") return;
     expect(plugin.stats().ledger.fromNative).toMatchObject({ movedBytes: 0, sharedBytes: 200_000 });
-    // Only the requesting message, 4 bytes, was copied: into the queue.
+    // Only the 4 bytes of the request were copied, into the core's queue.
     expect(plugin.stats().ledger).toMatchObject({ toNative: { copiedBytes: 4 }, fromNative: { copiedBytes: 0 } });
     expect(here.stats().ledger.received).toMatchObject({ movedBytes: 0, sharedBytes: 200_000 });
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs the same tests over the example plugins in C and in Rust.
+// Runs the same tests with the example plugin in C and with the one in Rust.
 import { existsSync } from "node:fs";
 import { standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles a use of every name that clearway.h and clearway_host.h define, in C and in C++.
+// Compiles, in C and in C++, a program that uses every name of clearway.h and clearway_host.h.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { include } from "./fixtures/probe.js";
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
 const warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", include];
 
-/** Returns a compiler's messages about a source: empty if it compiles. */
+/** Compiles a source and returns the compiler's messages. They are empty if the source compiles. */
 function said(program: string, language: readonly string[], source: string): string {
   return spawnSync(program, [...language, ...warnings, "-"], { input: source, encoding: "utf8" }).stderr;
 }

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
-/** Creates ES2024 buffers that TypeScript's library types do not know yet. */
+// Makes buffers of ES2024, which TypeScript's library types do not have yet.
 const resizable = (size: number, maxByteLength: number): ArrayBuffer & { resize(size: number): void } =>
   Reflect.construct(ArrayBuffer, [size, { maxByteLength }]);
 const growing = (size: number, maxByteLength: number): SharedArrayBuffer & { grow(size: number): void } =>
@@ -104,7 +104,7 @@ suite("lent JavaScript memory", () => {
     const echo = plugin.channel("serial/echo");
     const answers = [echo.send(moved), echo.send(told(7)), echo.send(moved.slice(0, 8000))] as const;
     structuredClone(moved, { transfer: [moved.buffer] });
-    // All three answers arrive in one drain, because this thread does nothing else meanwhile.
+    // Waits here until all answers were given. They then arrive in one drain, because this thread has not returned to its event loop.
     while (numberIn(plugin.channel("served").call().bytes) < 3);
     const [first, second, third] = await Promise.all(answers);
     expect(await codeOf(() => first.bytes)).toBe("released");
@@ -156,11 +156,11 @@ suite("lent JavaScript memory", () => {
     const buffer = resizable(64, 128);
     expect(await codeOf(() => plugin.lend(new Uint8Array(buffer)))).toBe("invalid-argument");
     expect(() => plugin.lend(new Uint8Array(buffer))).toThrow(/resizable.*allocate\(\)/);
-    // An own property does not hide that the buffer is resizable.
+    // The buffer must also be refused if an own property hides that it is resizable.
     Object.defineProperty(buffer, "resizable", { value: false });
     expect(await codeOf(() => plugin.lend(new Uint8Array(buffer)))).toBe("invalid-argument");
     const growable = growing(64, 1 << 20);
-    const lent = plugin.lend(new Uint8Array(growable, 0, 64)); // it only grows, in place
+    const lent = plugin.lend(new Uint8Array(growable, 0, 64)); // is accepted, because a shared buffer only grows, without moving
     plugin.channel("keep").call(lent);
     growable.grow(1 << 20);
     lent.release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Calls the addon's own functions with arguments that the package never passes. The process must survive.
+// Calls the addon's functions with arguments that the package never passes. The process must survive.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -27,7 +27,7 @@ const wrong = [
   () => 0,
 ];
 
-/** What a function of the addon may do with wrong arguments. */
+/** The results that a function of the addon may have for wrong arguments. */
 const answers = /^(invalid-argument|nothing thrown)$/;
 
 suite("misuse", () => {
@@ -36,18 +36,18 @@ suite("misuse", () => {
     const scratch = () => [new Float64Array(4096), new Uint8Array(1 << 17)];
     const answerHeads = new Float64Array(4096);
     const port = native["open"]?.(probes.whole.path, ...scratch(), answerHeads, new Uint8Array(1 << 17), () => {});
-    /** Makes a direct call. Its answer is null, or the first record of the scratch memory. */
+    /** Makes a direct call. Returns whether it was answered or refused. The answer is null, or in the first answer record. */
     const answerOf = (...given: unknown[]): string => {
       const written = native["call"]?.(...given);
       if (written === undefined) return "answered";
       return answerHeads[field.status] === statuses.OK ? "answered" : "refused";
     };
     expect(typeof port).toBe("object");
-    for (let at = 0; at < 4; at++) await collect(() => true); // the addon keeps the arrays that it writes to
+    for (let at = 0; at < 4; at++) await collect(() => true); // the addon must keep the arrays that it writes to alive
     const echo = native["direct"]?.(port, "echo") as number;
     for (const [name, call] of Object.entries(native)) {
       for (const value of wrong) {
-        // These take no port: nothing, a path, a number of bytes, and a line.
+        // These functions need no port: `features` has no argument, `open` takes a path, `adjust` ignores its port, `call` takes a line.
         if (!["features", "open", "adjust", "call"].includes(name))
           expect([name, value, await codeOf(() => call(value))]).toEqual([name, value, "invalid-argument"]);
         if (name === "close") continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the example plugin in Rust without unsafe code (native/plugins/rust-safe). The C host in its folder uses the same channels.
+// Tests the example plugin in Rust without unsafe code (native/plugins/rust-safe). A host in C in that folder uses the same channels.
 import { existsSync } from "node:fs";
 import { standardMessageCodec } from "clearway/channel";
 import { describe, expect, test } from "vitest";

@@ -5,7 +5,7 @@ import type { Plugin } from "../src/index.js";
 import { codeOf, open, suite, told } from "./fixtures/probe.js";
 import { type ForeignSignal, foreignSignals, misdeeds } from "./fixtures/signals.js";
 
-/** Returns "settled" when the promise has settled in either way. */
+/** Resolves with "settled" when the promise has resolved or rejected. */
 const settled = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => "settled",
@@ -13,8 +13,8 @@ const settled = (promise: Promise<unknown>): Promise<string> =>
   );
 
 /**
- * Uses signals in every way in which a plugin takes one, aborts them, and ends what no abort reached. Every promise has settled when this
- * settles.
+ * Makes calls and streams with signals, and aborts the signals. Then ends the calls and streams that are still open. When the returned
+ * promise settles, the promises of all calls and streams have settled.
  */
 async function use(plugin: Plugin, make: () => ForeignSignal): Promise<void> {
   const all: Promise<unknown>[] = [];
@@ -35,7 +35,7 @@ async function use(plugin: Plugin, make: () => ForeignSignal): Promise<void> {
   });
   for (const each of [...calls, ...streams.map(({ made }) => made)]) each.abort();
   for (const { end } of streams) await end();
-  // Ends the calls whose signal never told of its abort.
+  // Ends the calls whose signal has not called its listener.
   await plugin.close();
   await Promise.all(all);
 }
@@ -50,7 +50,7 @@ suite("a caller's signal", () => {
         signals.push(made.signal);
         return made;
       });
-      // A signal whose removeEventListener() is foreign keeps the listener.
+      // A signal whose removeEventListener() was replaced keeps its listener.
       if (part === "removeEventListener()") return;
       expect(signals.flatMap((each) => getEventListeners(each, "abort"))).toEqual([]);
     });
@@ -68,7 +68,7 @@ suite("a caller's signal", () => {
       });
       const sent = settled(plugin.channel("never").send(null, { signal }));
       abort();
-      // A signal whose addEventListener() adds nothing never tells of its abort.
+      // A signal whose addEventListener() was replaced adds no listener, so its abort has no effect.
       if (part !== "addEventListener()") expect(await sent).toBe("settled");
       for (const answer of await Promise.all(own)) expect(answer).toMatchObject({ bytes: told(2) });
     });
@@ -121,7 +121,7 @@ suite("a caller's signal", () => {
     await using plugin = await open();
     const leaving = new AbortController();
     using memory = plugin.allocate(8);
-    // Read after the message has left, and before the signal has a listener.
+    // `send` reads `size` after it has sent the message, and before it adds a listener to the signal. The signal aborts at this moment.
     Object.defineProperty(memory, "size", {
       get: () => {
         leaving.abort("left");

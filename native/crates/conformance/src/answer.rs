@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Answers one case.
+//! Answers one conformance case. A case is a line of JSON that asks to encode a value or to decode bytes. conformance/README.md defines
+//! the format.
 
 use clearway_codec::{Call, Code, Error, Limits, Reply, Value, binary, json, standard, string};
 
 use crate::notation::{self, form};
 
 const LIMITS: Limits = Limits::DEFAULT;
-/// Cases may be nested deeper than messages.
+/// The limits for a case's own JSON, which may be nested deeper than a message.
 const CASES: Limits = Limits { depth_max: 1000, items_max: usize::MAX };
 
-/// Why there is no message and no value.
+/// The reason why a case has no message or value as its answer.
 enum Refused {
+    /// The codec refused the message or the value.
     ByTheCodec(Error),
-    /// A case that cannot be answered, such as an odd number of hex digits. No codec has seen it.
+    /// The case itself is invalid, for example because it has an odd number of hex digits. It did not reach a codec.
     Invalid,
 }
 
@@ -24,7 +26,7 @@ impl From<Error> for Refused {
 
 type Answer<T> = Result<T, Refused>;
 
-/// Returns the answer to a line, without its line end.
+/// Returns the answer to a case. Neither `line` nor the answer has a line end.
 pub fn answer(line: &[u8]) -> Vec<u8> {
     let asked = json::read_value(line, CASES).unwrap_or_default();
     let id = asked.get("id").cloned().unwrap_or_default();
@@ -119,7 +121,7 @@ fn write_call(Call { method, args }: Call) -> Value {
 
 fn write_reply(reply: Reply) -> Answer<Value> {
     Ok(match reply {
-        // A channel reads no bytes as "no reply"; as an envelope they are truncated.
+        // A channel reads an empty reply as "no reply". In the conformance cases, an empty reply is a truncated envelope.
         Reply::None => return Err(Error { code: Code::Truncated, offset: 0 }.into()),
         Reply::Success(value) => form("success", notation::write(&value)),
         Reply::Error { code, message, details, stack } => {

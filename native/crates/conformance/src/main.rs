@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `conformance/run rust`: reads one JSON case from each line of stdin, writes one JSON answer to each line of stdout.
+//! The program behind `conformance/run rust`. Reads one JSON case from each line of stdin, and writes one line of JSON to stdout for each
+//! case: the answer.
 
 mod answer;
 mod notation;
@@ -14,7 +15,7 @@ fn main() -> std::io::Result<()> {
         if !line.trim_ascii().is_empty() {
             let mut answer = answer::answer(line.trim_ascii_end());
             answer.push(b'\n');
-            // Flushed, because a runner that sends one case at a time waits for this answer.
+            // A runner may wait for this answer before it sends the next case, so the answer must not stay in a buffer.
             output.write_all(&answer)?;
             output.flush()?;
         }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Converts the value notation of conformance/README.md from and to values. A notation is parsed JSON.
+//! Converts between values and their notation. conformance/README.md defines the notation. A notation is JSON that has been parsed into a
+//! `Value`.
 
 use clearway_codec::Value;
 
-/// The most zeros that a notation may request: enough for every vector, and too few to do harm.
+/// The maximum number of zero bytes that the form `uint8len` may request. Every test vector needs fewer, and an invalid case cannot fill
+/// the memory.
 const ZEROS_MAX: i64 = 1 << 26;
+/// The largest integer that a float64 represents exactly together with all smaller ones: 2^53 - 1.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
-/// Returns the value of a notation, or `None` for an invalid one. `plain`: for JSON, where integers beyond 2^53 are floats.
+/// Returns the value of a notation, or `None` if the notation is invalid. `plain` is true for the JSON codecs: integers of 2^53 and more,
+/// and of -2^53 and less, then become floats.
 pub fn read(notation: &Value, plain: bool) -> Option<Value> {
     match notation {
         Value::List(values) => values.iter().map(|each| read(each, plain)).collect::<Option<_>>().map(Value::List),
@@ -27,7 +31,8 @@ fn read_object(entries: &[(Value, Value)], plain: bool) -> Option<Value> {
     entries.iter().map(read_entry).collect::<Option<_>>().map(Value::Map)
 }
 
-/// Returns `None` for an unknown form, and `Some(None)` for a form with wrong parts.
+/// Reads a form: an object whose one key names a type, such as `int64`. Returns `None` for an unknown form, and `Some(None)` for a known
+/// form with invalid parts.
 fn read_form(form: &str, parts: &Value, plain: bool) -> Option<Option<Value>> {
     let floats = || elements(parts)?.iter().map(read_float).collect::<Option<Vec<f64>>>();
     Some(match form {
@@ -89,9 +94,9 @@ fn read_integer(notation: &Value) -> Option<Value> {
     }
 }
 
-/// The hex digits of a decimal number of any size.
+/// Converts a decimal number of any size to hex digits. Returns `None` if there is no digit, or another character.
 fn hex_of(decimals: &str) -> Option<String> {
-    let mut limbs: Vec<u32> = vec![0]; // the lowest first
+    let mut limbs: Vec<u32> = vec![0]; // the number in base 2^32, least significant limb first
     for digit in decimals.chars() {
         let mut carry = u64::from(digit.to_digit(10)?);
         for limb in &mut limbs {
@@ -106,7 +111,7 @@ fn hex_of(decimals: &str) -> Option<String> {
     (!decimals.is_empty()).then(|| limbs.iter().rev().map(|limb| format!("{limb:08x}")).collect())
 }
 
-/// The lower 64 bits.
+/// Reads an integer of any size, and returns the lower 64 bits of its two's complement.
 fn read_bits(notation: &Value) -> Option<i64> {
     match read_integer(notation)? {
         Value::Int(int) => Some(int),
@@ -119,6 +124,7 @@ fn read_bits(notation: &Value) -> Option<i64> {
     }
 }
 
+/// Converts an integer that JSON cannot represent exactly to a float.
 fn as_json(integer: Value) -> Value {
     match integer {
         Value::Int(int) if !(-EXACT_MAX..=EXACT_MAX).contains(&int) => Value::Float(int as f64),
@@ -166,7 +172,7 @@ fn write_float(float: f64) -> Value {
     }
 }
 
-/// Makes an object with one property.
+/// Makes a form: an object with one property.
 pub fn form(name: &str, value: Value) -> Value {
     Value::Map(vec![(name.into(), value)])
 }

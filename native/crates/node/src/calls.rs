@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages to the plugin, and answers to the plugin's messages.
+//! The addon's functions that send messages to the plugin, and those that answer the plugin's messages.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -12,14 +12,14 @@ use crate::lines::Lines;
 use crate::port::{self, Port};
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
-/// The addon's own status for a handler that did not answer during `call`.
+/// The addon's own status: the handler did not answer during `call`.
 const NOT_DIRECT: i32 = -1;
 
-/// The result of a direct call that wrote its answer to the first record.
+/// The value that `call` returns after it wrote the answer to the first answer record.
 const WRITTEN: i32 = 1;
 
-/// Runs `use_it` with content from JavaScript: undefined, a `Uint8Array`, or a memory's number. The attachments are a `Float64Array` of
-/// memory numbers.
+/// Runs `use_it` with content from JavaScript. `value` is undefined for the null message, a `Uint8Array`, or a memory's number. `attached`
+/// is a `Float64Array` with the numbers of the attached memories. Returns `CLEARWAY_INVALID_ARGUMENT` for other values.
 #[inline]
 pub fn given<R>(
     env: Env,
@@ -28,7 +28,7 @@ pub fn given<R>(
     use_it: impl FnOnce(&Given<'_>) -> Result<R, i32>,
 ) -> Result<R, i32> {
     let content = content(env, value)?;
-    // SAFETY: JavaScript does not run before this returns, so the view stays valid. The core checks handles.
+    // SAFETY: JavaScript can invalidate the view only after this function has returned. The core checks the handles.
     let given = unsafe { Given::raw(content) };
     match attached {
         None => use_it(&given),
@@ -39,7 +39,7 @@ pub fn given<R>(
 #[inline]
 fn content(env: Env, value: Value) -> Result<Content, i32> {
     if let Some(bytes) = env.as_bytes(value) {
-        // An empty view may have no address. It still differs from the null message.
+        // An empty view may have a null address. Content with a null address would be the null message, so the view gets another address.
         let data = if bytes.data.is_null() { NonNull::dangling().as_ptr() } else { bytes.data };
         return Ok(Content { data, size: bytes.size, ..Content::NULL });
     }
@@ -52,11 +52,11 @@ fn content(env: Env, value: Value) -> Result<Content, i32> {
 
 fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     let (numbers, count) = env.as_doubles(numbers).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
-    // SAFETY: the array has `count` numbers. JavaScript does not run meanwhile.
+    // SAFETY: the array has `count` numbers. No JavaScript runs during this function.
     Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
-/// `direct(port, channel)`: returns the number of a line to the channel. `call` takes that number.
+/// `direct(port, channel)`: makes a line to the channel and returns the line's number. `call` takes that number.
 pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
@@ -67,13 +67,13 @@ pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value
     }
 }
 
-/// `call(line, payload?, attached?, keeps?)`: calls the channel's handler. Returns undefined if the answer is null, and 1 after writing
-/// the answer to the records. With four arguments, `payload` is the number of a memory that JavaScript keeps, and `call` returns `keeps`
-/// if the answer is that memory.
+/// `call(line, payload?, attached?, keeps?)`: calls the channel's handler on this thread. Returns undefined if the answer is null.
+/// Otherwise writes the answer to the answer records and returns 1. With four arguments, `payload` is the number of a memory to which
+/// JavaScript keeps its reference. In this case, `call` returns the argument `keeps` if the answer is all of that memory.
 pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([number, payload, attached, keeps], count, data) = env.counted(info);
-    // SAFETY: the function's own data. This thread's instance of the addon keeps it alive.
+    // SAFETY: `napi_register_module_v1` passed a `Lines<Port>` as this function's data. The instance of the addon keeps it alive.
     let lines = unsafe { &*data.cast::<Lines<Port>>() };
     let number = env.as_index(number);
     let Some(mut line) = lines.take(number) else {
@@ -82,8 +82,8 @@ pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let attached = (count > 2).then_some(attached);
     let mut more = None;
     let sent = match count {
-        1 => line.call(&Given::null(), 0, &mut more), // no payload to read
-        // JavaScript keeps this memory's reference. The handler may answer with the memory itself.
+        1 => line.call(&Given::null(), 0, &mut more),
+        // JavaScript keeps its reference to this memory. The handler may answer with the memory itself.
         4 => match env.as_u64(payload) {
             Some(memory) => line.lend(memory, 0, &mut more),
             None => Err(CLEARWAY_INVALID_ARGUMENT),
@@ -103,13 +103,14 @@ fn refused(status: i32) -> Outcome {
     Err(Failure { status, text: String::new() })
 }
 
-/// Writes any other result of a direct call to the records. Returns undefined if there is none.
+/// Writes the result of a direct call to the answer records and returns 1. Returns undefined if there is no result to write.
 fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
         (Ok(_), Some(Sent::Answered(outcome))) => outcome,
         (Ok(_), Some(Sent::Pending(call))) => {
-            port.plugin.give_up(call); // no JavaScript call waits for the answer's tag, 0
+            // The late answer will have the tag 0. JavaScript's call numbers begin at 1, so JavaScript ignores that answer.
+            port.plugin.give_up(call);
             refused(NOT_DIRECT)
         }
         (Ok(_), _) => return null_mut(),
@@ -130,7 +131,7 @@ pub fn put_outcome(to: &mut Scratch, id: u64, outcome: Outcome, homes: Homes<'_>
     }
 }
 
-/// `send(port, channel, call, payload, attached?)`: returns a status.
+/// `send(port, channel, call, payload, attached?)`: sends a message. The answer's record will have the number `call`. Returns a status.
 pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel, call, payload, attached], count, _) = env.counted(info);
@@ -148,7 +149,7 @@ pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
             CLEARWAY_OK
         }
         Ok(Sent::Answered(outcome)) => {
-            // JavaScript reads this answer in a later turn, like the answers of handlers on other threads.
+            // A direct handler answered on this thread. JavaScript reads the answer in a later turn, as it reads all other answers.
             port.answered.borrow_mut().push_back((tag, outcome));
             port.wake.wake();
             CLEARWAY_OK
@@ -159,7 +160,7 @@ pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     env.number(status.into())
 }
 
-/// `cancel(port, call)`: gives the call up.
+/// `cancel(port, call)`: gives a pending call up. Does nothing if JavaScript has read the answer.
 pub unsafe fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, call], _) = env.arguments(info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reads items and writes them into records for JavaScript.
+//! Reads the plugin's items from the core, and writes them into records for JavaScript.
 
 use std::ptr::null_mut;
 
@@ -11,10 +11,11 @@ use crate::js::{Env, Value};
 use crate::port::{self, Port, State};
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
-/// The maximum number of items taken from the core at a time.
+/// The maximum number of items that `drain` takes from the core at a time.
 const LOT: usize = 256;
 
-/// `drain(port)`: writes records and returns their number. Returns 0 if nothing is left; the next item then wakes JavaScript.
+/// `drain(port)`: writes as many records as fit and returns their number. Returns 0 if no item is left. After that, the next item wakes
+/// JavaScript.
 pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
@@ -22,7 +23,9 @@ pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     let state = &mut *port.state.borrow_mut();
     state.came.clear();
     port.wake.seen();
-    let over = port.is_over(); // read before the items, so that the read includes all items of the closed plugin
+    // Checks this before reading the items. If the plugin has closed by now, the loop below reads all of its items. The closed record then
+    // comes last.
+    let over = port.is_over();
     let mut more = true;
     loop {
         while let Some(item) = state.items.pop_front() {
@@ -49,13 +52,13 @@ pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
         state.came.plain(Head { kind: Kind::Closed, id: 0, status: 0.0 }, 0.0);
     }
     if port.is_told() && port.loans.are_over() {
-        // Node keeps the wake's function, and the function keeps the port. No further wake can come.
+        // No further item can come. Ending the wake lets JavaScript collect the port: Node keeps the wake's function, which keeps the port.
         port.wake.end(true);
     }
     env.number(state.came.written() as f64)
 }
 
-/// Returns whether an item's records and text fit. The first item always fits.
+/// Returns whether an item's records and text fit. Always returns true for the first item of a drain.
 fn fits(item: &Item, came: &Scratch) -> bool {
     let (attached, text) = match item {
         Item::Answer { outcome: Ok(kept), .. } => (kept.attachments.len(), 0),
@@ -65,7 +68,8 @@ fn fits(item: &Item, came: &Scratch) -> bool {
         Item::Message(incoming) => (incoming.content.attachments.len(), incoming.channel.len()),
         Item::Log { text, .. } => (0, text.len()),
     };
-    // Two records: the number of dropped events comes before an event. A text that is longer than the whole body is cut.
+    // An item may need two records: a `Dropped` record and the item's own. The first item passes without a check, so that a text that is
+    // longer than the whole body does not block the queue. `Scratch` cuts such a text.
     came.written() == 0 || (came.room() >= 2 + attached && came.left() >= SMALL_MAX + text)
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! JavaScript memory that is lent to native code. V8's reference count keeps the memory alive until native code drops its last reference,
-//! on any thread. JavaScript then receives the loan's number.
+//! Lends JavaScript's memory to native code. V8's reference count keeps the memory alive until native code drops its last reference. Any
+//! thread may drop that reference. JavaScript then receives the loan's number in a `Returned` record.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,9 +12,10 @@ use crate::js::{Bytes, Env};
 use crate::shared::Kept;
 use crate::wake::Wake;
 
-/// The memory that one JavaScript thread has lent, by address.
+/// The loans of one port: the memory that JavaScript has lent to native code.
 pub struct Loans {
-    // A plugin's returned memory is recognised by its address. One address may be lent more than once.
+    // For each address, the number and the size in bytes of each loan. `find` recognises lent memory by address and size. The same memory
+    // may be lent several times.
     by_address: Mutex<HashMap<usize, Vec<(u64, usize)>>>,
     returned: Mutex<Returned>,
     wake: Arc<Wake>,
@@ -22,11 +23,13 @@ pub struct Loans {
 
 #[derive(Default)]
 struct Returned {
+    /// The numbers of loans that native code has returned. JavaScript has not read them yet.
     ids: Vec<u64>,
-    /// The number of loans whose return JavaScript has not read.
+    /// The number of loans whose return JavaScript has not read. Includes the loans that native code still uses.
     untold: usize,
 }
 
+/// Owns the lent memory. The core drops the loan with the last reference to the memory.
 struct Loan {
     _kept: Kept,
     id: u64,
@@ -39,20 +42,21 @@ impl Loans {
         Arc::new(Loans { by_address: Mutex::default(), returned: Mutex::default(), wake })
     }
 
-    /// Lends bytes under a number from JavaScript. An error is a status. Returns `None` if the bytes cannot be kept: see [`Kept::of`].
+    /// Lends bytes to native code. JavaScript chooses the loan's number `id`. The error of the result is a status of clearway.h. Returns
+    /// `None` if the bytes cannot be kept: see [`Kept::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
         let kept = Kept::of(env, bytes.buffer)?;
         lock(&self.returned).untold += 1;
         let address = bytes.data as usize;
         lock(&self.by_address).entry(address).or_default().push((id, bytes.size));
         let loan = Box::new(Loan { _kept: kept, id, address, loans: self.clone() });
-        // An empty view may have no address.
+        // An empty view may have a null address.
         let data = if bytes.data.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { bytes.data };
-        // SAFETY: V8 keeps the memory until `loan` is dropped. The JavaScript side shares the memory on purpose.
+        // SAFETY: V8 keeps the memory until `loan` is dropped. JavaScript may still write to the memory; the flag `SHARED` says so.
         Some(unsafe { Memory::owned(data, bytes.size, CLEARWAY_MEMORY_LENT | CLEARWAY_MEMORY_SHARED, loan) })
     }
 
-    /// Returns the number of this thread's loan of the memory. Returns `None` for memory that this thread has not lent.
+    /// Returns the number of the loan that has the memory's address and size. Returns `None` if this port has no such loan.
     pub fn find(&self, memory: &Memory) -> Option<u64> {
         if memory.flags() & CLEARWAY_MEMORY_LENT == 0 {
             return None;
@@ -61,7 +65,7 @@ impl Loans {
         by_address.get(&(memory.data() as usize))?.iter().find(|(_, size)| *size == memory.size()).map(|(id, _)| *id)
     }
 
-    /// Takes the numbers of at most `most` returned loans.
+    /// Takes the numbers of up to `most` loans that native code has returned.
     pub fn returned(&self, most: usize) -> Vec<u64> {
         let mut returned = lock(&self.returned);
         let count = returned.ids.len().min(most);
@@ -69,7 +73,7 @@ impl Loans {
         returned.ids.drain(..count).collect()
     }
 
-    /// Returns whether JavaScript has read the returns of all loans.
+    /// Returns whether all loans were returned and JavaScript has read all returns.
     pub fn are_over(&self) -> bool {
         lock(&self.returned).untold == 0
     }

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clearway's binding to Node, for ts/clearway-native. It contains only operations that JavaScript cannot do.
-//! ts/clearway-native/src/addon.ts uses the functions and describes them.
+//! ts/clearway-native/src/addon.ts declares and documents the functions.
+//!
+//! The modules use these words:
+//! - A *port* is one plugin instance of one JavaScript thread.
+//! - A *line* is a prepared path to the handler of one channel, for direct calls.
+//! - An *item* is an answer, event, end of a stream, message or log line that the core has for the host.
+//! - A *record* is an item in the form that JavaScript reads.
 //!
 //! ```text
 //!  JavaScript's thread                                   the plugin's threads
@@ -33,7 +39,7 @@ use crate::js::{Callback, Env, Value};
 use crate::lines::Lines;
 use crate::port::Port;
 
-/// Wraps a function for Node. A panic of the addon throws in JavaScript; past this boundary it would end the process.
+/// Wraps a function for Node. Turns a panic of the function into a JavaScript error. A panic that reached Node would end the process.
 macro_rules! guarded {
     ($function:path) => {{
         unsafe extern "C" fn run(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
@@ -44,7 +50,7 @@ macro_rules! guarded {
     }};
 }
 
-/// Registers the functions. Node calls this once in each thread that loads the addon.
+/// Registers the addon's functions. Node calls this once on each thread that loads the addon.
 ///
 /// # Safety
 /// Only Node may call this, on the thread of `env`.
@@ -82,13 +88,14 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
     exports
 }
 
-/// Returns the Node-API version that the addon requests. Version 8 includes external buffers, detaching, threads and tags.
+/// Returns the Node-API version that the addon requests. Version 8 has external buffers, detaching of buffers, thread-safe functions and
+/// type tags.
 #[unsafe(no_mangle)]
 pub extern "C" fn node_api_module_get_api_version_v1() -> i32 {
     8
 }
 
-/// `features()`: returns the features of this Node.
+/// `features()`: returns an object with the features of this Node: `mapping` and `keeps`.
 unsafe fn features(env: sys::napi_env, _: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let features = shared::features();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! JavaScript's operations on memory, by the memory's number.
+//! The addon's functions for memory. JavaScript names a memory by its number, which the functions call a slot.
 
 use std::ptr::null_mut;
 
@@ -11,7 +11,7 @@ use crate::js::{Env, Value};
 use crate::port;
 use crate::view::Held;
 
-/// `allocate(port, size)`: returns a slot, or a negated status.
+/// `allocate(port, size)`: allocates `size` bytes. Returns a slot, or on failure the negated status.
 pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, size], _) = env.arguments(info);
@@ -23,8 +23,8 @@ pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Val
     }
 }
 
-/// `lend(port, bytes, id)`: returns a slot, or a negated status. Returns 0 if this Node cannot keep JavaScript's memory, or if JavaScript
-/// can shrink the memory.
+/// `lend(port, bytes, id)`: lends the memory of a `Uint8Array` to native code. Returns a slot, or on failure the negated status. Returns 0
+/// if this Node cannot keep JavaScript's memory, or if JavaScript can shrink the buffer.
 pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, bytes, id], _) = env.arguments(info);
@@ -49,7 +49,8 @@ pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     env.number(size)
 }
 
-/// `view(port, slot, kind)`: returns a buffer. Returns undefined if the runtime lacks that kind, or if the slot is stale.
+/// `view(port, slot, kind)`: returns a buffer over the memory, or a copy if `kind` is neither `shared` nor `detachable`. Returns undefined
+/// if the runtime has no buffers of that kind, if JavaScript itself has lent the memory, or if the slot was released.
 pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, kind], _) = env.arguments(info);
@@ -65,7 +66,7 @@ pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     buffer.unwrap_or_else(|| env.undefined())
 }
 
-/// `release(port, slot, buffer?)`: releases the reference, and detaches the ArrayBuffer over the memory. Returns a status.
+/// `release(port, slot, buffer?)`: releases JavaScript's reference. Detaches `buffer` if it is an ArrayBuffer. Returns a status.
 pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, buffer], _) = env.arguments(info);
@@ -81,13 +82,13 @@ pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Valu
     env.number(status.into())
 }
 
-/// `adjust(port, bytes)`: reports to the garbage collector a change of memory outside of its heap.
+/// `adjust(port, bytes)`: reports to the garbage collector that memory outside of its heap has grown or shrunk by `bytes`.
 pub unsafe fn adjust(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([_, bytes], _) = env.arguments(info);
     let bytes = env.as_f64(bytes).unwrap_or(f64::NAN);
     if bytes.is_nan() || bytes.abs() > BYTES_MAX as f64 {
-        return env.throw("invalid-argument", "bytes must be a number, and of one memory"); // V8 ends the process for larger changes
+        return env.throw("invalid-argument", "bytes must be a number, and of one memory"); // V8 ends the process if the change is larger
     }
     env.adjust_external(bytes as i64);
     env.undefined()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One instance of a plugin, for one JavaScript thread.
+//! Opens and closes plugin instances. A port is one plugin instance of one JavaScript thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -23,12 +23,14 @@ use crate::scratch::{Head, Kind, Scratch};
 use crate::view::Held;
 use crate::wake::Wake;
 
-/// The time that an ending thread waits for running handlers. Handlers that block for longer continue on their own threads, and their
-/// memory is kept.
+/// The maximum time that an ending JavaScript thread waits for running handlers, in milliseconds. Handlers that run longer continue on
+/// their own threads. Their memory is kept.
 const END_MS: u64 = 1000;
-/// The time that one attempt to close waits for running handlers. It only bounds the cost of a lost wake.
+/// The timeout of one call of `Plugin::close`. Messages that are still queued after this time are answered with `CLEARWAY_CLOSED`. If
+/// handlers still run after this time, the closing thread calls `close` again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// One plugin instance of one JavaScript thread.
 pub struct Port {
     pub env: Env,
     pub plugin: Arc<Plugin>,
@@ -45,30 +47,31 @@ pub struct Port {
     pub answered: RefCell<VecDeque<(u64, Outcome)>>,
     closing: Cell<bool>,
     closed: Arc<AtomicBool>,
-    /// The port was dropped, and no code reads its items any more.
+    /// Whether the port was dropped. No code reads the plugin's items after that.
     abandoned: Arc<AtomicBool>,
+    /// Whether JavaScript has received the closed record.
     told: Cell<bool>,
 }
 
-/// State that only one function uses at a time. None of these functions calls JavaScript.
+/// State that the addon's functions borrow, one function at a time. No function calls JavaScript while it has borrowed the state.
 pub struct State {
     /// Receives drained records.
     pub came: Scratch,
-    /// Receives a direct call's answer.
+    /// Receives the answer of a direct call, or the error text of a failed `open`.
     pub answer: Scratch,
-    /// Native memory that JavaScript holds.
+    /// Native memory to which JavaScript has references, by slot.
     pub held: HashMap<u64, Held>,
-    /// Items that were read and did not fit into the records yet.
+    /// Items that `drain` has read from the core and not yet written to records.
     pub items: VecDeque<Item>,
-    /// Empty between reads. Kept for its capacity.
+    /// A buffer for the items of one read from the core. It is empty between reads, and exists to reuse its capacity.
     pub lot: Vec<Item>,
 }
 
-/// The value of JavaScript's external.
+/// The type of the value in the JavaScript object that `open` returns.
 pub type Shared = Rc<Port>;
 
-/// `open(path, heads, body, answerHeads, answerBody, onWake)`: opens a plugin. Returns a port, or a status as a number. With a status,
-/// the first answer record has the error text.
+/// `open(path, heads, body, answerHeads, answerBody, onWake)`: opens a plugin. Returns a port. On failure, returns a status as a number,
+/// and the first answer record has the error text.
 pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([path, heads, body, answer_heads, answer_body, on_wake], _) = env.arguments(info);
@@ -90,7 +93,7 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         }
     };
     let loans = Loans::new(wake.clone());
-    // SAFETY: the addon keeps only a `Lines<Port>`.
+    // SAFETY: `napi_register_module_v1` keeps a `Lines<Port>`, and the addon keeps no other value.
     let lines = unsafe { env.instance::<Lines<Port>>() }.unwrap_or_default();
     let port = Rc::new(Port {
         env,
@@ -107,16 +110,16 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         abandoned: Arc::new(AtomicBool::new(false)),
         told: Cell::new(false),
     });
-    let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // only a wake refuses this, and no JavaScript runs in a wake
-    // SAFETY: the hook runs before the port is dropped, because the drop removes the hook. It was added after the wake's own hook, so Node
-    // runs it before that hook.
+    let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // fails only inside a wake, and no JavaScript runs there
+    // SAFETY: the hook never runs with a dropped port, because the port's drop removes the hook. Node runs the hook added last first, so
+    // this hook runs before Node's own hook for the wake's function.
     unsafe { sys::napi_add_env_cleanup_hook(env.0, Some(end), Rc::as_ptr(&port).cast_mut().cast()) };
     env.external(Box::new(port))
 }
 
-/// Returns the port of a value that `open` made. Throws for any other value.
+/// Returns the port of a value that `open` returned. For any other value, throws in JavaScript and returns `None`.
 pub fn of<'a>(env: Env, value: Value) -> Option<&'a Shared> {
-    // SAFETY: all externals of this addon are ports.
+    // SAFETY: all externals of this addon have the type `Shared`.
     let port = unsafe { env.as_external::<Shared>(value) };
     if port.is_none() {
         env.throw("invalid-argument", "port must be one that open() gave");
@@ -124,7 +127,8 @@ pub fn of<'a>(env: Env, value: Value) -> Option<&'a Shared> {
     port
 }
 
-/// `close(port)`: closes on a new thread, because closing waits for running handlers.
+/// `close(port)`: starts to close the plugin on a new thread, because closing waits for running handlers. Throws if no thread can be
+/// started.
 pub unsafe fn close(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
@@ -144,7 +148,7 @@ pub unsafe fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     env.undefined()
 }
 
-/// `stats(port)`: returns counters by name.
+/// `stats(port)`: returns an object with the counters of the plugin and of the process's slabs.
 pub unsafe fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
@@ -166,8 +170,8 @@ pub unsafe fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
 }
 
 impl Port {
-    /// Closes the plugin. The receiver gets a message when none of the plugin's code runs for this instance any more. Returns `None` if
-    /// the plugin was closing before. Returns an error if no thread could be started; then nothing has changed.
+    /// Closes the plugin on a new thread. The returned receiver gets a message when the plugin's code no longer runs for this instance.
+    /// Returns `None` if the plugin is already closing. Returns an error if no thread could be started. In that case nothing has changed.
     fn close(&self) -> io::Result<Option<mpsc::Receiver<()>>> {
         if self.closing.replace(true) {
             return Ok(None);
@@ -177,58 +181,61 @@ impl Port {
         let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
         let closer = move || {
             while plugin.close(AGAIN) == Err(CLEARWAY_TIMEOUT) {}
-            // Pairs with the loads in `is_over` and in the port's drop: the second of the two sides frees the plugin.
+            // Pairs with the loads in `is_over` and in the port's drop. The drop stores `abandoned` and then loads `closed`; this thread
+            // stores `closed` and then loads `abandoned`. Both use `SeqCst`, so at least one of them sees the other's store and frees the
+            // plugin.
             closed.store(true, Ordering::SeqCst);
             if abandoned.load(Ordering::SeqCst) {
-                let _ = plugin.free(); // the plugin is closed, and this is no wake
+                let _ = plugin.free(); // fails only inside a wake, or in a callback while the plugin is open
             }
             wake.wake();
-            let _ = done.send(()); // fails if no thread waits
+            let _ = done.send(()); // fails if no thread waits for the close
         };
         thread::Builder::new().name("clearway close".into()).spawn(closer).inspect_err(|_| self.closing.set(false))?;
         Ok(Some(over))
     }
 
-    /// Returns whether the plugin has closed and JavaScript has not read that yet.
+    /// Returns whether the plugin has closed and JavaScript has not received the closed record yet.
     pub fn is_over(&self) -> bool {
-        // Acquire: pairs with the store in `close`, so all items of the closed plugin are visible.
+        // Acquire: pairs with the store in `close`. If the plugin has closed, this thread sees all of its items.
         self.closed.load(Ordering::Acquire) && !self.told.get()
     }
 
-    /// Returns whether JavaScript has read that the plugin has closed.
+    /// Returns whether JavaScript has received the closed record.
     pub fn is_told(&self) -> bool {
         self.told.get()
     }
 
-    /// Records that JavaScript has read everything, including the close. Frees the plugin.
+    /// Records that JavaScript receives the closed record. Frees the plugin, whose items have all been read.
     pub fn told(&self) {
         self.told.set(true);
-        let _ = self.plugin.free(); // the plugin is closed, and this is no wake
+        let _ = self.plugin.free(); // fails only inside a wake, or in a callback while the plugin is open
     }
 }
 
-/// Runs at the end of the thread: a normal end, `process.exit`, or `terminate`.
+/// Closes the plugin when the JavaScript thread ends: normally, by `process.exit` or by `terminate`. Waits at most `END_MS`.
 unsafe extern "C" fn end(port: *mut c_void) {
-    // SAFETY: the port's drop removes this hook, so the port is alive.
+    // SAFETY: the port is alive, because its drop removes this hook.
     let port = unsafe { &*port.cast::<Port>() };
     let _ = port.plugin.set_wake(None);
     port.wake.end(false);
     if let Ok(Some(over)) = port.close() {
-        let _ = over.recv_timeout(Duration::from_millis(END_MS)); // handlers that take longer continue to run
+        let _ = over.recv_timeout(Duration::from_millis(END_MS)); // handlers that take longer continue on their own threads
     }
 }
 
 impl Drop for Port {
     fn drop(&mut self) {
-        // SAFETY: the hook of `open`. If the hook has run, Node has nothing to remove.
+        // SAFETY: `open` added this hook with this pointer. If the hook has already run, the call does nothing.
         unsafe { sys::napi_remove_env_cleanup_hook(self.env.0, Some(end), (&raw const *self).cast_mut().cast()) };
         self.lines.forget(&raw const *self);
         let _ = self.plugin.set_wake(None);
         self.wake.end(true);
         let _ = self.close(); // if no thread can be started, the plugin stays open
+        // Pairs with the closing thread in `close`, which stores `closed` and then loads `abandoned`. At least one side frees the plugin.
         self.abandoned.store(true, Ordering::SeqCst);
         if self.closed.load(Ordering::SeqCst) {
-            let _ = self.plugin.free(); // a second call does nothing
+            let _ = self.plugin.free(); // has no effect if the closing thread has freed the plugin
         }
     }
 }

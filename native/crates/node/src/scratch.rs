@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Writes records for JavaScript. ts/clearway-native/src/record.ts describes the layout.
+//! Writes records into JavaScript's arrays. ts/clearway-native/src/record.ts documents the layout of a record.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::view::Held;
 /// The number of float64 values in a record.
 const STRIDE: usize = 10;
 
-/// The kind of a record.
+/// The kind of a record. The numbers are the same in ts/clearway-native/src/record.ts.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Reply = 1,
@@ -26,32 +26,37 @@ pub enum Kind {
     Closed = 9,
 }
 
-/// A record's first fields. The writing functions fill in the remaining fields.
+/// The first fields of a record. The writing functions fill in the remaining fields.
 pub struct Head {
     pub kind: Kind,
     pub id: u64,
     pub status: f64,
 }
 
-/// A `Float64Array` and a `Uint8Array` of JavaScript. JavaScript never detaches them.
+/// Two arrays of JavaScript into which the addon writes: a `Float64Array` for records and a `Uint8Array` for bytes. JavaScript never
+/// detaches the arrays.
 pub struct Scratch {
     _kept: [Reference; 2],
     heads: *mut f64,
+    /// The number of records that `heads` has room for.
     records: usize,
     body: *mut u8,
+    /// The size of `body`, in bytes.
     body_size: usize,
+    /// The number of records written.
     written: usize,
+    /// The number of bytes written to `body`.
     used: usize,
 }
 
-/// The owners of content that is not copied into the body.
+/// The owners of memory whose bytes are not copied into the body. A record has only the number of such memory.
 pub struct Homes<'a> {
     pub held: &'a mut HashMap<u64, Held>,
     pub loans: &'a Loans,
 }
 
 impl Scratch {
-    /// Wraps the two arrays. Returns `None` if their types or sizes are wrong.
+    /// Wraps the two arrays. Returns `None` for an array of the wrong type, for fewer than 64 records, or for less than 64 KiB of body.
     pub fn of(env: Env, heads_array: Value, body_array: Value) -> Option<Scratch> {
         let (heads, count) = env.as_doubles(heads_array)?;
         let body = env.as_bytes(body_array)?;
@@ -73,6 +78,7 @@ impl Scratch {
         self.used = 0;
     }
 
+    /// Returns the number of records written since `clear`.
     pub fn written(&self) -> usize {
         self.written
     }
@@ -82,23 +88,24 @@ impl Scratch {
         self.records - self.written
     }
 
-    /// Returns the number of bytes that still fit.
+    /// Returns the number of bytes that still fit into the body.
     pub fn left(&self) -> usize {
         self.body_size - self.used
     }
 
-    /// Writes a record without bytes.
+    /// Writes a record without bytes. `number` goes into the field `size`.
     pub fn plain(&mut self, head: Head, number: f64) {
         self.put(head, [0.0, number, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
-    /// Writes a record with a text for people. Cuts the text to the remaining room.
+    /// Writes a record with a text for people. Cuts the text to the bytes that still fit.
     pub fn text(&mut self, head: Head, text: &str) {
         let (at, size) = self.copy(&text.as_bytes()[..text.len().min(self.left())]);
         self.put(head, [0.0, -1.0, 0.0, at as f64, size as f64, 0.0, 0.0]);
     }
 
-    /// Writes a record of content, and records of its attachments. `name` is a message's channel.
+    /// Writes a record of content, followed by one record for each attachment. `name` is the channel of a message, and empty otherwise.
+    /// Copies small content into the body. Keeps content in memory in `homes`, and writes the number of the slot or of the loan.
     pub fn content(&mut self, head: Head, name: &str, kept: Kept, homes: Homes<'_>) {
         let Kept { bytes, attachments, copied } = kept;
         let attached = attachments.len().min(self.records - self.written - 1);
@@ -134,19 +141,19 @@ impl Scratch {
 
     fn put(&mut self, Head { kind, id, status }: Head, rest: [f64; 7]) {
         if self.written == self.records {
-            return; // callers check `room` first
+            return; // does not happen: the callers check `room` first
         }
         let [at, size, slot, text_at, text, attached, copied] = rest;
         let record = [kind as u8 as f64, id as f64, status, at, size, slot, text_at, text, attached, copied];
-        // SAFETY: the array has `records` times STRIDE numbers, and this record lies within it.
+        // SAFETY: the array has at least `records * STRIDE` numbers, and `written` is less than `records`.
         unsafe { self.heads.add(self.written * STRIDE).cast::<[f64; STRIDE]>().write_unaligned(record) };
         self.written += 1;
     }
 
-    /// Copies the bytes that fit. Returns their position and number.
+    /// Copies as many bytes as fit into the body. Returns their position in the body and their number.
     fn copy(&mut self, bytes: &[u8]) -> (usize, usize) {
         let (at, size) = (self.used, bytes.len().min(self.left()));
-        // SAFETY: the body has `size` free bytes from `used` on.
+        // SAFETY: the body has at least `size` free bytes from the position `used` on.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.body.add(at), size) };
         self.used += size;
         (at, size)

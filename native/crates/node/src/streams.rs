@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Events of the plugin's sources, within the credit from JavaScript.
+//! The addon's functions for streams of events. JavaScript gives credit, and receives no more events than the credit allows.
 
 use std::ptr::null_mut;
 
@@ -11,7 +11,8 @@ use crate::calls::given;
 use crate::js::{Env, Value};
 use crate::port;
 
-/// `listen(port, channel, stream, items, bytes, policy, credit, arguments)`: returns a status.
+/// `listen(port, channel, stream, items, bytes, policy, credit, arguments)`: listens to a channel's events. The records of the stream have
+/// the number `stream`. `items` and `bytes` limit the events that wait, and `policy` is one of `CLEARWAY_WHEN_FULL_...`. Returns a status.
 pub unsafe fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel, tag, items, bytes, policy, credit, arguments], _) = env.arguments(info);
@@ -43,7 +44,7 @@ pub unsafe fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value
     env.number(status.into())
 }
 
-/// `grant(port, stream, items)`: adds credit. Returns a status.
+/// `grant(port, stream, items)`: allows JavaScript to receive `items` more events. Returns a status.
 pub unsafe fn grant(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, tag, items], _) = env.arguments(info);
@@ -56,7 +57,7 @@ pub unsafe fn grant(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     env.number(status.into())
 }
 
-/// `unlisten(port, stream)`: cancels the stream. Returns a status.
+/// `unlisten(port, stream)`: cancels the stream and drops its waiting events. Returns a status.
 pub unsafe fn unlisten(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, tag], _) = env.arguments(info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Wakes the JavaScript thread, once for many items. A wake in flight covers later items.
+//! Wakes the JavaScript thread when there are items to read. One wake serves all items that arrive until JavaScript reads.
 
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -11,22 +11,25 @@ use crate::js::{Env, Value};
 
 struct Function(sys::napi_threadsafe_function);
 
-// SAFETY: Node made the function for calls from any thread.
+// SAFETY: Node's thread-safe functions may be called from any thread.
 unsafe impl Send for Function {}
 
+/// Calls a JavaScript function on its own thread, from any thread.
 pub struct Wake {
-    // Locked during a call, so that the function is never called after its release.
+    // A thread holds the lock while it calls the function, so no thread calls the function after its release.
     function: Mutex<Option<Function>>,
-    /// Whether a wake is in flight. The waking thread sets it. The reader clears it before it reads.
+    /// Whether a wake is in flight. The waking thread sets this flag. The reader clears it before it reads items.
     under_way: AtomicBool,
 }
 
 impl Wake {
-    /// Wraps `callback`, which runs on its own JavaScript thread. The wake keeps the event loop running only after `hold`.
+    /// Wraps `callback`, which runs on the thread of `env`. The wake does not keep that thread's event loop running; `hold` changes that.
+    /// Returns `None` if `callback` is not a function.
     pub fn new(env: Env, callback: Value) -> Option<Wake> {
         let mut function = null_mut();
         let name = env.text("clearway plugin");
-        // SAFETY: a function and a string of this thread, no queue limit, one holder, no finalizer.
+        // SAFETY: `callback` and `name` are values of this thread. The queue has no limit, one holder owns the function, and there is no
+        // finalizer.
         let status = unsafe {
             sys::napi_create_threadsafe_function(
                 env.0,
@@ -50,25 +53,26 @@ impl Wake {
         Some(wake)
     }
 
-    /// Wakes the reader, from any thread, plugin threads included. Never waits for JavaScript.
+    /// Wakes the reader. Any thread may call this, including the plugin's threads. Never waits for JavaScript.
     pub fn wake(&self) {
-        // Release: pairs with the acquire in `seen`. The reader sees everything that was queued before.
+        // Release: pairs with the acquire in `seen`. The reader sees all items that this thread queued before.
         if self.under_way.swap(true, Ordering::AcqRel) {
             return;
         }
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
             let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
-            // SAFETY: the function is alive while this thread holds the lock.
+            // SAFETY: the function is not released while this thread holds the lock.
             if unsafe { sys::napi_call_threadsafe_function(function, null_mut(), mode) } != sys::Status::napi_ok {
-                // The wake failed: clears the mark, so that the next item tries again.
+                // The wake failed. Clears the flag, so that the next item tries again. Release: pairs with the acquire of the next `wake`.
                 self.under_way.store(false, Ordering::Release);
             }
         }
     }
 
-    /// Clears the wake in flight, before the reader reads. Later items then wake again.
+    /// Clears the flag of the wake in flight. The reader calls this before it reads. Later items then wake the reader again.
     pub fn seen(&self) {
+        // Acquire: pairs with the release in `wake`. The reader sees all items that were queued before the wake.
         self.under_way.swap(false, Ordering::AcqRel);
     }
 
@@ -76,7 +80,7 @@ impl Wake {
     pub fn hold(&self, env: Env, keep: bool) {
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
-            // SAFETY: as in `wake`, and on the thread of `env`.
+            // SAFETY: the function is not released while this thread holds the lock. The caller is on the thread of `env`.
             unsafe {
                 if keep {
                     sys::napi_ref_threadsafe_function(env.0, function);
@@ -87,11 +91,12 @@ impl Wake {
         }
     }
 
-    /// Ends all wakes. A continuing thread passes `release`. For an ending thread, Node releases the function.
+    /// Ends all wakes: later calls of `wake` do nothing. `release` is true if the JavaScript thread continues. If that thread ends, Node
+    /// itself releases the function.
     pub fn end(&self, release: bool) {
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner()).take();
         if let (Some(Function(function)), true) = (function, release) {
-            // SAFETY: the one holder releases the function. No thread can call it any more.
+            // SAFETY: this is the function's only holder, and no thread can call the function any more.
             unsafe { sys::napi_release_threadsafe_function(function, sys::ThreadsafeFunctionReleaseMode::abort) };
         }
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Parses the arguments of the attributes.
+//! Parses the arguments of `#[plugin]`, `#[handler]` and `#[source]`.
 
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, LitStr, Path, Token, parse_quote};
 
 /// The options of `#[plugin(..)]`.
 pub struct Options {
+    /// The path of the crate clearway-plugin in the plugin's code. Default: `::clearway`.
     pub path: Path,
+    /// Whether to export the plugin as the library's one plugin. Default: true.
     pub export: bool,
 }
 
@@ -33,13 +35,17 @@ impl Parse for Options {
     }
 }
 
-/// Where a function runs.
+/// The thread or threads that run a function.
 #[derive(Default)]
 pub enum Place {
+    /// The attribute has no second argument. The default is the pool for a handler, and a separate thread for a source.
     #[default]
     Unsaid,
+    /// The calling thread.
     Direct,
+    /// The plugin's pool of threads.
     Pool,
+    /// The thread with that name.
     Serial(LitStr),
 }
 
@@ -49,9 +55,10 @@ pub struct Channel {
     pub place: Place,
 }
 
-/// The most bytes of a name, as in `clearway.h`.
+/// The maximum length of a name, in bytes. It is the same as in `clearway.h`.
 const NAME_MAX: usize = 256;
 
+/// Parses the name of a channel or of a thread, and checks its length.
 fn name(input: ParseStream<'_>) -> syn::Result<LitStr> {
     let name: LitStr = input.parse()?;
     let bytes = name.value().len();

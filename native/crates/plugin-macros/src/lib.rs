@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The attribute `#[plugin]` of the crate clearway-plugin, which documents it.
+//! Implements the attribute `#[plugin]`. The crate clearway-plugin exports the attribute and documents it.
 
 mod attribute;
 mod method;
@@ -11,11 +11,11 @@ use syn::{ImplItem, ItemImpl, parse_macro_input};
 use crate::attribute::Options;
 use crate::method::Method;
 
-/// Makes a plugin of an `impl` block, and exports it as the library's one plugin. Its functions with `#[handler("channel")]`
-/// and `#[source("channel")]` become the plugin's handlers and sources: see the crate's documentation.
+/// Makes a plugin of an `impl` block, and exports it as the library's one plugin. The functions with `#[handler("channel")]` become the
+/// plugin's handlers, and those with `#[source("channel")]` its sources. The documentation of the crate clearway-plugin has the details.
 ///
-/// - `#[plugin(crate = path)]`: where the crate is, if the dependency is not named `clearway`.
-/// - `#[plugin(no_export)]`: for a test with several plugins in one program.
+/// - `#[plugin(crate = path)]` sets the path of the crate clearway-plugin. Use it if the dependency has another name than `clearway`.
+/// - `#[plugin(no_export)]` does not export the plugin. Use it for a test that has several plugins in one program.
 #[proc_macro_attribute]
 pub fn plugin(options: TokenStream, block: TokenStream) -> TokenStream {
     let options = parse_macro_input!(options as Options);
@@ -23,6 +23,7 @@ pub fn plugin(options: TokenStream, block: TokenStream) -> TokenStream {
     expanded(&options, block).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
+/// Returns the block without the attributes, followed by the generated code.
 fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::TokenStream> {
     if block.trait_.is_some() || !block.generics.params.is_empty() {
         return Err(syn::Error::new_spanned(
@@ -58,7 +59,7 @@ fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::
     Ok(quote! {
         #block
 
-        // The same code for every form of function: some of it can be said more briefly for one form.
+        // The generated code is the same for all kinds of functions. For some kinds, Clippy would suggest simpler code.
         #[allow(clippy::all, clippy::pedantic)]
         impl #clearway::Plugin for #this {
             fn open(host: #clearway::Host) -> #clearway::Result<Self> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Functions with `#[handler]` or `#[source]`, and the code that registers them.
+//! Reads functions with `#[handler]` or `#[source]`, and generates the code that registers them.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -8,34 +8,36 @@ use syn::{FnArg, Ident, ImplItemFn, Path, ReceiverKind, ReturnType, Type};
 
 use crate::attribute::{Channel, Place};
 
+/// A function with `#[handler]` or `#[source]`.
 pub struct Method {
     name: Ident,
     channel: Channel,
     kind: Kind,
-    /// The type of the message, or of the arguments; `None` if the function takes none.
+    /// The type of the message or of the arguments. `None` if the function has no parameter for them.
     input: Option<Type>,
-    /// The function returns a `Result`.
+    /// Whether the function returns a `Result`.
     fallible: bool,
-    /// The function returns something.
+    /// Whether the function returns a value.
     returns: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Returns the answer.
+    /// A handler that returns the answer.
     Handler,
-    /// Answers by a `Reply`.
+    /// A handler that answers by a `Reply`.
     Replies,
+    /// A source of events.
     Source,
 }
 
-/// Whether a type's last name is this one.
+/// Returns whether the last segment of a type's path is `name`.
 fn is(given: &Type, name: &str) -> bool {
     matches!(given, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
 impl Method {
-    /// Reads a function and takes the attribute away. Returns `None` for a function without one.
+    /// Reads a function, and removes its attribute `#[handler]` or `#[source]`. Returns `None` if the function has neither.
     pub fn of(function: &mut ImplItemFn) -> syn::Result<Option<Method>> {
         let marks =
             |attribute: &syn::Attribute| ["handler", "source"].iter().any(|name| attribute.path().is_ident(name));
@@ -95,14 +97,14 @@ impl Method {
         Ok(Some(Method { name, channel, kind, input: types.pop(), fallible, returns: !unit }))
     }
 
-    /// The statement that registers it.
+    /// Returns the statement that registers the function.
     pub fn registered(&self, clearway: &Path, this: &Type) -> TokenStream {
         let Method { name, channel: Channel { name: channel, place }, .. } = self;
         let request = match &self.input {
             None => quote!({
                 let _ = request;
             }),
-            // The span of the type: an error says which one cannot be read.
+            // Has the span of the type, so that a compiler error points to the type that cannot be read.
             Some(input) => quote_spanned!(input.span()=> #clearway::FromRequest::from_request(request)?),
         };
         let input = self.input.as_ref().map(|_| quote!(input,));

@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::guard::caught;
 use crate::reply::Reply;
 
-/// Answers with the result of `work`. A panic in `work` answers with the panic's text.
+/// Runs `work` and answers with its result. If `work` panics, answers with an error that has the panic's text.
 pub fn answer<C: IntoContent>(reply: Reply, work: impl FnOnce() -> Result<C>) {
     let answered = match caught(|| work()?.into_content()) {
         Ok(content) => reply.send(content),
         Err(error) => reply.fail(error),
     };
-    drop(answered); // an error is harmless: closing has answered before, or `send` has answered with the error
+    drop(answered); // an error needs no handling: either closing has answered before, or `send` has answered with the error
 }

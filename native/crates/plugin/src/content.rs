@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Content that the plugin gives: an answer, an event, or a message to the host.
+//! Content that the plugin sends: an answer, an event, or a message to the host.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub const ATTACHMENTS_MAX: usize = 32;
 /// ```
 /// # use clearway_plugin::{Buffer, Content, Result};
 /// # fn content(pixels: Buffer) -> Result<Content> {
-/// // The size as a value of the standard codec, and the pixels beside it.
+/// // The size is a value of the standard codec. The pixels are attached.
 /// Ok(Content::encode(&[640, 480])?.attach(pixels))
 /// # }
 /// ```
@@ -38,17 +38,17 @@ enum Bytes {
 }
 
 impl Content {
-    /// Makes content without bytes.
+    /// Makes null content, which has no bytes.
     pub fn null() -> Content {
         Content::default()
     }
 
-    /// Makes content of raw bytes.
+    /// Makes content of raw bytes. The host copies them when the content is sent.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Content {
         Content { bytes: Bytes::Copied(bytes.into()), attachments: Vec::new() }
     }
 
-    /// Encodes a value in the standard codec. Null has no bytes.
+    /// Encodes a value in the standard codec. A null value becomes null content.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Content> {
         let mut bytes = Vec::new();
         standard::write(&to_value(value)?, Limits::DEFAULT, &mut bytes)?;
@@ -80,7 +80,7 @@ impl Content {
         self
     }
 
-    /// Lends the content in the ABI's form.
+    /// Passes the content to `give`, in the ABI's form. The pointers in it are valid until `give` returns.
     pub(crate) fn lend<R>(&self, give: impl FnOnce(&sys::Content) -> R) -> R {
         let attachments: Vec<sys::Memory> = self.attachments.iter().map(Memory::handle).collect();
         let mut content = match &self.bytes {
@@ -99,7 +99,8 @@ impl Content {
     }
 }
 
-/// Types that can become content: [`Content`], memory, and every type with serde's `Serialize`, in the standard codec.
+/// Types that can become content: [`Content`], [`Buffer`], [`Memory`], and every type with serde's `Serialize`. The standard codec encodes
+/// the values of types with `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can be no answer, event or message",
     note = "return `Content`, `Buffer`, `Memory`, or a type with `#[derive(serde::Serialize)]`"

@@ -8,11 +8,11 @@ use clearway_sys as sys;
 /// The result of most functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error for the other side: a status, and a text for people.
+/// An error for the other side. It has a status for programs, and a text for people.
 ///
-/// The operator `?` converts every [`std::error::Error`] to this type, with the status [`Status::Failed`] and the texts of the error and
-/// its causes. A handler may therefore return `clearway::Result`. For the same reason, `Error` itself does not implement
-/// [`std::error::Error`], like the error of the crate `anyhow`.
+/// The operator `?` converts every [`std::error::Error`] to this type. The status is then [`Status::Failed`], and the text contains the
+/// texts of the error and of its causes. A handler can therefore use `?` and return `clearway::Result`. Because of that conversion, `Error`
+/// itself cannot implement [`std::error::Error`]. The crate `anyhow` does the same.
 ///
 /// ```
 /// use clearway_plugin::{Result, Status};
@@ -39,11 +39,11 @@ pub enum Status {
     InvalidArgument,
     /// The object no longer exists: a message was answered, or a stream has ended.
     Stale,
-    /// There is no memory, or no thread could be started.
+    /// Not enough memory is left, or no thread could be started.
     OutOfMemory,
     /// Something exceeds the host's limits.
     TooLarge,
-    /// A queue is full, or too many calls are in flight. Try again later.
+    /// A queue is full, or too many calls are in flight. The caller may try again later.
     Full,
     /// The plugin is closed or closing.
     Closed,
@@ -51,7 +51,7 @@ pub enum Status {
     NoHandler,
     /// The channel already has a handler, or a source.
     AlreadyExists,
-    /// The plugin panicked. The plugin still works.
+    /// The plugin panicked. It still works after that.
     Panicked,
     /// The handler does not know the method.
     NotImplemented,
@@ -59,11 +59,11 @@ pub enum Status {
     Failed,
     /// The caller has given up.
     Cancelled,
-    /// The time was over before the work was done.
+    /// The work did not end within its time limit.
     Timeout,
     /// A stream's queue was full, and the stream's policy is to fail.
     Overflow,
-    /// A status of this plugin (from 1000 on), or an unknown status.
+    /// Any other status: one of a plugin's own (1000 and above), or an unknown one.
     Other(i32),
 }
 
@@ -123,12 +123,12 @@ impl Error {
         self.status
     }
 
-    /// Returns the text for people, possibly empty.
+    /// Returns the text for people. It may be empty.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Converts a host's status to a result.
+    /// Converts a status that the host returned to a result.
     pub(crate) fn check(status: sys::Status) -> Result<()> {
         if status == sys::CLEARWAY_OK { Ok(()) } else { Err(Error::new(status.into(), "")) }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Catches panics inside of the plugin.
+//! Catches panics of the plugin's code before they reach the host.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result, Status};
 
-/// Runs code of the plugin's author. A panic becomes an error with the panic's text.
+/// Runs code of the plugin's author. Converts a panic to an error that has the panic's text.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = match panic.downcast_ref::<&str>() {
@@ -18,14 +18,14 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Runs code whose panic has no receiver. Drops the panic.
+/// Runs code of the plugin's author. Ignores a panic, because no caller could receive an error.
 pub(crate) fn quietly(work: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
         forget(panic);
     }
 }
 
-/// Leaks a panic's payload, because the payload's drop may panic again.
+/// Leaks a panic's payload, because dropping it could panic again.
 fn forget(panic: Box<dyn Any + Send>) {
     std::mem::forget(panic);
 }

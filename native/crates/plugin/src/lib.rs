@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clearway plugins in Rust, without unsafe code.
 //!
-//! A plugin is a shared library that answers messages and emits events. An app in Node, on the JVM or in C loads it. Name the dependency
-//! `clearway`, and make the library a `cdylib`:
+//! A plugin is a shared library that answers messages and emits events. An app in Node, on the JVM or in C loads the library. Name the
+//! dependency `clearway`, and set the library's type to `cdylib`:
 //!
 //! ```toml
 //! [lib]
@@ -36,17 +36,17 @@
 //!
 //! #[clearway::plugin]
 //! impl Words {
-//!     /// `plugin.channel("count").send(encode({ text: "one two" }))`
+//!     /// The app calls it so: `plugin.channel("count").send(encode({ text: "one two" }))`
 //!     #[handler("count")]
 //!     fn count(&self, Text { text }: Text) -> Count {
 //!         Count { words: text.split_whitespace().count(), letters: text.chars().count() }
 //!     }
 //!
-//!     /// Runs on a thread of its own for each listener.
+//!     /// Runs on a separate thread for each listener.
 //!     #[source("words")]
 //!     fn words(&self, Text { text }: Text, stream: Stream) -> Result<()> {
 //!         for word in text.split_whitespace() {
-//!             stream.send(word)?; // waits for room
+//!             stream.send(word)?; // waits until the queue has room
 //!         }
 //!         Ok(())
 //!     }
@@ -61,20 +61,21 @@
 //! | `#[handler("channel")]` | `fn(&self, message) -> answer` | on the plugin's pool |
 //! | `#[handler("channel", direct)]` | the same | on the calling thread, which waits; use it for work of microseconds |
 //! | `#[handler("channel", serial = "thread")]` | the same | on the named thread, one call after the other |
-//! | any of these | `fn(&self, message, Reply)` | the same; the function answers by the reply, now or later |
+//! | any of the above | `fn(&self, message, Reply)` | in the same place; the function answers by the reply, now or later |
 //! | `#[source("channel")]` | `fn(&self, arguments, Stream) -> Result<()>` | on a separate thread for each listener |
-//! | `#[source("channel", direct)]` | the same | on the listening thread; the function keeps the stream and returns soon |
+//! | `#[source("channel", direct)]` | the same | on the thread that starts to listen; the function keeps the stream and returns soon |
 //! | none | `fn open(host: Host) -> Result<Self>` | on the thread that opens the plugin; without this function, `Default` makes the value |
 //!
-//! Other functions of the block stay unchanged. The type of a message, or of a source's arguments, is [`Request`] or any type with
-//! serde's `Deserialize`; the parameter may be left out. The type of an answer is [`Content`], [`Buffer`], [`Memory`] or any type with
-//! serde's `Serialize`, or a `Result` of one of these. Values use the standard codec, which Clearway and Flutter implement for other
-//! languages.
+//! The attribute does not change the other functions of the block. A message, and the arguments of a source, have the type [`Request`] or
+//! any type with serde's `Deserialize`. A function may leave this parameter out. An answer has the type [`Content`], [`Buffer`],
+//! [`Memory`] or any type with serde's `Serialize`. It may also be a `Result` of one of these types. The standard codec encodes and
+//! decodes the values. Clearway and Flutter implement this codec for other languages.
 //!
 //! # Panics and errors
 //!
-//! A panic in any function answers the message, or ends the stream, with [`Status::Panicked`] and the panic's text. The plugin still
-//! works. An [`Error`] has a [`Status`] and a text for people. The operator `?` converts errors that implement [`std::error::Error`].
+//! If a function panics, the crate catches the panic. It then answers the message, or ends the stream, with [`Status::Panicked`] and
+//! normally the panic's text. The plugin still works. An [`Error`] has a [`Status`] and a text for people. The operator `?` converts every
+//! error that implements [`std::error::Error`].
 //!
 //! # Mistakes that do not compile
 //!
@@ -83,7 +84,7 @@
 //! # #[derive(Default)] struct Example;
 //! #[clearway::plugin]
 //! impl Example {
-//!     #[handler("lines", parallel)] // no such place
+//!     #[handler("lines", parallel)] // `parallel` is none of `direct`, `pool` and `serial`
 //!     fn lines(&self) {}
 //! }
 //! # fn main() {}
@@ -95,7 +96,7 @@
 //! #[clearway::plugin]
 //! impl Example {
 //!     #[handler("thread")]
-//!     fn thread(&self) -> std::thread::Thread { // has no form as content
+//!     fn thread(&self) -> std::thread::Thread { // a `Thread` cannot be converted to content
 //!         std::thread::current()
 //!     }
 //! }
@@ -106,7 +107,7 @@
 //! # extern crate clearway_plugin as clearway;
 //! # use std::cell::Cell;
 //! #[derive(Default)]
-//! struct Example(Cell<u32>); // handlers run on several threads: `Cell` is not `Sync`
+//! struct Example(Cell<u32>); // handlers run on several threads, and `Cell` is not `Sync`
 //!
 //! #[clearway::plugin]
 //! impl Example {
@@ -141,7 +142,7 @@ pub use reply::Reply;
 pub use request::{FromRequest, Request};
 pub use stream::{EmitError, Stream};
 
-/// Items for the code that `#[plugin]` generates.
+/// The items that the code generated by `#[plugin]` uses. They are not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use clearway_sys::{Host, Plugin as About};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory that the host and the plugin share by references.
+//! Memory to which the host and the plugin have counted references.
 
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut, Range};
@@ -10,11 +10,11 @@ use clearway_sys as sys;
 
 use crate::error::{Error, Result};
 
-/// One reference to a block of memory. The host, other plugins and clones may have further references. Passing a reference on copies no
-/// bytes. Dropping the last reference frees the block, or returns it to its owner.
+/// One reference to a block of memory. The host, other plugins and clones of this value may have further references to the same block.
+/// Passing memory on does not copy its bytes. When the last reference is dropped, the block is freed or returned to its owner.
 ///
-/// Another holder may write at any time, unless the memory is sealed. Therefore only sealed memory lends its bytes, by
-/// [`bytes`](Memory::bytes). Bytes of other memory are copied, or accessed one by one through [`cells`](Memory::cells).
+/// Another holder may write to the memory at any time, unless the memory is sealed. Therefore [`bytes`](Memory::bytes) borrows only the
+/// bytes of sealed memory. For other memory, copy the bytes, or access them one by one through [`cells`](Memory::cells).
 pub struct Memory {
     host: &'static sys::Host,
     view: sys::View,
@@ -22,17 +22,17 @@ pub struct Memory {
 
 // SAFETY: any thread may use and release a reference. The methods allow only safe access to the bytes.
 unsafe impl Send for Memory {}
-// SAFETY: as above.
+// SAFETY: several threads may use one reference at the same time. The methods allow only safe access to the bytes.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Makes another reference to a memory.
+    /// Makes another reference to the memory of `handle`.
     pub(crate) fn retain(host: &'static sys::Host, handle: sys::Memory) -> Result<Memory> {
         let mut another = 0;
-        // SAFETY: the host checks the handle. The result is written to a local.
+        // SAFETY: the host checks the handle, and writes the result to a local variable.
         Error::check(unsafe { (host.retain)(handle, &mut another) })?;
         let mut memory = Memory { host, view: sys::View { memory: another, ..sys::View::NONE } };
-        // SAFETY: as above.
+        // SAFETY: the host checks the handle, and writes the result to a local variable.
         Error::check(unsafe { (host.view)(another, &mut memory.view) })?;
         Ok(memory)
     }
@@ -46,21 +46,22 @@ impl Memory {
         self.view.size
     }
 
-    /// Returns whether the memory is sealed, so that no holder writes to it any more.
+    /// Returns whether the memory is sealed. No holder writes to sealed memory any more.
     pub fn is_sealed(&self) -> bool {
         let mut view = sys::View::NONE;
-        // SAFETY: the reference is live. The result is written to a local.
+        // SAFETY: this value owns the reference. The host writes the result to a local variable.
         let status = unsafe { (self.host.view)(self.view.memory, &mut view) };
         status == sys::CLEARWAY_OK && view.flags & sys::CLEARWAY_MEMORY_SEALED != 0
     }
 
     /// Borrows the bytes of sealed memory. Returns `None` if the memory is not sealed.
     pub fn bytes(&self) -> Option<&[u8]> {
-        // SAFETY: the reference keeps the bytes alive. Sealing promises that they do not change any more.
+        // SAFETY: this value's reference keeps the bytes valid. The bytes of sealed memory do not change any more.
         self.is_sealed().then(|| unsafe { slice::from_raw_parts(self.view.data, self.view.size) })
     }
 
-    /// Returns the bytes for single reads and writes. Other holders may access the bytes at the same time. Refuses sealed memory.
+    /// Returns the bytes as atomic cells, for reads and writes of single bytes. Other holders may access the bytes at the same time.
+    /// Refuses sealed memory.
     pub fn cells(&self) -> Result<&[AtomicU8]> {
         if self.is_sealed() {
             return Err(Error::invalid_argument("the memory is sealed: no holder may write to it"));
@@ -68,13 +69,13 @@ impl Memory {
         Ok(self.loads())
     }
 
-    /// Returns the bytes for loads only, because sealed memory may be read-only.
+    /// Returns the bytes as atomic cells, for reads only. The caller must not write, because sealed memory may be read-only.
     pub(crate) fn loads(&self) -> &[AtomicU8] {
-        // SAFETY: the reference keeps the bytes alive. All holders may read and write an `AtomicU8` at once.
+        // SAFETY: this value's reference keeps the bytes valid. All holders may access an `AtomicU8` at the same time.
         unsafe { slice::from_raw_parts(self.view.data.cast(), self.view.size) }
     }
 
-    /// Copies bytes out of the memory, from `offset` on.
+    /// Copies bytes from the memory, beginning at `offset`, to `to`. Refuses a range outside of the memory.
     pub fn copy_to(&self, offset: usize, to: &mut [u8]) -> Result<()> {
         let range = self.range(offset, to.len())?;
         for (to, cell) in to.iter_mut().zip(&self.loads()[range]) {
@@ -83,7 +84,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies bytes into the memory, from `offset` on. Refuses sealed memory.
+    /// Copies the bytes of `from` into the memory, beginning at `offset`. Refuses sealed memory, and a range outside of the memory.
     pub fn copy_from(&self, offset: usize, from: &[u8]) -> Result<()> {
         for (from, cell) in from.iter().zip(&self.cells()?[self.range(offset, from.len())?]) {
             cell.store(*from, Ordering::Relaxed);
@@ -91,7 +92,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies all bytes.
+    /// Returns a copy of all bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         self.loads().iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
     }
@@ -107,7 +108,7 @@ impl Memory {
         Ok(offset..end)
     }
 
-    /// Makes another reference to the same memory. Fails if the process has four million references.
+    /// Makes another reference to the same memory. Fails if the process already has the maximum of four million references.
     pub fn try_clone(&self) -> Result<Memory> {
         Memory::retain(self.host, self.view.memory)
     }
@@ -127,14 +128,15 @@ impl Drop for Memory {
     }
 }
 
-/// Memory that only this plugin can access, as a slice of bytes. It becomes [`Memory`] when the plugin passes it on.
+/// Memory that only this plugin can access. It dereferences to a slice of bytes. Sending or sealing a buffer converts it to [`Memory`], and
+/// so does `Memory::from`.
 ///
 /// ```
 /// # use clearway_plugin::{Buffer, Content, Host, Result};
 /// fn frame(host: &Host) -> Result<Buffer> {
 ///     let mut pixels = host.allocate(640 * 480 * 4)?;
 ///     pixels.fill(255);
-///     Ok(pixels) // an answer, or an event: never copied
+///     Ok(pixels) // the bytes are not copied when the buffer is sent
 /// }
 /// ```
 pub struct Buffer {
@@ -144,33 +146,33 @@ pub struct Buffer {
 impl Buffer {
     pub(crate) fn allocate(host: &'static sys::Host, plugin: sys::PluginId, size: usize) -> Result<Buffer> {
         let mut view = sys::View::NONE;
-        // Zeroed, because memory may contain its last user's bytes, and that user may be another plugin.
-        // SAFETY: the result is written to a local.
+        // Requests zeroed memory. Otherwise the memory could contain bytes of its last user, which may be another plugin.
+        // SAFETY: the host writes the result to a local variable.
         Error::check(unsafe { (host.allocate)(plugin, size, sys::CLEARWAY_MEMORY_ZEROED, &mut view) })?;
         Ok(Buffer { memory: Memory { host, view } })
     }
 
     pub(crate) fn adopt(host: &'static sys::Host, plugin: sys::PluginId, bytes: Vec<u8>) -> Result<Buffer> {
         unsafe extern "C-unwind" fn release(context: *mut c_void, _data: *mut u8, _size: usize) {
-            // SAFETY: the box was made below, and it is released once.
+            // SAFETY: `adopt` made the box below, and this function runs once.
             drop(unsafe { Box::from_raw(context.cast::<Vec<u8>>()) });
         }
         let mut view = sys::View::NONE;
         let mut bytes = Box::new(bytes);
         let (data, size) = (bytes.as_mut_ptr(), bytes.len());
         let context = Box::into_raw(bytes).cast();
-        // SAFETY: the vector lives until `release`. Moving its box does not move its bytes.
+        // SAFETY: the vector lives until `release` is called. `Box::into_raw` does not move the vector's bytes.
         let adopted = unsafe { (host.adopt)(plugin, data, size, 0, Some(release), context, &mut view) };
         Error::check(adopted).inspect_err(|_| {
-            // SAFETY: the host does not call `release` for refused memory.
+            // SAFETY: the host does not call `release` for memory that it refused, so this is the only call.
             unsafe { release(context, data, size) };
         })?;
         Ok(Buffer { memory: Memory { host, view } })
     }
 
-    /// Seals the memory. No holder writes to it any more, so each holder may borrow its bytes.
+    /// Seals the memory. No holder may write to it after that, so each holder may borrow its bytes.
     pub fn seal(self) -> Memory {
-        // SAFETY: the reference is live.
+        // SAFETY: this value owns the reference.
         unsafe { (self.memory.host.seal)(self.memory.view.memory) };
         self.memory
     }
@@ -180,14 +182,14 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: this is the only reference. It is shared only after it becomes a `Memory`.
+        // SAFETY: this value has the only reference to the memory, and `&self` excludes writes.
         unsafe { slice::from_raw_parts(self.memory.view.data, self.memory.view.size) }
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above.
+        // SAFETY: this value has the only reference to the memory, and `&mut self` excludes other access.
         unsafe { slice::from_raw_parts_mut(self.memory.view.data, self.memory.view.size) }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The plugin as a whole, and its one exported function.
+//! The trait `Plugin`, and the function that the library exports.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use crate::guard::{caught, quietly};
 use crate::host::{Host, Level};
 use crate::registry::Registry;
 
-/// The trait that `#[plugin]` implements for an `impl` block's type. Each opened instance of the plugin has one value. The value is
-/// dropped after the plugin was closed and none of its functions runs any more.
+/// A type whose functions are a plugin's handlers and sources. `#[plugin]` implements this trait. Each opened instance of the plugin has
+/// one value of the type. The value is dropped when the instance is closed and its last function has returned.
 pub trait Plugin: Send + Sync + Sized + 'static {
-    /// Makes the value for one instance. An error refuses to open the plugin, and the host shows the text.
+    /// Makes the value for one instance. If it returns an error, the plugin is not opened, and the host reports the error's text.
     fn open(host: Host) -> Result<Self>;
 
-    /// Registers the handlers and the sources.
+    /// Registers the instance's handlers and sources.
     fn register(registry: &mut Registry<Self>) -> Result<()>;
 }
 
 unsafe extern "C-unwind" fn on_close<P>(context: *mut c_void) {
-    // SAFETY: `init` made the pointer, and the host calls this once.
+    // SAFETY: `init` made the pointer, and the host calls this function once.
     quietly(|| drop(unsafe { Arc::from_raw(context.cast::<P>()) }));
 }
 
@@ -32,7 +32,7 @@ unsafe extern "C-unwind" fn on_close<P>(context: *mut c_void) {
 /// Only a host may call this, with its table and a struct to fill in.
 #[doc(hidden)]
 pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, about: *mut sys::Plugin) -> sys::Status {
-    // SAFETY: the pointers are null, or valid as the header requires. The table lives until the process ends.
+    // SAFETY: each pointer is null or valid, as the header requires. The table lives until the process ends.
     let (Some(table), Some(about)) = (unsafe { (table.as_ref::<'static>(), about.as_mut()) }) else {
         return sys::CLEARWAY_INVALID_ARGUMENT;
     };
@@ -60,7 +60,7 @@ pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, about: 
     }
 }
 
-/// Logs the error. The host shows the log lines of a plugin that it could not open.
+/// Logs the error of a failed `init`. The host reports the log lines of a plugin that it could not open.
 fn refused(host: &Host, error: &Error) {
     host.log(Level::Error, error.to_string());
 }
@@ -77,7 +77,7 @@ macro_rules! export {
             host: *const $crate::__private::Host,
             plugin: *mut $crate::__private::About,
         ) -> i32 {
-            // SAFETY: the host guarantees this.
+            // SAFETY: the host passes its table and a struct to fill in, as `init` requires.
             unsafe { $crate::__private::init::<$plugin>(host, plugin) }
         }
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Handlers and sources, and the functions that the host calls for them.
+//! Registers handlers and sources with the host. Contains the functions that the host calls for them.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,11 +17,11 @@ use crate::stream::{Starting, Stream, Streams};
 /// The threads that run a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs<'a> {
-    /// The calling thread, which waits. Use it for work of microseconds.
+    /// The thread that sends the message runs the handler and waits for it. Use it for work of microseconds.
     Direct,
     /// The plugin's pool of threads. Several calls may run at once.
     Pool,
-    /// The thread with that name, one call after the other. Handlers with the same name share the thread.
+    /// The thread with that name. It runs one call after the other. Handlers with the same name share the thread.
     Serial(&'a str),
 }
 
@@ -34,7 +34,7 @@ pub enum Listens {
     Direct,
 }
 
-/// Registers the handlers and the sources of one plugin instance. `#[plugin]` generates the calls.
+/// Registers the handlers and the sources of one plugin instance. The code that `#[plugin]` generates calls it.
 pub struct Registry<P> {
     host: Host,
     plugin: Arc<P>,
@@ -60,7 +60,7 @@ impl<P: Send + Sync + 'static> Registry<P> {
         Registry { host, plugin }
     }
 
-    /// Registers a handler of a channel's messages.
+    /// Registers a handler of a channel's messages. Fails if the channel already has a handler.
     pub fn handler<F>(&mut self, channel: &str, runs: Runs<'_>, call: F) -> Result<()>
     where
         F: Fn(&P, Request<'_>, Reply) + Send + Sync + 'static,
@@ -82,14 +82,14 @@ impl<P: Send + Sync + 'static> Registry<P> {
             on_message: Some(on_message::<P, F>),
             on_drop: Some(on_drop::<Handler<P, F>>),
         };
-        // SAFETY: the host copies the handler, and calls `on_drop` once for an accepted handler.
+        // SAFETY: the host copies the handler. If it accepts the handler, it calls `on_drop` once.
         named(channel, unsafe { (table.handle)(self.host.id, &handler) }).inspect_err(|_| {
             // SAFETY: the host refused the handler, so this function still owns the context.
             drop(unsafe { Box::from_raw(context) });
         })
     }
 
-    /// Registers a source of a channel's events.
+    /// Registers a source of a channel's events. Fails if the channel already has a source.
     pub fn source<F>(&mut self, channel: &str, listens: Listens, call: F) -> Result<()>
     where
         F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
@@ -106,7 +106,7 @@ impl<P: Send + Sync + 'static> Registry<P> {
         let source = sys::Source {
             size: size_of::<sys::Source>(),
             channel: sys::Text::of(channel),
-            // The callbacks are short: they call a direct source's function, start a thread, or wake it.
+            // All callbacks are short. They call a direct source's function, start a thread, or wake that thread.
             runs: sys::CLEARWAY_RUN_DIRECT,
             reserved: 0,
             queue: sys::Text::NONE,
@@ -116,7 +116,7 @@ impl<P: Send + Sync + 'static> Registry<P> {
             on_room: Some(on_room::<P, F>),
             on_drop: Some(on_drop::<Source<P, F>>),
         };
-        // SAFETY: the host copies the source, and calls `on_drop` once for an accepted source.
+        // SAFETY: the host copies the source. If it accepts the source, it calls `on_drop` once.
         named(channel, unsafe { (table.source)(self.host.id, &source) }).inspect_err(|_| {
             // SAFETY: the host refused the source, so this function still owns the context.
             drop(unsafe { Box::from_raw(context) });
@@ -124,14 +124,14 @@ impl<P: Send + Sync + 'static> Registry<P> {
     }
 }
 
-/// Adds the channel's name to the error of a refused registration.
+/// Converts the status of a registration to a result. Adds the channel's name to the error.
 fn named(channel: &str, status: sys::Status) -> Result<()> {
     Error::check(status)
         .map_err(|error| Error::new(error.status(), format!("channel {channel:?}: refused as {:?}", error.status())))
 }
 
 unsafe extern "C-unwind" fn on_drop<C>(context: *mut c_void) {
-    // SAFETY: the registration made the box. The host calls this once, when no callback uses the context.
+    // SAFETY: `Registry` made the box. The host calls this function once, when no callback uses the context any more.
     quietly(|| drop(unsafe { Box::from_raw(context.cast::<C>()) }));
 }
 
@@ -144,15 +144,15 @@ where
     F: Fn(&P, Request<'_>, Reply),
 {
     let done = caught(|| {
-        // SAFETY: the context lives until `on_drop`. The message is lent during this call.
+        // SAFETY: the context lives until `on_drop`. The host lends the message during this call.
         let (handler, message) =
             unsafe { (&*context.cast::<Handler<P, F>>(), message.as_ref().unwrap_or(&sys::Content::NULL)) };
-        // SAFETY: as above.
+        // SAFETY: the host lends the message during this call.
         let request = unsafe { Request::new(handler.table, message) };
         (handler.call)(&handler.plugin, request, Reply::new(handler.table, reply));
         Ok(())
     });
-    // A reply that the panic dropped has already answered.
+    // If the handler panicked, the drop of its reply has normally answered. The host then ignores the status that this returns.
     done.map_or_else(|error| error.status().number(), |()| sys::CLEARWAY_OK)
 }
 
@@ -166,10 +166,10 @@ where
     F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
 {
     quietly(|| {
-        // SAFETY: the context lives until `on_drop`. The arguments are lent during this call.
+        // SAFETY: the context lives until `on_drop`. The host lends the arguments during this call.
         let (source, arguments) =
             unsafe { (&*context.cast::<Source<P, F>>(), arguments.as_ref().unwrap_or(&sys::Content::NULL)) };
-        // SAFETY: as above.
+        // SAFETY: the host lends the arguments during this call.
         let request = unsafe { Request::new(source.table, arguments) };
         let (stream, starting) = Stream::start(source.table, handle, &source.streams);
         match source.listens {
@@ -177,7 +177,7 @@ where
             Listens::Thread => source.start(request, stream, starting),
         }
     });
-    sys::CLEARWAY_OK // every failure has already ended the stream
+    sys::CLEARWAY_OK // after a failure, `Starting` has already ended the stream with the error
 }
 
 unsafe extern "C-unwind" fn on_cancel<P, F>(context: *mut c_void, handle: sys::Stream) {
@@ -202,13 +202,13 @@ where
             Err(error) => return starting.finish(Err(error)),
         };
         let (plugin, call) = (self.plugin.clone(), self.call.clone());
-        // Shared, so that this function still has it if the thread does not start.
+        // Shared with the closure, so that this function can still end the stream if the thread does not start.
         let starting = Arc::new(Mutex::new(Some(starting)));
         let its = starting.clone();
         let run = move || {
             let result = caught(|| arguments.lend(|request| call(&plugin, request, stream)));
             finish(&its, result);
-            quietly(|| drop((plugin, call))); // the last reference drops the author's values
+            quietly(|| drop((plugin, call))); // may drop the author's values, whose drop may panic
         };
         if let Err(error) = thread::Builder::new().name(self.name.clone()).spawn(run) {
             finish(&starting, Err(Error::new(Status::OutOfMemory, format!("no thread could be started: {error}"))));

@@ -6,15 +6,16 @@ use clearway_sys as sys;
 use crate::content::{Content, IntoContent};
 use crate::error::{Error, Result, Status};
 
-/// The right to answer one message: once, now or later, on any thread. Each answering method consumes the reply.
+/// The right to answer one message once. The plugin may answer now or later, on any thread. Each method that answers consumes the reply.
 ///
-/// A dropped reply answers [`Status::Failed`], or [`Status::Panicked`] during a panic. The caller therefore never waits for ever.
+/// If the plugin drops the reply without an answer, the message is answered with [`Status::Failed`]. If a panic drops the reply, it is
+/// answered with [`Status::Panicked`]. So the caller gets an answer in any case.
 ///
 /// ```compile_fail,E0382
 /// # use clearway_plugin::Reply;
 /// fn twice(reply: Reply) {
 ///     let _ = reply.send(1);
-///     let _ = reply.send(2); // used after it was moved
+///     let _ = reply.send(2); // `reply` was moved by the first call
 /// }
 /// ```
 ///
@@ -22,7 +23,7 @@ use crate::error::{Error, Result, Status};
 /// # use clearway_plugin::{Memory, Reply};
 /// fn answer(reply: Reply) {}
 /// fn confused(memory: Memory) {
-///     answer(memory); // a memory is no reply
+///     answer(memory); // the types differ
 /// }
 /// ```
 #[must_use = "a reply that is dropped answers with an error"]
@@ -36,8 +37,8 @@ impl Reply {
         Reply { host, handle }
     }
 
-    /// Answers. If the content cannot be made, or the host refuses it, answers with that error and returns it. Returns [`Status::Stale`]
-    /// if the message was answered before, because the plugin was closed.
+    /// Answers the message with content. If the value cannot be converted to content, or if the host refuses the content, answers with that
+    /// error and returns it. Returns [`Status::Stale`] if closing the plugin has already answered the message.
     pub fn send(self, content: impl IntoContent) -> Result<()> {
         match content.into_content() {
             Ok(content) => self.give(&content),
@@ -49,7 +50,7 @@ impl Reply {
     }
 
     fn give(mut self, content: &Content) -> Result<()> {
-        // SAFETY: the content is lent during the call.
+        // SAFETY: the content is valid during the call.
         let given = Error::check(content.lend(|content| unsafe { (self.host.reply)(self.handle, content) }));
         match &given {
             Err(error) if error.status() != Status::Stale => drop(self.refuse(error)),
@@ -58,18 +59,18 @@ impl Reply {
         given
     }
 
-    /// Answers with an error.
+    /// Answers the message with an error. Returns [`Status::Stale`] if closing the plugin has already answered the message.
     pub fn fail(mut self, error: impl Into<Error>) -> Result<()> {
         self.refuse(&error.into())
     }
 
     fn refuse(&mut self, error: &Error) -> Result<()> {
         let handle = std::mem::take(&mut self.handle);
-        // SAFETY: the text is lent during the call.
+        // SAFETY: the text is valid during the call.
         Error::check(unsafe { (self.host.reply_error)(handle, error.status().number(), sys::Text::of(error.text())) })
     }
 
-    /// Returns whether the caller still waits for the answer. Returns false for a message that wants no answer.
+    /// Returns whether the caller still waits for the answer. Returns false if the caller never wanted an answer.
     pub fn is_wanted(&self) -> bool {
         // SAFETY: the host checks the handle.
         self.handle != 0 && unsafe { (self.host.wanted)(self.handle) } == sys::CLEARWAY_OK
@@ -86,6 +87,6 @@ impl Drop for Reply {
         } else {
             Error::failed("the plugin dropped the reply without an answer")
         };
-        let _ = self.refuse(&error); // stale if closing has answered
+        let _ = self.refuse(&error); // fails if closing the plugin has already answered the message
     }
 }

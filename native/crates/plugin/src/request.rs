@@ -12,12 +12,12 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
 
-/// A message, the arguments of a listener, or an answer of the host. It is lent during the call. Keep its memory to use the content
-/// later.
+/// Content that the plugin receives: a message, the arguments of a listener, or an answer of the host. It is valid during the call. To use
+/// the content later, copy its bytes or keep its memory.
 ///
 /// ```compile_fail
 /// # use clearway_plugin::Request;
-/// // A request cannot be kept: it ends with the call.
+/// // A request is only valid during the call, so another thread cannot have it.
 /// fn keep(request: Request<'_>) {
 ///     std::thread::spawn(move || request.is_null());
 /// }
@@ -29,18 +29,21 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// Wraps content in the ABI's form.
+    ///
     /// # Safety
-    /// The host must lend the content during `'a`.
+    /// The content and its pointers must be valid during `'a`.
     pub(crate) unsafe fn new(host: &'static sys::Host, content: &'a sys::Content) -> Request<'a> {
         Request { host, content }
     }
 
-    /// Returns whether the content has no bytes.
+    /// Returns whether the content is null. Null content has no bytes.
     pub fn is_null(&self) -> bool {
         self.content.data.is_null()
     }
 
-    /// Returns the bytes. Copies them if they are in unsealed memory, because another holder may write to it: see [`Memory::bytes`].
+    /// Returns the bytes. Copies them if they are in memory that is not sealed, because another holder may write to such memory: see
+    /// [`Memory::bytes`].
     pub fn bytes(&self) -> Cow<'a, [u8]> {
         let sys::Content { data, size, memory, .. } = *self.content;
         if data.is_null() || size == 0 {
@@ -48,22 +51,22 @@ impl<'a> Request<'a> {
         }
         let shared = memory != 0 && !self.memory().is_ok_and(|memory| memory.is_some_and(|memory| memory.is_sealed()));
         if shared {
-            // SAFETY: the bytes are readable during the call. Each byte is loaded atomically, because another holder may write.
+            // SAFETY: the bytes are readable during `'a`. Another holder may write to them, so each byte is read atomically.
             let cells = unsafe { slice::from_raw_parts(data.cast::<std::sync::atomic::AtomicU8>(), size) };
             return Cow::Owned(cells.iter().map(|cell| cell.load(std::sync::atomic::Ordering::Relaxed)).collect());
         }
-        // SAFETY: these are lent bytes, or bytes of sealed memory. They are readable during the call, and no holder writes to them.
+        // SAFETY: the bytes are readable during `'a`. They are outside of a memory or in sealed memory, so no holder writes to them.
         Cow::Borrowed(unsafe { slice::from_raw_parts(data, size) })
     }
 
-    /// Decodes a value of the standard codec. Content without bytes is null.
+    /// Decodes a value of the standard codec. Null content is the value null.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T> {
         let wrong = |error: &dyn std::fmt::Display| Error::invalid_argument(error.to_string());
         let value = standard::read(&self.bytes(), Limits::DEFAULT).map_err(|error| wrong(&error))?;
         from_value(value).map_err(|error| wrong(&error))
     }
 
-    /// Returns the memory that contains the bytes, if there is one.
+    /// Returns a new reference to the memory that contains the bytes. Returns `None` if the bytes are not in a memory.
     pub fn memory(&self) -> Result<Option<Memory>> {
         match self.content.memory {
             0 => Ok(None),
@@ -71,29 +74,29 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the attached memories.
+    /// Returns new references to the attached memories.
     pub fn attachments(&self) -> Result<Vec<Memory>> {
         let handles = match self.content.attachments_count {
             0 => &[],
-            // SAFETY: the host lends `count` handles during the call.
+            // SAFETY: the host lends an array of `count` handles during the call.
             count => unsafe { slice::from_raw_parts(self.content.attachments, count) },
         };
         handles.iter().map(|handle| Memory::retain(self.host, *handle)).collect()
     }
 }
 
-/// Content that outlives the call that received it.
+/// Received content that stays valid after the call.
 pub(crate) struct Kept {
     host: &'static sys::Host,
     bytes: Option<Vec<u8>>,
     memory: Option<Memory>,
-    /// The start and the size of the bytes in the memory.
+    /// The position of the bytes in the memory, and their number.
     part: (usize, usize),
     attachments: Vec<Memory>,
 }
 
 impl Request<'_> {
-    /// Copies the bytes, or takes references to the memories.
+    /// Keeps the content beyond the call. Takes references to its memories, and copies bytes that are not in a memory.
     pub(crate) fn keep(&self) -> Result<Kept> {
         let memory = self.memory()?;
         let from = memory.as_ref().map_or(0, |memory| self.content.data as usize - memory.loads().as_ptr() as usize);
@@ -103,7 +106,7 @@ impl Request<'_> {
 }
 
 impl Kept {
-    /// Lends the content in the form in which it was received.
+    /// Passes the content to `give` as a request, as it was received.
     pub(crate) fn lend<R>(&self, give: impl FnOnce(Request<'_>) -> R) -> R {
         let attachments: Vec<sys::Memory> = self.attachments.iter().map(Memory::handle).collect();
         let mut content = match (&self.memory, &self.bytes) {
@@ -123,7 +126,8 @@ impl Kept {
     }
 }
 
-/// Types that a handler or a source may take: a [`Request`], or every type with serde's `Deserialize`, from the standard codec.
+/// Types that a handler or a source may take: [`Request`], and every type with serde's `Deserialize`. The standard codec decodes the values
+/// of types with `Deserialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a message",
     note = "take `Request<'_>`, or a type with `#[derive(serde::Deserialize)]`"

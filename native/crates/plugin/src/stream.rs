@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One listener of an event source.
+//! Streams of events, each for one listener of a source.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,10 +11,10 @@ use clearway_sys as sys;
 use crate::content::{Content, IntoContent};
 use crate::error::{Error, Result, Status};
 
-/// One listener of an event source. Any thread may emit events, and several threads may emit at once.
+/// The stream of events to one listener of a source. Any thread may emit events, and several threads may emit at once.
 ///
-/// Dropping the stream ends it. If the source's own function drops it, the stream ends when that function returns. If the function panics
-/// or returns an error, the stream ends with that error.
+/// Dropping the stream ends it. If the stream is dropped while the source's function still runs, it ends when that function returns. If
+/// the function panics or returns an error, the stream ends with that error.
 #[must_use = "a stream that is dropped ends"]
 pub struct Stream {
     host: &'static sys::Host,
@@ -24,7 +24,7 @@ pub struct Stream {
     over: bool,
 }
 
-/// The host's notifications about a stream.
+/// The state of a stream as the host has reported it. Threads wait for changes of the state.
 #[derive(Default)]
 struct Heard {
     state: Mutex<State>,
@@ -33,16 +33,17 @@ struct Heard {
 
 #[derive(Default)]
 struct State {
+    /// Whether the listener has cancelled, or the plugin is closing.
     cancelled: bool,
-    /// The number of notifications of room.
+    /// How often the host has reported that the queue has room again.
     rooms: u64,
-    /// The source's function still runs. Its result decides how a dropped stream ends.
+    /// Whether the source's function still runs. Its result then decides how a dropped stream ends.
     starting: bool,
-    /// The stream was dropped while the source's function ran.
+    /// Whether the stream was dropped while the source's function ran.
     dropped: bool,
 }
 
-/// The call of a source's function for one listener.
+/// One running call of a source's function, for one listener.
 pub(crate) struct Starting {
     host: &'static sys::Host,
     handle: sys::Stream,
@@ -50,14 +51,14 @@ pub(crate) struct Starting {
 }
 
 impl Starting {
-    /// Ends the call with the function's result. An error ends the stream.
+    /// Records that the function has returned. Ends the stream if the function failed, or if it has dropped the stream.
     pub(crate) fn finish(self, result: Result<()>) {
         let dropped = {
             let mut state = lock(&self.heard.state);
             state.starting = false;
             state.dropped
         };
-        // SAFETY: the text is lent during the call. The host checks the handle, which is stale if the stream has ended.
+        // SAFETY: the text is valid during the call. The host checks the handle, and ignores the call if the stream has ended.
         unsafe {
             match result {
                 Err(error) => {
@@ -72,7 +73,7 @@ impl Starting {
     }
 }
 
-/// A source's streams, by handle.
+/// The state of a source's open streams, by handle.
 #[derive(Default)]
 pub(crate) struct Streams(Mutex<HashMap<sys::Stream, Arc<Heard>>>);
 
@@ -81,16 +82,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Streams {
-    /// Records that the listener has left.
+    /// Records that the stream was cancelled, and wakes its waiting threads.
     pub(crate) fn cancelled(&self, handle: sys::Stream) {
         self.tell(handle, |state| state.cancelled = true);
     }
 
-    /// Records that there is room again.
+    /// Records that the stream's queue has room again, and wakes its waiting threads.
     pub(crate) fn has_room(&self, handle: sys::Stream) {
         self.tell(handle, |state| state.rooms += 1);
     }
 
+    /// Changes a stream's state and wakes its waiting threads. Does nothing if the stream was dropped.
     fn tell(&self, handle: sys::Stream, change: impl FnOnce(&mut State)) {
         let heard = lock(&self.0).get(&handle).cloned();
         if let Some(heard) = heard {
@@ -100,15 +102,15 @@ impl Streams {
     }
 }
 
-/// The reason why an event was not accepted.
+/// The reason why an event was not emitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The queue is full, and the policy allows no loss of events. [`Stream::send`] waits for room.
+    /// The queue is full, and the listener's policy is to lose no events. [`Stream::send`] waits for room instead.
     Full,
-    /// The stream has no listener any more: the listener has left, the stream overflowed, or the plugin was closed.
+    /// The stream has ended: the listener has cancelled, the stream has overflowed, or the plugin was closed.
     Ended,
-    /// The content cannot be made, or the host refuses it.
+    /// The value could not be converted to content, or the host refused the content.
     Refused(Error),
 }
 
@@ -125,6 +127,7 @@ impl fmt::Display for EmitError {
 impl std::error::Error for EmitError {}
 
 impl Stream {
+    /// Makes a stream for a new listener, and the running call of the source's function.
     pub(crate) fn start(host: &'static sys::Host, handle: sys::Stream, all: &Arc<Streams>) -> (Stream, Starting) {
         let heard = Arc::<Heard>::default();
         lock(&heard.state).starting = true;
@@ -133,13 +136,13 @@ impl Stream {
         (Stream { host, handle, heard, all: all.clone(), over: false }, starting)
     }
 
-    /// Emits an event if there is room. Never waits.
+    /// Emits an event if the queue has room. Never waits.
     pub fn emit(&self, event: impl IntoContent) -> Result<(), EmitError> {
         self.give(&event.into_content().map_err(EmitError::Refused)?)
     }
 
-    /// Emits an event, and waits for room if the queue is full. A direct source's function must not use this: it runs on the thread that
-    /// makes room.
+    /// Emits an event. Waits for room if the queue is full. The function of a direct source must not call `send`: that function runs on the
+    /// listening thread, and the queue gets room only when that thread reads events.
     pub fn send(&self, event: impl IntoContent) -> Result<(), EmitError> {
         let event = event.into_content().map_err(EmitError::Refused)?;
         loop {
@@ -157,7 +160,7 @@ impl Stream {
     }
 
     fn give(&self, event: &Content) -> Result<(), EmitError> {
-        // SAFETY: the content is lent during the call. The host checks the handle.
+        // SAFETY: the content is valid during the call. The host checks the handle.
         match event.lend(|content| unsafe { (self.host.emit)(self.handle, content) }) {
             sys::CLEARWAY_OK => Ok(()),
             sys::CLEARWAY_FULL => Err(EmitError::Full),
@@ -166,33 +169,34 @@ impl Stream {
         }
     }
 
-    /// Returns whether the listener has left.
+    /// Returns whether the listener has cancelled or the plugin is closing.
     pub fn is_cancelled(&self) -> bool {
         lock(&self.heard.state).cancelled
     }
 
-    /// Waits until the listener has left, but at most `pause`. Use it as a pause between events. Returns whether the listener has left.
+    /// Waits for the time `pause`. Returns earlier if the listener cancels or the plugin closes. Use it as a pause between events. The
+    /// result is the same as that of [`is_cancelled`](Stream::is_cancelled).
     pub fn is_cancelled_within(&self, pause: Duration) -> bool {
         let waits = |state: &mut State| !state.cancelled;
         let waited = self.heard.changed.wait_timeout_while(lock(&self.heard.state), pause, waits);
         waited.unwrap_or_else(PoisonError::into_inner).0.cancelled
     }
 
-    /// Ends the stream. Events that were emitted before still arrive.
+    /// Ends the stream. The listener still receives all events that were emitted before.
     pub fn end(mut self) {
         self.over = true;
-        // SAFETY: the host checks the handle, which is stale if the listener has left.
+        // SAFETY: the host checks the handle, and ignores the call if the stream has ended.
         unsafe { (self.host.end)(self.handle) };
     }
 
-    /// Ends the stream with an error.
+    /// Ends the stream with an error. The listener still receives all events that were emitted before.
     pub fn fail(mut self, error: impl Into<Error>) {
         self.over_with(&error.into());
     }
 
     fn over_with(&mut self, error: &Error) {
         self.over = true;
-        // SAFETY: the text is lent during the call. The host checks the handle, which is stale if the listener has left.
+        // SAFETY: the text is valid during the call. The host checks the handle, and ignores the call if the stream has ended.
         unsafe { (self.host.end_error)(self.handle, error.status().number(), sys::Text::of(error.text())) };
     }
 }
@@ -213,7 +217,7 @@ impl Drop for Stream {
         if std::thread::panicking() {
             self.over_with(&Error::new(Status::Panicked, "the plugin panicked"));
         } else {
-            // SAFETY: the host checks the handle, which is stale if the listener has left.
+            // SAFETY: the host checks the handle, and ignores the call if the stream has ended.
             unsafe { (self.host.end)(self.handle) };
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the author's functions hold when the plugin closes, and panics where no message waits.
+//! Tests what happens to replies, hosts and streams that a plugin still has when it closes. Also tests panics while the plugin opens or is
+//! dropped.
 
 #[allow(dead_code, reason = "each test file uses a part")]
 mod host;
@@ -13,13 +14,14 @@ use host::Opened;
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// What a function tells the test.
+/// Sends a value from a plugin's function to the test, if a test waits for it.
 fn told<T>(place: &Mutex<Option<Sender<T>>>, what: T) {
     if let Some(tell) = &*place.lock().unwrap() {
         tell.send(what).unwrap();
     }
 }
 
+/// Makes the receiver for the values that `told` sends.
 fn hear<T>(place: &Mutex<Option<Sender<T>>>) -> Receiver<T> {
     let (tell, heard) = channel();
     *place.lock().unwrap() = Some(tell);
@@ -83,7 +85,7 @@ fn a_reply_and_a_host_that_outlive_the_plugin_are_refused() {
 fn closing_wakes_a_source_that_waits_for_room_and_answers_what_the_plugin_asked() {
     let (ended, asked) = (hear(&ENDED), hear(&ASKED));
     let plugin = Opened::of::<Keeps>();
-    plugin.start("floods"); // its queue has room for four
+    plugin.start("floods"); // the stream's queue has room for four events
     plugin.ask("asks", &clearway_codec::Value::Null).unwrap();
     plugin.close();
     assert_eq!(ended.recv_timeout(LONG), Ok(EmitError::Ended));
@@ -116,5 +118,5 @@ fn a_panic_while_the_plugin_opens_or_is_dropped_stays_inside() {
     let plugin = Opened::of::<Panics>();
     plugin.ask("nothing", &clearway_codec::Value::Null).unwrap();
     assert!(Opened::refused::<Panics>().starts_with("the second opening panics"));
-    drop(plugin); // closes and frees it
+    drop(plugin); // closes and frees the plugin, so `Panics` is dropped
 }

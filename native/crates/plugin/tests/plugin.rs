@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs a plugin without unsafe code in a host of the core: every form of function, every type and every kind of failure.
+//! Runs a plugin without unsafe code in a host that uses the core. Covers every form of function, every type and every kind of failure.
 
 #[allow(dead_code, reason = "each test file uses a part")]
 mod host;
@@ -277,7 +277,7 @@ fn closing_cancels_streams_and_drops_the_plugin_once() {
     plugin.start("waits");
     plugin.start("kept");
     plugin.close();
-    // The source's thread ends last and drops the plugin.
+    // The thread of the source `waits` ends last and drops the plugin. `close` may return before that.
     let mut said = plugin.said();
     while said.len() < 3 {
         said.extend(plugin.said());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The misbehaviour of each channel.
+//! The handlers, each of which breaks a rule.
 
 use std::ptr::null_mut;
 
@@ -22,28 +22,30 @@ fn panics(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
     panic!("a handler panics, as the test asks of it")
 }
 
-/// Returns an undefined status.
+/// Returns a status that the ABI does not define.
 fn garbage_status(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
     -559_038_737
 }
 
+/// Does not answer.
 fn never(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
     CLEARWAY_OK
 }
 
 impl Bad {
+    /// Answers with a list of statuses.
     fn tell(&self, reply: Reply, said: &[Status]) -> Status {
         let bytes: Vec<u8> = said.iter().flat_map(|status| status.to_le_bytes()).collect();
-        // SAFETY: the bytes are lent during the call.
+        // SAFETY: the bytes are valid during the call, and the host copies them.
         unsafe { (self.host.reply)(reply, &Content::of(&bytes)) }
     }
 }
 
-/// Replies with impossible lengths: without bytes, beyond a memory, and past the end of the address space.
+/// Answers with impossible lengths: a length without bytes, one beyond the end of a memory, and one past the end of the address space.
 fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let mut view = View::NONE;
     let byte = 0u8;
-    // SAFETY: every pointer that is not null is valid. The test needs the wrong lengths.
+    // SAFETY: every pointer is null or valid. The host must check the lengths, which are wrong on purpose.
     let said = unsafe {
         let allocated = (bad.host.allocate)(bad.id, 64, 0, &mut view);
         let memory = Content { memory: view.memory, ..Content::NULL };
@@ -60,11 +62,11 @@ fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     bad.tell(reply, &said)
 }
 
-/// Uses handles that never existed, and released handles.
+/// Uses a handle that never existed, and a handle after its release.
 fn garbage_memory(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let (mut view, mut looked) = (View::NONE, View::NONE);
     let mut another = 0;
-    // SAFETY: every pointer is writable. The test needs the wrong handles.
+    // SAFETY: every pointer is writable. The host must check the handles, which are wrong on purpose.
     let said = unsafe {
         [
             (bad.host.view)(0x1234_5678_1234_5678, &mut looked),
@@ -92,7 +94,7 @@ fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
         on_message: None,
         on_drop: None,
     };
-    // SAFETY: the host must check for null. The test needs the null pointers.
+    // SAFETY: the host must check for null pointers, which are passed on purpose.
     let said = unsafe {
         [
             (bad.host.allocate)(bad.id, 64, 0, null_mut()),
@@ -106,9 +108,9 @@ fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     bad.tell(reply, &said)
 }
 
-/// Answers twice. The first answer counts; the host refuses the second answer.
+/// Answers twice. The host accepts the first answer and refuses the second one.
 fn twice(bad: &Bad, message: *const Content, reply: Reply) -> Status {
-    // SAFETY: the message is lent for this call.
+    // SAFETY: the host lends the message during this call.
     let again = unsafe {
         (bad.host.reply)(reply, message);
         (bad.host.reply)(reply, std::ptr::null())
@@ -116,10 +118,10 @@ fn twice(bad: &Bad, message: *const Content, reply: Reply) -> Status {
     if again == CLEARWAY_OK { CLEARWAY_OK } else { CLEARWAY_FAILED }
 }
 
-/// Answers three times from a detached thread, while the handler's thread returns a status.
+/// Starts a detached thread that answers three times, while the handler returns a status.
 fn from_a_thread(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let host = bad.host;
-    // SAFETY: null content is a null message. The text has no bytes.
+    // SAFETY: the ABI allows null content, and the text has no bytes.
     std::thread::spawn(move || unsafe {
         (host.reply)(reply, std::ptr::null());
         (host.reply)(reply, std::ptr::null());

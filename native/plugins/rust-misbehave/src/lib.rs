@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A plugin that breaks the rules, for tests. The host must answer with an error and go on. Most handlers reply with the host's results
-//! of their calls: i32 statuses, little-endian. The plugin in C does the same, without `panic`.
+//! A plugin for tests that breaks the rules. The host must refuse the wrong calls and continue to work. Most handlers make wrong calls,
+//! and answer with the statuses that the host returned. A status is an i32, little-endian. A plugin in C (`misbehave.c`) has the same
+//! channels except `panic`.
 
 mod handlers;
 
@@ -18,6 +19,7 @@ pub(crate) struct Bad {
     id: PluginId,
 }
 
+/// The function of a handler.
 pub(crate) type Handle = fn(&Bad, *const Content, Reply) -> Status;
 
 /// A handler's context.
@@ -27,20 +29,21 @@ struct Bound {
 }
 
 unsafe extern "C-unwind" fn on_message(context: *mut c_void, message: *const Content, reply: Reply) -> Status {
-    // SAFETY: the context is the box that `on_drop` frees.
+    // SAFETY: the context is a `Bound`, which lives until `on_drop`.
     let Bound { bad, handle } = unsafe { &*context.cast::<Bound>() };
-    // A panic must not leave the plugin: the host can only catch panics of its own copy of the standard library.
+    // A panic must not leave the plugin. The host cannot catch it, because the plugin has its own copy of the standard library.
     catch_unwind(AssertUnwindSafe(|| handle(bad, message, reply))).unwrap_or(CLEARWAY_PANICKED)
 }
 
 unsafe extern "C-unwind" fn on_drop(context: *mut c_void) {
-    // SAFETY: called once, when no thread is in the handler.
+    // SAFETY: `register` made the box. The host calls this function once, when no thread is in the handler.
     drop(unsafe { Box::from_raw(context.cast::<Bound>()) });
 }
 
-/// Emits to an unknown stream, with an impossible length, and to an ended stream.
+/// Emits to an unknown stream, emits with an impossible length, and emits to the stream after its end.
 unsafe extern "C-unwind" fn on_listen(context: *mut c_void, _arguments: *const Content, stream: Stream) -> Status {
-    // SAFETY: the context is the host's table, which lives as long as the process. The test needs the wrong handles and lengths.
+    // SAFETY: the context is the host's table, which lives as long as the process. The host must check the handles and lengths, which are
+    // wrong on purpose.
     unsafe {
         let host = &*context.cast::<Host>().cast_const();
         (host.emit)(stream ^ 0x5555, std::ptr::null());
@@ -68,12 +71,14 @@ fn register(host: &'static Host, id: PluginId, channel: &str, handle: Handle) ->
     // SAFETY: the host copies the handler.
     let status = unsafe { (host.handle)(id, &handler) };
     if status != CLEARWAY_OK {
-        // SAFETY: the host does not drop a refused handler.
+        // SAFETY: the host does not call `on_drop` for a handler that it refused.
         unsafe { on_drop(context) };
     }
     status
 }
 
+/// Registers the handlers and the source.
+///
 /// # Safety
 ///
 /// `host` and `plugin` must meet the requirements of `clearway.h`.
@@ -81,8 +86,8 @@ fn register(host: &'static Host, id: PluginId, channel: &str, handle: Handle) ->
 pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
     // SAFETY: the host's table lives as long as the process, and `plugin` as long as this call.
     let (host, plugin) = unsafe { (&*host, &mut *plugin) };
-    // Silences the panics that the tests provoke, so that a log shows only real faults. The hook belongs to this library's copy of the
-    // standard library. Panics of the host and of other plugins still print.
+    // Silences the panics that the tests provoke, so that the log shows only real faults. The hook is part of this library's own copy of
+    // the standard library, so the panics of the host and of other plugins are still printed.
     std::panic::set_hook(Box::new(|_| {}));
     (plugin.abi_major, plugin.abi_minor) = (CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR);
     for (channel, handle) in handlers::ALL {

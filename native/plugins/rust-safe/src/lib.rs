@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An example plugin without unsafe code. It has typed messages, an image in shared memory, a source of events, a late answer, a message
-//! to the host, and failures.
+//! An example plugin without unsafe code. It shows typed messages, images in memory, a source of events, an answer from another thread, a
+//! message to the host, and failures.
 
 #![forbid(unsafe_code)]
 
@@ -51,7 +51,7 @@ impl Safe {
         Ok(Safe { host })
     }
 
-    /// Maps a map to a map, with serde.
+    /// Counts the words and the letters of a text. Serde converts the message and the answer, which are maps.
     #[handler("text/count")]
     fn count(&self, Text { text }: Text) -> Count {
         let mut letters = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Safe {
         Count { words: text.split_whitespace().count(), letters }
     }
 
-    /// Returns bytes or memory unchanged.
+    /// Answers with the message itself. The host does not copy a message that is in a memory.
     #[handler("echo", direct)]
     fn echo(&self, request: Request<'_>) -> Result<Content> {
         Ok(match request.memory()? {
@@ -71,7 +71,8 @@ impl Safe {
         })
     }
 
-    /// Inverts the colours of the attached RGBA pixels. Copies the pixels out and back.
+    /// Inverts the colours of the attached RGBA pixels. Copies the pixels out of the memory and back, because the sender may also use the
+    /// memory.
     #[handler("image/negative")]
     fn negative(&self, request: Request<'_>) -> Result<()> {
         let Image { width, height } = request.decode()?;
@@ -89,7 +90,7 @@ impl Safe {
         memory.copy_from(0, &pixels)
     }
 
-    /// Returns new memory, which the host does not copy.
+    /// Answers with a white image in new memory, which the host does not copy.
     #[handler("image/white")]
     fn white(&self, Image { width, height }: Image) -> Result<Content> {
         let size = width.checked_mul(height).and_then(|pixels| pixels.checked_mul(4));
@@ -98,13 +99,13 @@ impl Safe {
         Ok(Content::encode(&[width, height])?.attach(pixels))
     }
 
-    /// Answers from another thread.
+    /// Answers later, from another thread.
     #[handler("later", serial = "later")]
     fn later(&self, Text { text }: Text, reply: Reply) {
         std::thread::spawn(move || reply.send(text.to_uppercase()));
     }
 
-    /// Answers with the reply of the host's channel `host`.
+    /// Sends the text to the host's channel `host`, and answers with the host's answer.
     #[handler("ask")]
     fn ask(&self, Text { text }: Text, reply: Reply) {
         let asked = self.host.ask("host", text, |answer| {
@@ -118,7 +119,7 @@ impl Safe {
         }
     }
 
-    /// Emits numbered events. Each listener has its own thread.
+    /// Emits numbered events. Runs on a separate thread for each listener.
     #[source("ticks")]
     fn ticks(&self, Ticks { count, pause_ms }: Ticks, stream: Stream) -> Result<()> {
         for number in 0..count {

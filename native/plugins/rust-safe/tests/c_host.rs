@@ -29,7 +29,7 @@ fn a_host_in_c_loads_the_plugin_and_uses_every_channel() {
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let library = format!("{}clearway_safe_rust{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    // Cargo's search path may list an older library before the library that was built with this test.
+    // Removes Cargo's search paths, because they may contain an older library than the one that was built with this test.
     let mut run = Command::new(&host);
     run.arg(folder.join(library)).env_remove("LD_LIBRARY_PATH").env_remove("DYLD_FALLBACK_LIBRARY_PATH");
     let said = run.output().unwrap();

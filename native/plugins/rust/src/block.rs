@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A handler that blocks, so it runs on its own queue.
+//! The handler `block`. It sleeps for the number of milliseconds in the message (u32). It runs on its own queue, because it blocks.
 
 use std::thread::sleep;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Echoes every message (the lab's family "channel"): unchanged, decoded and encoded again, as a method's success, and through a channel
-//! of the host.
+//! Handlers that echo their message. The lab measures them in its family "channel". `echo` answers with the message itself. Others decode
+//! it and encode it again, or answer a method's call with its arguments. `echo/back` sends the message to a channel of the host.
 
 use std::ffi::c_void;
 
@@ -62,7 +62,7 @@ impl OnMessage for Json {
     }
 }
 
-/// A question to the host. The host's answer goes to `reply`.
+/// A message to the host whose answer becomes the answer to `reply`.
 struct Asked {
     host: &'static Host,
     reply: Reply,
@@ -70,9 +70,9 @@ struct Asked {
 
 unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answer: *const Content) {
     guarded((), || {
-        // SAFETY: the context is the box that was given to `send`. The host returns it once.
+        // SAFETY: `Back` made the box, and the host calls this function once.
         let Asked { host, reply } = *unsafe { Box::from_raw(context.cast::<Asked>()) };
-        // SAFETY: the answer is lent during this call; the text is static.
+        // SAFETY: the host lends the answer during this call. The text is static.
         unsafe {
             match status {
                 CLEARWAY_OK => (host.reply)(reply, answer),
@@ -82,23 +82,24 @@ unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answ
     });
 }
 
-/// Sends the message to the host's channel `echo/host` and replies with the host's answer: a call from native code to the host.
+/// Sends the message to the host's channel `echo/host`, and answers with the host's answer.
 struct Back;
 
 impl OnMessage for Back {
     fn on_message(request: &Request<'_>) -> Status {
         let Example { host, id, .. } = *request.example;
         let asked = Box::into_raw(Box::new(Asked { host, reply: request.reply }));
-        // SAFETY: the message is lent during this call, and the host copies or retains it. The host returns `asked` once.
+        // SAFETY: the message is valid during the call. The host passes `asked` to `on_answer` once.
         let status = unsafe { (host.send)(id, Text::of("echo/host"), request.message, Some(on_answer), asked.cast()) };
         if status != CLEARWAY_OK {
-            // SAFETY: the host does not return the context of a refused message.
+            // SAFETY: the host does not call `on_answer` for a message that it refused, so this function still owns the box.
             drop(unsafe { Box::from_raw(asked) });
         }
         status
     }
 }
 
+/// Registers a handler three times: on the calling thread, on the pool, and on the queue `echo`.
 fn each<H: OnMessage>(example: &Example, name: &str) -> Status {
     all([
         example.handle::<H>(name, CLEARWAY_RUN_DIRECT, ""),

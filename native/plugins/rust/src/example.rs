@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One instance of the plugin, and functions that the plugin's parts share.
+//! One instance of the plugin, and functions that all parts of the plugin use.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -31,31 +31,31 @@ pub struct Example {
     pub held: Mutex<Option<Owned>>,
 }
 
-/// A reference that the plugin owns. Dropping it releases the reference.
+/// A reference to memory, which the plugin owns. Dropping this value releases the reference.
 pub struct Owned {
     host: &'static Host,
     pub view: View,
 }
 
-// SAFETY: any thread may release a reference. Only one thread at a time writes to its memory.
+// SAFETY: any thread may use and release a reference, and only the owner of this value accesses the memory.
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// Takes ownership of a reference that a call to the host made.
+    /// Takes ownership of the reference in a view that the host has returned.
     pub fn new(host: &'static Host, view: View) -> Owned {
         Owned { host, view }
     }
 
     /// Returns all bytes of the memory.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the reference keeps the memory alive, and no other code uses the memory yet.
+        // SAFETY: the reference keeps the memory valid, and the plugin has not passed the memory to other code.
         unsafe { std::slice::from_raw_parts_mut(self.view.data, self.view.size) }
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the plugin owns the reference and releases it once.
+        // SAFETY: this value owns the reference, and only this drop releases it.
         unsafe { (self.host.release)(self.view.memory) };
     }
 }
@@ -73,17 +73,17 @@ impl Request<'_> {
         if self.message.data.is_null() {
             return &[];
         }
-        // SAFETY: received content is lent during the call.
+        // SAFETY: the host lends the message's bytes during the call.
         unsafe { std::slice::from_raw_parts(self.message.data, self.message.size) }
     }
 
-    /// Returns the first attachment.
+    /// Returns the first attachment. Returns `None` if there is none.
     pub fn attachment(&self) -> Option<Memory> {
-        // SAFETY: `attachments_count` handles are readable during the call.
+        // SAFETY: the host lends an array of `attachments_count` handles during the call.
         (self.message.attachments_count > 0).then(|| unsafe { *self.message.attachments })
     }
 
-    /// Returns the view of a memory.
+    /// Returns the address and the size of a memory, or the status of the failed call.
     pub fn view(&self, memory: Memory) -> Result<View, Status> {
         let mut view = View::NONE;
         // SAFETY: the host checks the handle, and `view` is writable.
@@ -109,21 +109,22 @@ impl Request<'_> {
         self.answer(&Content::NULL)
     }
 
-    /// Answers with an error: a status, and a text that the host shows. Returns the host's status: `CLEARWAY_OK` if the host accepted the
-    /// answer.
+    /// Answers with an error, which has a status and a text for people. Returns the status of that call, which is `CLEARWAY_OK` if the host
+    /// accepted the answer.
     pub fn refuse(&self, status: Status, text: &str) -> Status {
-        // SAFETY: the text is lent during the call.
+        // SAFETY: the text is valid during the call.
         unsafe { (self.example.host.reply_error)(self.reply, status, Text::of(text)) }
     }
 
-    /// Refuses an invalid message.
+    /// Answers with `CLEARWAY_INVALID_ARGUMENT` and a text.
     pub fn invalid(&self, text: &str) -> Status {
         self.refuse(CLEARWAY_INVALID_ARGUMENT, text)
     }
 }
 
-/// A handler in Rust.
+/// A type whose function handles the messages of a channel.
 pub trait OnMessage {
+    /// Handles a message. If it has not answered, a returned status other than `CLEARWAY_OK` is the answer.
     fn on_message(request: &Request<'_>) -> Status;
 }
 
@@ -133,7 +134,7 @@ unsafe extern "C-unwind" fn on_message<H: OnMessage>(
     reply: Reply,
 ) -> Status {
     guarded(CLEARWAY_PANICKED, || {
-        // SAFETY: the context is the `Example`, which lives until the plugin is closed. The message is lent during this call.
+        // SAFETY: the context is the `Example`, which lives until the plugin is closed. The host lends the message during this call.
         let (example, message) = unsafe { (&*context.cast::<Example>(), message.as_ref().unwrap_or(&Content::NULL)) };
         H::on_message(&Request { example, message, reply })
     })
@@ -150,7 +151,7 @@ impl Example {
         *lock(&self.held) = None;
     }
 
-    /// Registers a handler with a channel's name, and the thread or queue that runs the handler.
+    /// Registers `H` as the handler of a channel. `runs` and `queue` select the thread or the queue that runs the handler.
     pub fn handle<H: OnMessage>(&self, channel: &str, runs: u32, queue: &str) -> Status {
         let handler = Handler {
             size: size_of::<Handler>(),
@@ -182,12 +183,12 @@ impl Example {
     }
 }
 
-/// Returns the first status that is not `CLEARWAY_OK`.
+/// Returns `CLEARWAY_OK`, or the first status that differs from it.
 pub fn all(statuses: impl IntoIterator<Item = Status>) -> Status {
     statuses.into_iter().find(|status| *status != CLEARWAY_OK).unwrap_or(CLEARWAY_OK)
 }
 
-/// Returns CLOCK_MONOTONIC in nanoseconds. `Instant` does not expose that number.
+/// Returns the time of CLOCK_MONOTONIC in nanoseconds. `Instant` does not provide this number.
 pub fn now_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is writable.

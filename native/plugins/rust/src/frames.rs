@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A simulated screen. A frame's bytes are never copied: the host gets the slab with the drawing, and later returns it.
+//! A simulated screen. The bytes of a frame are never copied. The host receives the slab that contains the picture, and returns it later.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,18 +22,18 @@ struct Screen {
     pointer: Arc<Mutex<Pointer>>,
     picture: Picture,
     slabs: Arc<Slabs>,
-    /// The drawn slab that the stream has not taken yet.
+    /// The memory of a drawn frame that the stream has not accepted yet.
     waiting: Option<Owned>,
-    /// The number of frames drawn.
+    /// The number of frames that were drawn.
     drawn: u32,
 }
 
 impl Screen {
-    /// Hands a slab to the host. The host returns the slab after its last reference is released.
+    /// Turns a slab into memory of the host. The host calls `released` when the last reference to the memory is released.
     fn adopt(&self, slab: Box<Slab>) -> Result<Owned, Status> {
         let slab = Box::into_raw(slab);
         let mut view = View::NONE;
-        // SAFETY: the slab's pixels live until the host releases the slab. No other code uses them meanwhile.
+        // SAFETY: the slab's pixels are valid until the host calls `released`. No other code of the plugin uses them until then.
         let status = unsafe {
             let pixels = &mut (*slab).pixels;
             (self.host.adopt)(self.id, pixels.as_mut_ptr(), pixels.len(), 0, Some(released), slab.cast(), &mut view)
@@ -41,11 +41,12 @@ impl Screen {
         if status == CLEARWAY_OK {
             return Ok(Owned::new(self.host, view));
         }
-        // SAFETY: the host does not release refused memory.
+        // SAFETY: the host does not call `released` for memory that it refused, so this function still owns the slab.
         unsafe { Box::from_raw(slab) }.give();
         Err(status)
     }
 
+    /// Draws the next frame. Returns `None` if the host still has all slabs.
     fn draw(&mut self) -> Result<Option<Owned>, Status> {
         let Some(mut slab) = self.slabs.take() else { return Ok(None) };
         let at = *lock(&self.pointer);
@@ -61,7 +62,7 @@ impl Tick for Screen {
         if !again {
             match self.draw() {
                 Ok(Some(frame)) => self.waiting = Some(frame),
-                // The host has all slabs. This frame is skipped, and the next tick tries again.
+                // The host still has all slabs. Skips this frame; the next tick tries again.
                 Ok(None) => return CLEARWAY_OK,
                 Err(status) => return status,
             }
@@ -69,7 +70,7 @@ impl Tick for Screen {
         let Some(frame) = &self.waiting else { return CLEARWAY_OK };
         // SAFETY: the host checks the handle and takes its own reference.
         let status = unsafe { (self.host.emit)(stream, &Content::of_memory(frame.view.memory)) };
-        // If the stream is full, the frame is kept, and the ticker emits it again later.
+        // If the stream is full, keeps the frame. The ticker calls `emit` again when the stream has room.
         if status != CLEARWAY_FULL {
             self.waiting = None;
         }
@@ -101,7 +102,7 @@ impl OnListen for Screen {
     }
 }
 
-/// Moves the pointer. Every screen of this plugin instance draws it with its next frame.
+/// Moves the pointer. Every screen of this plugin instance draws the pointer with its next frame.
 struct Move;
 
 impl OnMessage for Move {

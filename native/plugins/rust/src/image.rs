@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Filters memory that both sides see, on the pool.
+//! The handler `image/filter`, which runs on the pool. It changes RGBA pixels in place, in memory that both sides see.
 
 use clearway_sys::{CLEARWAY_MEMORY_SEALED, CLEARWAY_RUN_POOL, Status};
 
@@ -12,7 +12,7 @@ fn negative(pixel: &mut [u8; 4]) {
     }
 }
 
-/// Rec. 709 luma in 16 bits: the three weights add up to 65536.
+/// Makes a pixel grey. Computes luma by Rec. 709 with weights of 16 bits, which add up to 65536.
 fn grey(pixel: &mut [u8; 4]) {
     let [red, green, blue, _] = pixel.map(u32::from);
     let luma = (red * 13933 + green * 46871 + blue * 4732) >> 16;
@@ -28,7 +28,7 @@ impl OnMessage for Filter {
             Err(_) => return request.invalid("the message is a map"),
         };
         let sides = || Some((argument(&given, "width", 1..=1 << 15, 0)?, argument(&given, "height", 1..=1 << 15, 0)?));
-        // The default of 0 is out of range, so width and height are required.
+        // Width and height are required: their default, 0, is out of range.
         let Some((width, height)) = sides() else { return request.invalid("width and height are 1 to 32768") };
         let change = match given.get("filter") {
             Some(clearway_codec::Value::Text(name)) if name == "negative" => negative,
@@ -46,7 +46,7 @@ impl OnMessage for Filter {
         if view.size / 4 < count {
             return request.invalid("there are too few pixels");
         }
-        // SAFETY: the memory is kept during this call and is large enough. The sender allows changes.
+        // SAFETY: the host keeps the memory valid during this call, and the memory is large enough. The sender allows changes.
         let pixels = unsafe { std::slice::from_raw_parts_mut(view.data.cast::<[u8; 4]>(), count) };
         pixels.iter_mut().for_each(change);
         request.answer_null()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The example plugin in Rust. `README.md` two folders up describes its channels. The plugin in C has the same channels.
+//! The example plugin in Rust. native/plugins/README.md describes its channels. The plugin in C has the same channels.
 
 mod block;
 mod echo;
@@ -23,12 +23,14 @@ use crate::guard::guarded;
 
 unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
     guarded((), || {
-        // SAFETY: `clearway_plugin_init` made `context` from a `Box`, and the host returns it once.
+        // SAFETY: `clearway_plugin_init` made `context` from a `Box`, and the host calls this function once.
         let example = unsafe { Box::from_raw(context.cast::<Example>()) };
         example.close();
     });
 }
 
+/// Makes an instance of the plugin, and registers its handlers and sources.
+///
 /// # Safety
 ///
 /// `host` and `plugin` must meet the requirements of `clearway.h`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Fills a buffer by each way across the boundary (the lab's family "memory"), and once without crossing the boundary.
+//! Fills a buffer. The lab's family "memory" compares the ways in which the buffer can cross to native code, and a fill that stays in
+//! native code.
 
 use clearway_codec::{Limits, Reply, Value, standard};
 use clearway_sys::{
@@ -10,7 +11,7 @@ use clearway_sys::{
 use crate::example::{Example, OnMessage, Owned, Request, all, now_ns};
 use crate::guard::lock;
 
-/// Fills bytes. Foreign function interfaces that call C directly use this. The other ways wrap this same work.
+/// Fills `size` bytes. Foreign function interfaces call this function directly.
 ///
 /// # Safety
 ///
@@ -18,12 +19,12 @@ use crate::guard::lock;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_example_fill(data: *mut u8, size: usize, value: i32) {
     if size > 0 {
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller guarantees that `data` is writable for `size` bytes.
         unsafe { data.write_bytes(value as u8, size) };
     }
 }
 
-/// Fills by a method channel: `memset([bytes, value])` returns bytes.
+/// Handles the method `memset([bytes, value])`, which returns the filled bytes. The bytes are in the message and in the answer.
 struct ByMethod;
 
 impl OnMessage for ByMethod {
@@ -49,7 +50,8 @@ impl OnMessage for ByMethod {
     }
 }
 
-/// Fills memory that both sides see.
+/// Fills memory that both sides see. The message's first byte is the value. Fills the first attachment. Without attachments, fills the
+/// message itself, in the memory that contains it.
 struct Shared;
 
 impl OnMessage for Shared {
@@ -67,26 +69,28 @@ impl OnMessage for Shared {
         }
         let (data, size) = match attachment {
             Some(_) => (view.data, view.size),
-            // The message is a part of the memory. Bytes outside of the message are not written.
+            // The message may be a part of the memory. Writes no bytes outside of the message.
             None => {
                 let from = request.message.data as usize - view.data as usize;
                 // SAFETY: the host has checked that the message's bytes are in the memory.
                 (unsafe { view.data.add(from) }, request.message.size)
             }
         };
-        // SAFETY: the memory is kept during this call. The sender allows writes.
+        // SAFETY: the host keeps the memory valid during this call, and the sender allows writes.
         unsafe { clearway_example_fill(data, size, value.into()) };
         request.answer_null()
     }
 }
 
-/// A tenth of a gigabyte. A larger request is the caller's error.
+/// The maximum size of the held memory, in bytes: 100 MiB.
 const HELD_MAX: u64 = 100 << 20;
 
-/// Fills memory that only native code sees. With repetitions it is also the reference.
+/// Fills memory that only native code sees. The message is u64 size, u64 value, and optional u64 repetitions (default 1). The answer is
+/// the total time of all repetitions in nanoseconds, as u64.
 struct Held;
 
 impl Held {
+    /// Returns `size` bytes of the held memory. Allocates the memory if it is missing or too small.
     fn hold<'a>(example: &Example, held: &'a mut Option<Owned>, size: u64) -> Result<&'a mut [u8], Status> {
         if size > HELD_MAX {
             return Err(CLEARWAY_TOO_LARGE);

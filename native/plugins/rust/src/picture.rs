@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A moving picture: a bar sweeps over a gradient, and a cross marks the pointer. Pixels are RGBA. The first bytes contain a stamp:
+//! Draws a moving picture. A bar moves over a gradient, and a cross marks the pointer. Pixels are RGBA. The first bytes contain a stamp
+//! instead of pixels:
 //!
 //! ```text
 //!    0       4       8          12   16   20        24           32            40
@@ -10,12 +11,13 @@
 
 use crate::example::{Pointer, now_ns};
 
-/// "CLF1", as bytes in memory.
+/// The first bytes of a stamp. In memory they are the text "CLF1".
 const MAGIC: u32 = 0x3146_4c43;
+/// The size of a stamp, in bytes.
 const STAMP: usize = 64;
 
-// The cross is 24 pixels wide. The bar is a sixteenth of the width, and crosses the picture in about four seconds at 60 frames
-// a second.
+// The cross is 24 pixels wide, and its lines are 4 pixels thick. The width of the bar is a sixteenth of the picture's width. The bar
+// moves across the picture in 240 frames, which are 4 seconds at 60 frames per second.
 const CROSS: i64 = 24;
 const CROSS_THICK: i64 = 4;
 const BAR_PART: usize = 16;
@@ -26,18 +28,18 @@ const WHITE: [u8; 4] = [240, 240, 240, 255];
 pub struct Picture {
     width: usize,
     height: usize,
-    /// The whole gradient. `draw` restores moved parts from it.
+    /// The pixels of the gradient. `draw` copies them to restore the places where the bar and the cross were.
     background: Vec<u8>,
 }
 
-/// The drawing over the background of one slab.
+/// The last drawing in one slab.
 #[derive(Clone, Copy)]
 pub struct Drawn {
     bar: usize,
     pointer: Pointer,
 }
 
-/// Left, top, right and bottom, clipped at the picture's edges.
+/// A rectangle in pixels, inside the picture: left, top, right and bottom.
 type Area = (usize, usize, usize, usize);
 
 impl Picture {
@@ -51,7 +53,7 @@ impl Picture {
         Picture { width, height, background }
     }
 
-    /// Returns the number of bytes of a frame.
+    /// Returns the size of a frame, in bytes.
     pub fn size(&self) -> usize {
         self.background.len()
     }
@@ -90,8 +92,8 @@ impl Picture {
         }
     }
 
-    /// Draws a frame. After the first frame of a slab, changes only the bar, the cross and the stamp. Updates `before` for the next
-    /// frame.
+    /// Draws a frame into `pixels`. The first frame of a slab copies the whole background. Each later frame changes only the bar, the cross
+    /// and the stamp. `before` describes the slab's last drawing, and the function updates it.
     pub fn draw(&self, pixels: &mut [u8], before: &mut Option<Drawn>, frame: u32, at: &Pointer) {
         let start = now_ns();
         match before {
@@ -104,7 +106,7 @@ impl Picture {
         let bar = (frame % BAR_STEPS) as usize * self.width / BAR_STEPS as usize;
         *before = Some(Drawn { bar, pointer: *at });
         self.fill(pixels, self.bar(bar), WHITE);
-        // Without a pointer command, no cross is drawn.
+        // Draws no cross before the first pointer command.
         if at.sequence != 0 {
             let colour = [255, if at.buttons == 0 { 210 } else { 0 }, 0, 255];
             self.fill(pixels, self.around(at, CROSS / 2, CROSS_THICK / 2), colour);

@@ -17,7 +17,7 @@ impl Tick for Sensor {
         let mut reading = [0; 24];
         reading[..8].copy_from_slice(&number.to_le_bytes());
         reading[8..16].copy_from_slice(&now_ns().to_le_bytes());
-        // A sawtooth of a hundred steps shows lost events.
+        // The values are a sawtooth of a hundred steps, in which a lost event is visible.
         reading[16..].copy_from_slice(&((number % 100) as f64 / 100.0).to_le_bytes());
         // SAFETY: the host checks the handle and copies the bytes.
         unsafe { (self.host.emit)(stream, &Content::of(&reading)) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Slabs of one size that are lent to the host and returned. A slab keeps its contents, so the next frame changes only the differences.
-//! The slab's pages are already touched.
+//! A pool of slabs, which are blocks of memory of one size. The plugin lends a slab to the host, and the host returns it. A returned slab
+//! still contains its last frame, so drawing the next frame changes only the differences. The slab's pages are already mapped.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -9,12 +9,13 @@ use std::time::Duration;
 use crate::guard::{guarded, lock};
 use crate::picture::Drawn;
 
-// Sixteen slabs of 1080p are 133 MB. A listener that holds more does not keep up. Larger frames have fewer slabs, but at least two: one
-// is drawn while the other is shown.
+// The limits of a pool. 16 slabs for frames of 1080p take 133 MB. A listener that holds 16 frames does not keep up with the source. For
+// larger frames, `BYTES_MAX` allows fewer slabs, but at least two: one is drawn while the other is shown.
 const SLABS_MAX: usize = 16;
 const SLABS_MIN: usize = 2;
 const BYTES_MAX: usize = 256 << 20;
-/// The maximum wait for a slab: a third of a frame at 60 a second. It delays the reaction to a cancelled listener.
+/// The maximum time to wait for a slab: about a third of a frame's time at 60 frames per second. A ticker that waits for a slab notices a
+/// cancelled listener only after this time.
 const WAIT: Duration = Duration::from_millis(5);
 
 pub struct Slab {
@@ -37,13 +38,14 @@ pub struct Slabs {
 }
 
 impl Slabs {
-    /// Makes an empty pool of slabs of one size.
+    /// Makes an empty pool of slabs of `size` bytes.
     pub fn new(size: usize) -> Arc<Slabs> {
         let max = (BYTES_MAX / size).clamp(SLABS_MIN, SLABS_MAX);
         Arc::new(Slabs { state: Mutex::default(), given: Condvar::new(), size, max })
     }
 
-    /// Takes a free slab, or makes one. If the host has all allowed slabs, waits up to 5 ms for one, then returns `None`.
+    /// Takes a free slab, or makes one. If the maximum number of slabs is in use, waits up to 5 ms for one. Returns `None` if no slab came
+    /// back in that time.
     pub fn take(self: &Arc<Slabs>) -> Option<Box<Slab>> {
         let all_away = |state: &mut State| state.free.is_empty() && state.made == self.max;
         let waited = self.given.wait_timeout_while(lock(&self.state), WAIT, all_away);
@@ -61,7 +63,7 @@ impl Slabs {
 }
 
 impl Slab {
-    /// Returns the slab to the pool. Any thread may call this, even long after the stream has ended: each slab keeps the pool alive.
+    /// Returns the slab to the pool. Any thread may call this, also long after the stream has ended: each slab keeps the pool alive.
     pub fn give(self) {
         let Slab { owner, pixels, holds } = self;
         lock(&owner.state).free.push((pixels, holds));
@@ -69,8 +71,9 @@ impl Slab {
     }
 }
 
-/// Returns a slab to its pool after the host has released it. The context is the slab's box.
+/// Returns a slab to its pool. The host calls this when the last reference to the slab's memory is released. The context is the slab's
+/// box.
 pub unsafe extern "C-unwind" fn released(context: *mut c_void, _data: *mut u8, _size: usize) {
-    // SAFETY: the context is from `Box::into_raw`. The host returns it once.
+    // SAFETY: the context is a box from `Box::into_raw`, and the host calls this function once.
     guarded((), || unsafe { Box::from_raw(context.cast::<Slab>()) }.give());
 }

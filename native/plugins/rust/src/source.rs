@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Sources of events as Rust types, and their arguments.
+//! Registers sources of events, and reads the arguments of listeners.
 
 use std::ffi::c_void;
 use std::ops::RangeInclusive;
@@ -12,9 +12,9 @@ use clearway_sys::{
 use crate::example::Example;
 use crate::guard::guarded;
 
-/// A source of events in Rust.
+/// A type whose function starts the streams of a source.
 pub trait OnListen {
-    /// Starts a stream. Returns a status other than `CLEARWAY_OK` to refuse the listener.
+    /// Starts a stream for a listener. A returned status other than `CLEARWAY_OK` refuses the listener.
     fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status;
 }
 
@@ -24,7 +24,7 @@ unsafe extern "C-unwind" fn on_listen<L: OnListen>(
     stream: Stream,
 ) -> Status {
     guarded(CLEARWAY_PANICKED, || {
-        // SAFETY: the context is the `Example`, which lives until the plugin is closed. The arguments are lent during this call.
+        // SAFETY: the context is the `Example`, which lives until the plugin is closed. The host lends the arguments during this call.
         let (example, arguments) =
             unsafe { (&*context.cast::<Example>(), arguments.as_ref().unwrap_or(&Content::NULL)) };
         match read_arguments(arguments) {
@@ -45,7 +45,7 @@ unsafe extern "C-unwind" fn on_room(context: *mut c_void, stream: Stream) {
 }
 
 impl Example {
-    /// Registers a source of events.
+    /// Registers `L` as the source of a channel's events.
     pub fn source<L: OnListen>(&self, channel: &str) -> Status {
         let source = Source {
             size: size_of::<Source>(),
@@ -64,12 +64,12 @@ impl Example {
     }
 }
 
-/// Reads arguments: a standard message with a map or null.
+/// Reads a listener's arguments: a standard message with a map or null. The error is `None` if the message has another value.
 pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
     let bytes = if content.data.is_null() {
         &[]
     } else {
-        // SAFETY: received content is lent during the call.
+        // SAFETY: the host lends the content's bytes during the call.
         unsafe { std::slice::from_raw_parts(content.data, content.size) }
     };
     match standard::read(bytes, Limits::DEFAULT).map_err(Some)? {
@@ -78,8 +78,8 @@ pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
     }
 }
 
-/// Reads an integer from the arguments, or returns `otherwise` if the integer is missing. Returns `None` if the value is no integer or
-/// out of range.
+/// Reads an integer from a listener's arguments. Returns `otherwise` if the arguments have no value for the key. Returns `None` if the
+/// value is not an integer, or is not in the range.
 pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, otherwise: i64) -> Option<i64> {
     let value = match arguments.get(key) {
         None | Some(Value::Null) => otherwise,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Streams that emit events at a rate, each on its own thread.
+//! Tickers. A ticker emits the events of one stream at a given rate, on its own thread.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -14,18 +14,18 @@ use crate::guard::{guarded, lock};
 
 /// The events that a ticker emits.
 pub trait Tick: Send {
-    /// Makes and emits the event. `again` means that the previous attempt returned `CLEARWAY_FULL`.
+    /// Makes an event and emits it. `again` is true if the previous attempt for the same event returned `CLEARWAY_FULL`.
     fn emit(&mut self, stream: Stream, number: u64, again: bool) -> Status;
 }
 
 /// The rate and the number of a ticker's events.
 #[derive(Clone, Copy)]
 pub struct Rate {
-    /// The number of events a second. 0 emits whenever there is room.
+    /// The number of events per second. With 0, the ticker emits whenever the stream has room.
     pub a_second: u32,
-    /// The number of events. 0 means no end.
+    /// The number of events after which the stream ends. With 0, the stream has no end.
     pub count: u64,
-    /// Whether missed events are emitted late. Otherwise they are skipped.
+    /// Whether the ticker emits events late if it missed their time. Otherwise it skips them.
     pub catches_up: bool,
 }
 
@@ -56,13 +56,14 @@ impl Shared {
         false
     }
 
-    /// Waits until there is room. Returns false if the stream was cancelled.
+    /// Waits until the stream has room. Returns false if the stream was cancelled.
     fn wait_for_room(&self) -> bool {
-        // `on_room` may have run before the lock was taken. `has_room` is then set, and `wait_while` returns at once.
+        // If `on_room` ran before this thread took the lock, `has_room` is set and `wait_while` returns at once.
         let waiting = self.wake.wait_while(lock(&self.state), |state| !state.cancelled && !state.has_room);
         !waiting.unwrap_or_else(PoisonError::into_inner).cancelled
     }
 
+    /// Changes the state, and wakes the ticker's thread.
     fn tell(&self, change: impl FnOnce(&mut State)) {
         change(&mut lock(&self.state));
         self.wake.notify_all();
@@ -75,10 +76,11 @@ struct Ticker {
     thread: JoinHandle<()>,
 }
 
-/// The streams of one plugin instance.
+/// The tickers of one plugin instance.
 #[derive(Default)]
 pub struct Tickers(Mutex<Vec<Ticker>>);
 
+/// Emits an event. If the stream is full, waits for room and tries again.
 fn emit(tick: &mut dyn Tick, shared: &Shared, stream: Stream, number: u64) -> Status {
     for again in std::iter::once(false).chain(std::iter::repeat(true)) {
         lock(&shared.state).has_room = false;
@@ -93,6 +95,7 @@ fn emit(tick: &mut dyn Tick, shared: &Shared, stream: Stream, number: u64) -> St
     CLEARWAY_CANCELLED
 }
 
+/// Emits a stream's events until the last one, or until the stream is cancelled or an event fails.
 fn run(tick: &mut dyn Tick, shared: &Shared, stream: Stream, rate: Rate) -> Status {
     let start = Instant::now();
     let period = Duration::from_secs(1).checked_div(rate.a_second);
@@ -117,18 +120,18 @@ fn run(tick: &mut dyn Tick, shared: &Shared, stream: Stream, rate: Rate) -> Stat
 }
 
 impl Tickers {
-    /// Starts a stream. Joins the threads of finished streams first.
+    /// Starts a ticker for a stream. Joins the threads of finished tickers first.
     pub fn start(&self, host: &'static Host, stream: Stream, mut tick: Box<dyn Tick>, rate: Rate) -> Status {
         self.join(|ticker| lock(&ticker.shared.state).finished);
         let shared = Arc::new(Shared::default());
         let its = Arc::clone(&shared);
         let work = move || {
             let status = guarded(CLEARWAY_PANICKED, || run(&mut *tick, &its, stream, rate));
-            // SAFETY: the host checks the handle; the text is static.
+            // SAFETY: the host checks the handle, and the text is static.
             unsafe {
                 match status {
                     CLEARWAY_OK => (host.end)(stream),
-                    // The listener has left or has already received the end.
+                    // The stream was cancelled, or the host has already ended it.
                     CLEARWAY_CANCELLED | CLEARWAY_STALE | CLEARWAY_CLOSED | CLEARWAY_OVERFLOW => CLEARWAY_OK,
                     status => (host.end_error)(stream, status, Text::of("an event could not be emitted")),
                 }
@@ -136,7 +139,8 @@ impl Tickers {
             guarded((), || drop(tick));
             its.tell(|state| state.finished = true);
         };
-        // Locked while the thread starts. `on_cancel` then waits for the lock and finds the ticker.
+        // Holds the lock while the thread starts. If the stream is cancelled at this time, `cancel` waits for the lock and then finds the
+        // ticker.
         let mut list = lock(&self.0);
         match Builder::new().name("clearway-example".into()).spawn(work) {
             Ok(thread) => list.push(Ticker { stream, shared, thread }),
@@ -145,6 +149,7 @@ impl Tickers {
         CLEARWAY_OK
     }
 
+    /// Removes the tickers that `which` selects, and waits until their threads have ended.
     fn join(&self, which: impl Fn(&Ticker) -> bool) {
         let taken: Vec<_> = {
             let mut list = lock(&self.0);
@@ -153,8 +158,7 @@ impl Tickers {
             taken
         };
         for Ticker { thread, .. } in taken {
-            // The thread caught its own panics.
-            let _ = thread.join();
+            let _ = thread.join(); // never an error, because the thread catches its panics
         }
     }
 
@@ -166,7 +170,7 @@ impl Tickers {
         self.join(|_| true);
     }
 
-    /// Stops a stream whose listener has left.
+    /// Stops the ticker of a cancelled stream.
     pub fn cancel(&self, stream: Stream) {
         self.tell(stream, |state| state.cancelled = true);
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The `clearway-native` command. Exit status: 0 success, 1 `--check` found a stale file, 2 a wrong argument.
+// The command `clearway-native`. The exit status is 0 after success, 1 if `--check` found a stale file, and 2 for a wrong argument.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { gen } from "../gen/gen.js";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The support code of every schema's header, as text. It has an include guard, because one file may include several headers. */
+/**
+ * C code that the header of every schema contains, as text. The code has an include guard, because one C file may include several headers.
+ */
 export const cSupport = `#ifndef CLEARWAY_GEN_SUPPORT
 #define CLEARWAY_GEN_SUPPORT
 

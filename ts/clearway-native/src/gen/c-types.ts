@@ -18,19 +18,19 @@ const scalars: Record<string, string> = {
   f64s: "clearway_f64s",
 };
 
-/** The C names for a schema's types. */
+/** The names of a schema's types and of their functions in C, and the code for each type. */
 export class CTypes {
   constructor(
     readonly model: Model,
     readonly prefix: string,
   ) {}
 
-  /** Returns the type; a pointer type has no space after it. */
+  /** Returns the C type. The text of a pointer type ends with `*`. */
   of(shape: TypeShape): string {
     return scalars[shape.kind] ?? `${this.prefix}_${snake(this.model.nameOf(shape))}`;
   }
 
-  /** Returns the declaration of a variable, a field or a parameter of that type. */
+  /** Returns the declaration of a variable, a field or a parameter of the type. */
   variable(shape: TypeShape, name: string): string {
     const type = this.of(shape);
     return type.endsWith("*") ? `${type}${name}` : `${type} ${name}`;
@@ -42,10 +42,12 @@ export class CTypes {
     return type.endsWith("*") ? `${type}const *${name}` : `const ${type} *${name}`;
   }
 
+  /** Returns the name of the function that reads a value of the type. */
   reader(shape: TypeShape): string {
     return scalars[shape.kind] ? `clearway_gen_read_${shape.kind}` : this.#own("read", shape);
   }
 
+  /** Returns the name of the function that adds a value of the type to a message. */
   adder(shape: TypeShape): string {
     return scalars[shape.kind] ? `clearway_gen_add_${shape.kind}` : this.#own("add", shape);
   }
@@ -54,7 +56,7 @@ export class CTypes {
     return `${this.prefix}_${verb}_${snake(this.model.nameOf(shape))}`;
   }
 
-  /** Returns the code that declares a type, reads it and adds it to a message. */
+  /** Returns the code of a type: its declaration, and the functions that read it and add it to a message. */
   declare(declared: Declared): string {
     return [this.#declaration(declared), this.#read(declared), this.#add(declared)].join("\n\n");
   }
@@ -185,7 +187,7 @@ export class CTypes {
     return func(head, [
       "clearway_gen_added added = CLEARWAY_GEN_ADDED;",
       "(void)from;",
-      // The array of values does not move during writing: a caller that runs out of room starts over with a larger array.
+      // `begun` stays valid, because the array of values does not move. If the array is full, the caller starts again with a larger one.
       `clearway_value *begun = clearway_begin(values, ${shape.kind === "list" ? "CLEARWAY_KIND_LIST" : "CLEARWAY_KIND_MAP"});`,
       "if (begun == NULL) return CLEARWAY_GEN_NO_ROOM;",
       ...inside,
@@ -194,6 +196,7 @@ export class CTypes {
   }
 }
 
+/** Returns the code of a C function. */
 export function func(head: string, body: readonly string[]): string {
   return `CLEARWAY_GEN_FUNCTION ${head} {\n${body.map((line) => `  ${line}`).join("\n")}\n}`;
 }
@@ -215,20 +218,20 @@ function expectedTexts(texts: readonly string[]): string {
   return `one of ${texts.map((text) => JSON.stringify(text)).join(", ")}`;
 }
 
-/** Returns a text as a C literal. Bytes that are not plain ASCII become octal escapes, which end after three digits. */
+/** Returns a text as a C literal. Bytes that are not printable ASCII become octal escapes, which always have three digits. */
 export function cText(text: string): string {
-  quoted(text); // throws for a text that has no UTF-8
+  quoted(text); // throws if UTF-8 cannot represent the text
   const plain = /[ !#-[\]-~]/;
   const bytes = [...new TextEncoder().encode(text)];
   const shown = bytes.map((byte) => {
     const character = String.fromCharCode(byte);
-    // "??=" and similar sequences are trigraphs.
+    // Escapes question marks, because "??=" and similar sequences are trigraphs.
     return plain.test(character) && character !== "?" ? character : `\\${byte.toString(8).padStart(3, "0")}`;
   });
   return `"${shown.join("")}"`;
 }
 
-/** Makes a text safe inside a comment: the text then cannot end the comment. */
+/** Changes a text so that it cannot end the comment that contains it. */
 export function comment(text: string): string {
   return text
     .replaceAll("*/", "* /")

@@ -5,7 +5,10 @@ import { CTypes, comment, cText, func } from "./c-types.js";
 import type { Model } from "./declare.js";
 import { Names, quoted, SchemaRefusal, screaming, snake } from "./names.js";
 
-/** Returns the header of a schema: its types, a table of method functions, and the functions that dispatch, reply and emit. */
+/**
+ * Returns the C header of a schema. It has the schema's types, a table for the functions of the methods, and functions that dispatch calls,
+ * reply and emit events.
+ */
 export function cOf(model: Model, title: string): string {
   const { schema } = model;
   const prefix = snake(title);
@@ -72,7 +75,9 @@ function methodTable(types: CTypes, prefix: string, methods: readonly MethodShap
   ].join("\n");
 }
 
-/** Returns the name and the code of a function that adds a value to a message. The name is "NULL" for the type null. */
+/**
+ * Returns the name and the code of the function that adds a value to a message. For the type null, the name is "NULL" and there is no code.
+ */
 function adderOf(types: CTypes, name: string, shape: TypeShape): { adder: string; code: string } {
   if (shape.kind === "null") return { adder: "NULL", code: "" };
   const star = types.pointer(shape, "").trimEnd();
@@ -193,11 +198,13 @@ function eventOf(types: CTypes, prefix: string, { name, args, value, doc }: Even
   return `${code}${emit}\n\n${read.join("\n")}`;
 }
 
+/** Returns whether a type is `any` or contains it. */
 function holdsAny(shape: TypeShape): boolean {
   if (shape.kind === "struct") return shape.fields.some(({ type }) => holdsAny(type));
   return shape.kind === "any" || ("of" in shape && holdsAny(shape.of));
 }
 
+/** Throws {@link SchemaRefusal} if two names in the header would be equal, or if the prefix is Clearway's own. */
 function checkNames({ types, schema }: Model, c: CTypes, prefix: string): void {
   if (prefix === "clearway" || prefix.startsWith("clearway_"))
     throw new SchemaRefusal(`names that begin with clearway_ are Clearway's own; give another with --name`);

@@ -6,14 +6,14 @@ type Compound = Exclude<TypeShape, { kind: "null" | "bool" | "i32" | "int" | "i6
   kind: "struct" | "one-of" | "list" | "map" | "nullable";
 };
 
-/** A type that has a name in generated code. */
+/** A type that has a name in the generated code. */
 export interface Declared {
   readonly shape: Compound;
-  /** Words for the type's position, such as `level args unit`, or the schema's name for the type. */
+  /** The schema's name for the type. Without one, words that name the type's place, such as `level args unit`. */
   readonly name: string;
 }
 
-/** The input of a generator: the schema and its compound types. Each type follows the types that it contains. */
+/** The input of a generator: the schema and its compound types. Each type comes after the types that it contains. */
 export interface Model {
   readonly schema: SchemaShape;
   readonly types: readonly Declared[];
@@ -22,7 +22,7 @@ export interface Model {
 
 const containers = { list: "list", map: "map", nullable: "or null" } as const;
 
-/** Names the types of a schema. Throws {@link SchemaRefusal}. */
+/** Collects and names the types of a schema. Throws {@link SchemaRefusal} if two types would have the same name. */
 export function modelOf(schema: SchemaShape): Model {
   const names = new Map<TypeShape, string>();
   const types = new Map<string, Declared>();

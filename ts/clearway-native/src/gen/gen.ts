@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads a schema and writes a plugin's C header and Rust module.
+// Implements `clearway-native gen`. Reads a schema, and writes a C header and a Rust module for a plugin.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,7 +19,10 @@ export interface GenOptions {
   readonly check?: boolean;
 }
 
-/** Writes the files that `options` names. Returns the exit status: 1 if `check` found a stale file. Throws {@link UsageError}. */
+/**
+ * Writes the files that `options` names, from the schema in `file`. With `check`, writes nothing and compares the files with the generated
+ * code. Returns the exit status: 0, or 1 if `check` found a file that differs. Throws {@link UsageError}.
+ */
 export async function gen(file: string, options: GenOptions): Promise<number> {
   const outs = [
     { to: options.c, make: cOf },
@@ -43,6 +46,7 @@ export async function gen(file: string, options: GenOptions): Promise<number> {
 
 const folderOf = (to = "-"): string => (to === "-" ? "." : path.dirname(to));
 
+/** Writes a file, or compares it if `check` is set. Returns false if `check` found a difference. */
 function put(to: string, text: string, check: boolean): boolean {
   if (to === "-") {
     process.stdout.write(text);
@@ -54,7 +58,7 @@ function put(to: string, text: string, check: boolean): boolean {
   return same || !check;
 }
 
-/** Returns the schema in a file. The file is JSON, or a module whose exported schema the library has checked. */
+/** Returns the schema in a file, which is JSON or a module. `name` selects an export of the module. Throws {@link UsageError}. */
 async function schemaOf(file: string, name: string | undefined): Promise<SchemaShape> {
   if (!existsSync(file)) throw new UsageError(`${file} does not exist`);
   const asked = file.endsWith(".json") ? { default: json(file) } : await import(pathToFileURL(path.resolve(file)).href);
@@ -77,7 +81,7 @@ async function schemaOf(file: string, name: string | undefined): Promise<SchemaS
   }
 }
 
-/** Loads the module that reads schemas. The package `clearway` is an optional peer dependency, so a plugin loads without it. */
+/** Loads the module that reads schemas. It is not imported statically, because the package `clearway` is an optional peer dependency. */
 async function library(): Promise<typeof import("clearway/channel")> {
   try {
     return await import("clearway/channel");
@@ -95,7 +99,7 @@ function json(file: string): unknown {
   }
 }
 
-/** Returns whether a value is a result of `schema({...})`. The library has then made and checked its shape. */
+/** Returns whether a value is a result of `schema({...})`, which has already checked the schema. */
 function isChecked(value: unknown): value is { shape: SchemaShape } {
   const shape = (value as { shape?: Partial<SchemaShape> } | null | undefined)?.shape;
   return typeof shape?.channel === "string" && Array.isArray(shape.methods) && Array.isArray(shape.events);

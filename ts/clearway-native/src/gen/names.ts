@@ -10,7 +10,7 @@ export function words(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-// The reserved words of C and Rust together, so that a schema gets the same names in both languages.
+// The reserved words of C and of Rust. They are one set, so that a schema has the same names in both languages.
 const reserved = new Set(
   (
     "abstract alignas alignof as async await auto become bool box break case char const constexpr continue crate default do double dyn " +
@@ -40,11 +40,11 @@ export function screaming(name: string): string {
   return words(name).join("_").toUpperCase() || "VALUE";
 }
 
-/** Hands out each name once. Throws if two uses need the same name. */
+/** A set of names. Each name can be used once. */
 export class Names {
   readonly #taken = new Map<string, string>();
 
-  /** Reserves a name. `what` describes the name's use, such as `methods.level`, for the error. */
+  /** Reserves a name and returns it. `what` describes its use for the error, such as `methods.level`. Throws if the name is in use. */
   take(name: string, what: string): string {
     const other = this.#taken.get(name);
     if (other !== undefined)
@@ -54,10 +54,10 @@ export class Names {
   }
 }
 
-/** The error for a valid schema that a language cannot express. */
+/** The error for a valid schema for which no code can be generated. */
 export class SchemaRefusal extends Error {}
 
-/** Quotes a text as JSON, in one line. Throws for a text that has no UTF-8. */
+/** Quotes a text as JSON, in one line. Throws if UTF-8 cannot represent the text. */
 export function quoted(text: string): string {
   if (/\p{Surrogate}/u.test(text))
     throw new SchemaRefusal(`half of a surrogate pair has no UTF-8: ${JSON.stringify(text)}`);

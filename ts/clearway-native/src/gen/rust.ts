@@ -20,7 +20,7 @@ const scalars: Record<string, string> = {
   f64s: "Vec<f64>",
 };
 
-/** Code that writes each scalar. `value` is a reference to the scalar. */
+/** The expressions that convert a scalar to a value of the codec, by type. `value` is the code of a reference to the scalar. */
 const written: Record<string, (value: string) => string> = {
   any: (value) => `${value}.clone()`,
   null: () => "Value::Null",
@@ -37,7 +37,7 @@ const written: Record<string, (value: string) => string> = {
   f64s: (value) => `Value::Float64s(${value}.clone())`,
 };
 
-/** Returns the module of a schema: its types, a trait with its methods, a dispatcher, and functions for its events. */
+/** Returns the Rust module of a schema. It has the schema's types, a trait with its methods, a dispatcher, and functions for its events. */
 export function rustOf(model: Model, title: string): string {
   const { schema } = model;
   const names = new Names();
@@ -250,7 +250,7 @@ function readOf(model: Model, shape: TypeShape, value: string): string {
   }
 }
 
-/** Returns an expression that makes a wire value from `value`, a reference. */
+/** Returns an expression that makes a value of the codec. `value` is the code of a reference. */
 function writeOf(shape: TypeShape, value: string): string {
   switch (shape.kind) {
     case "struct":

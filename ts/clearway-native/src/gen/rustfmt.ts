@@ -2,8 +2,8 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * Formats code with `rustfmt`, by the `rustfmt.toml` of a folder. A project's own format check then finds nothing to change. Without
- * rustfmt the code stays unformatted, but is valid Rust. Blocks while rustfmt runs, for about 20 ms.
+ * Formats Rust code with `rustfmt`, by the `rustfmt.toml` that applies to `folder`. So the format check of the user's project accepts the
+ * code. If rustfmt is missing or fails, returns the code unchanged, which is valid Rust. Blocks for about 20 ms while rustfmt runs.
  */
 export function rustfmt(code: string, folder: string): string {
   const { status, stdout } = spawnSync("rustfmt", ["--edition", "2024"], {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the command as a user runs it: bundled from the sources, in a separate process.
+// Tests the command as a user runs it. The tests bundle the command from the sources and run it in a separate process.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const schema = here("./thermometer.json");
 const { version } = JSON.parse(readFileSync(here("../../package.json"), "utf8")) as { version: string };
-// Inside the package, so that Node resolves its peer dependency clearway.
+// This folder is inside the package, so Node resolves the package's peer dependency clearway.
 const inside = here("../../.cache/test-command");
 const outside = mkdtempSync(join(tmpdir(), "clearway-native-"));
 

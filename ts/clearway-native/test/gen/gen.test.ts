@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles the generated code and calls it: the generated code decodes the calls, and these tests decode its replies.
+// Compiles the generated code and calls it. The generated code decodes the calls, and these tests decode its replies.
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ beforeAll(async () => {
   expect(await gen(schema, { c: join(folder, "thermometer.h"), rust: join(folder, "thermometer.rs") })).toBe(0);
 });
 
-/** Returns a program's replies to these calls, and then the event that it emits. */
+/** Runs a program with these calls. Returns its replies, followed by the event that it emits. */
 function answers(program: string, calls: [method: string, args: unknown][]): (MethodReply | string)[] {
   const lines = calls.map(([method, args]) => Buffer.from(call.encode({ method, args })).toString("hex"));
   const out = execFileSync(program, { input: [...lines, "ff", ""].join("\n"), encoding: "utf8" });

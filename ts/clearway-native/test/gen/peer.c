@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plugin's side of thermometer.json, with a minimal host. Each line of the input is a call in hex. Each line of the output is its
-// answer: the reply in hex, or the status.
+// A plugin for the schema thermometer.json, with a minimal host. Each line of stdin is a call in hex. Each line of stdout is the answer to
+// a call: the reply in hex, or the status.
 #include <stdio.h>
 
 #include "thermometer.h"
@@ -95,7 +95,7 @@ int main(void) {
     printf("\n");
     fflush(stdout);
   }
-  // Decodes a listener's arguments and emits an event.
+  // After the calls, decodes the arguments of a listener and emits an event.
   const clearway_content listen = {.data = (const uint8_t *)"\7\6listen\3\7\0\0\0", .size = 13};
   clearway_gen_arena arena = {0};
   thermometer_i32_or_null every = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// peer.c in Rust.
-#[allow(dead_code)] // a binary does not use all of the module; in a library the module is public
+// The same program as peer.c, in Rust.
+#[allow(dead_code)] // this program does not use the whole module
 mod thermometer;
 
 use std::io::{self, BufRead};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A host that reads until it has the expected items.
+//! A host for tests. It reads the plugin's items until the expected item arrives.
 
 use std::cell::RefCell;
 use std::sync::mpsc::{Receiver, channel};
@@ -11,7 +11,7 @@ use clearway_core::{Failure, Given, Item, Kept, Memory, Options, Plugin, Sent, W
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// The events of a stream as numbers, and its end.
+/// The events of a stream as numbers, and the status and text of its end. `None` is a normal end.
 pub type Events = (Vec<i64>, Option<(i32, String)>);
 
 pub fn value(entries: &[(&str, i64)]) -> Value {
@@ -28,7 +28,7 @@ fn read(content: &Kept) -> Value {
     standard::read(&content.to_vec().unwrap_or_default(), Limits::DEFAULT).unwrap()
 }
 
-/// An opened plugin. Closed when dropped; no memory may be left then.
+/// An opened plugin. Its drop closes and frees the plugin, and checks that no call, message or stream is open.
 pub struct Opened {
     plugin: Arc<Plugin>,
     woken: Receiver<()>,
@@ -37,7 +37,7 @@ pub struct Opened {
 
 impl Opened {
     pub fn of<P: clearway_plugin::Plugin>() -> Opened {
-        // SAFETY: `init` keeps to the ABI.
+        // SAFETY: `init` follows the ABI.
         let plugin = unsafe { Plugin::start(clearway_plugin::__private::init::<P>, Options::default()) }.unwrap();
         let (wake, woken) = channel();
         let wake = Mutex::new(wake);
@@ -45,12 +45,14 @@ impl Opened {
         Opened { plugin, woken, items: RefCell::default() }
     }
 
+    /// Opens a plugin that refuses to open, and returns the error's text.
     pub fn refused<P: clearway_plugin::Plugin>() -> String {
-        // SAFETY: `init` keeps to the ABI.
+        // SAFETY: `init` follows the ABI.
         let opened = unsafe { Plugin::start(clearway_plugin::__private::init::<P>, Options::default()) };
         opened.map(drop).unwrap_err().text
     }
 
+    /// Reads until an item is `wanted`, and returns what `take` makes of it. Keeps the other items for later.
     fn until<T>(&self, wanted: impl Fn(&Item) -> bool, take: impl FnOnce(Item) -> T) -> T {
         loop {
             let mut items = self.items.borrow_mut();
@@ -94,7 +96,7 @@ impl Opened {
         self.send(channel, &Given::bytes(&bytes(message))).map(|content| read(&content))
     }
 
-    /// Sends a message and answers the plugin's own messages meanwhile.
+    /// Sends a message, answers the message that the plugin then sends to the host, and returns the plugin's answer.
     pub fn ask_with_host(&self, channel: &str, message: &Value, says: Result<&str, i32>) -> Result<Value, Failure> {
         let channel = self.plugin.channel(channel).unwrap();
         let sent = self.plugin.send(&channel, &Given::bytes(&bytes(message)), 1, true).unwrap();
@@ -127,7 +129,7 @@ impl Opened {
         assert_eq!(again.to_vec().unwrap(), [0, 7, 7, 0, 0, 0, 0, 0, 0, 0]);
         drop(again);
         assert_eq!(self.send(echo, &Given::null()).unwrap().to_vec(), None);
-        self.close(); // the pool's thread has released the message
+        self.close(); // after that, the pool's thread has released the message
         assert_eq!(memory.references(), 1);
     }
 
@@ -145,7 +147,7 @@ impl Opened {
         self.rest(self.start_with(channel, arguments))
     }
 
-    /// Returns the events of a stream until its end.
+    /// Reads until the stream ends. Returns its events and its end.
     pub fn rest(&self, listened: u64) -> Events {
         let mut events = Vec::new();
         let mine =
@@ -166,7 +168,7 @@ impl Opened {
         self.plugin.cancel(stream).unwrap();
     }
 
-    /// Returns the log lines so far.
+    /// Returns the log lines since the last call.
     pub fn said(&self) -> Vec<String> {
         let mut items = self.items.borrow_mut();
         while self.plugin.read(&mut items, 16) {}

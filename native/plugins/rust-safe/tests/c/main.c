@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `host PLUGIN` uses every channel of the example plugin without unsafe code. Exits with status 0 if every check passes.
+// A host in C. `c_host_of_safe PLUGIN` uses every channel of the plugin `rust-safe`. The exit status is 0 if every check passes.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define EXPECT(holds) \
   if (!(holds)) (fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #holds), _Exit(1))
 
-// Initialises content with literal bytes of the standard codec: a map (13) from a text (7) to a text, or to integers (3).
+// Initialises content with literal bytes of the standard codec. In the literals below, \15 (13) begins a map, \7 a text and \3 an integer.
 #define BYTES(literal) {.data = (const uint8_t *)(literal), .size = sizeof(literal) - 1}
 
 static clearway_plugin_id id;
@@ -20,7 +20,7 @@ static clearway_text text(const char *text) {
   return (clearway_text){text, strlen(text)};
 }
 
-// Waits for the next event of a kind. Skips log lines; any other event fails the test.
+// Waits for the next event of a kind. Skips log lines. Fails the test if another event arrives.
 static clearway_event next(uint32_t kind) {
   for (;;) {
     clearway_event event;
