@@ -23,7 +23,7 @@ export interface BitPart extends Part {
   readonly bitOffset: number;
 }
 
-/** Row `i` is the range of `data` from `offsets[i]` up to `offsets[i + 1]`, without the end. */
+/** Row `i` is the range of `data` from `offsets[i]` to before `offsets[i + 1]`. */
 export interface BytesPart extends Part {
   readonly offsets: Int32Array;
   readonly data: Uint8Array;
@@ -35,13 +35,13 @@ export interface CodePart extends Part {
   readonly dictionary: readonly string[];
 }
 
-/** A sequence of texts in UTF-8. Text `i` is the range of `data` from `offsets[i]` up to `offsets[i + 1]`, without the end. */
+/** A sequence of texts in UTF-8. Text `i` is the range of `data` from `offsets[i]` to before `offsets[i + 1]`. */
 export interface Texts {
   readonly offsets: Int32Array;
   readonly data: Uint8Array;
 }
 
-/** Row `i` is the range of `values` from `offsets[i]` up to `offsets[i + 1]`. Booleans are bits, texts are {@link Texts}. */
+/** Row `i` is the range of `values` from `offsets[i]` to before `offsets[i + 1]`. Booleans are bits, and texts are {@link Texts}. */
 export interface ListPart<Values> extends Part {
   readonly offsets: Int32Array;
   readonly values: Values;

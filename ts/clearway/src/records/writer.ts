@@ -30,7 +30,7 @@ const rowsPerLargeChunk = 1 << 20;
 export interface ChunkLimits {
   /** The writer closes a chunk that is larger than this. */
   readonly closedBytes: number;
-  /** The writer computes the chunk's size after each growth of this size by texts, bytes and lists. */
+  /** The writer computes the chunk's size again when texts, bytes and lists have added this much. */
   readonly growthBytes: number;
   /** The maximum size of one column. */
   readonly dataBytes: number;
@@ -49,8 +49,8 @@ const chunkLimits: ChunkLimits = {
   blockBytes: 2 ** 32 - 2 ** 26,
 };
 
-// The writer also computes the chunk's size after this number of rows, for columns of fixed width. To do so for each row would cost as much
-// as the row itself.
+// The writer also computes the chunk's size after this number of rows, because columns of fixed width grow, too. Computing the size for
+// each row would cost as much as the row itself.
 const rowsBetweenSums = 256;
 
 /**

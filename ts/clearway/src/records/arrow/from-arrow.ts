@@ -10,7 +10,7 @@ import { loadArrow } from "./load.js";
 import { corrupt } from "./memory.js";
 import { shapesFrom } from "./types.js";
 
-// In bytes. Table writers close chunks at this size, too. The record batches of other programs may exceed a chunk's limit.
+// Maximum size of a chunk, in bytes, as in a table's writer. A record batch of another program may be larger than a chunk can be.
 const chunkBytes = 1 << 28;
 
 /**

@@ -24,7 +24,7 @@ export const offsetMax = 0x7fff_ffff;
 
 /**
  * A counter of bytes that all columns of one writer share. Each column adds the bytes of its texts, bytes and lists. The counter tells the
- * writer when to compute the chunk's size. A fixed number of rows could not, because a single row can be large.
+ * writer when to compute the chunk's size. Counting rows would not be enough, because a single row can be large.
  */
 export class Growth {
   /** The number of bytes that were added since the writer last computed the chunk's size. */
@@ -37,7 +37,7 @@ export class Growth {
 /** The initial number of rows for which scratch memory has room. With values of 4 bytes, that is one page. */
 export const firstRows = 1024;
 
-/** Copies a typed array into a longer one. Its length is doubled, to at most `max`, but is at least `needed`. */
+/** Copies a typed array into a longer one. The new length is twice the old length, but at most `max` and at least `needed`. */
 export function grown<T extends { readonly length: number; set(from: T): void }>(
   Type: new (length: number) => T,
   from: T,
