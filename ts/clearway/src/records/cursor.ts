@@ -55,8 +55,8 @@ const slotGetters: readonly (() => Getter)[] = [
 ];
 
 /**
- * Returns whether a table with these columns can have a cursor. It cannot if a column has the name of a cursor's own property or of
- * `toJSON`. Such tables use the slower {@link rowScan}.
+ * Returns whether a table with these columns can have a cursor. The table cannot if a column has the name of one of the cursor's own
+ * properties and methods. Such tables use the slower {@link rowScan}.
  */
 export function canHaveCursor(shapes: readonly Shape[]): boolean {
   return !shapes.some(({ name }) => /^(toJSON|\$(row|vectors|enter|cannotBeSent|[0-7]))$/.test(name));

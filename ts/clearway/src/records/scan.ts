@@ -49,7 +49,7 @@ export class Scan<R> {
 }
 
 /**
- * Iterates over rows with one row object, for tables with a column named like a cursor's own property (`$row`).
+ * Iterates over rows with one row object, for tables that cannot have a cursor. An example is a table with a column named `$row`.
  *
  * Moves the row object by its keys `inChunk` and `atRow`. It is slower than {@link Scan}. Its time was not measured, but a hand-written
  * generator took 6 times as long per row as a scan on Node 20.

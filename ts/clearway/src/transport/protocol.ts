@@ -22,7 +22,7 @@
 //   Abort       id WireError    -             Unreadable  -  -                -
 //   Mark    n (2)  -            -
 //   Ring        -  the SharedArrayBuffer      Ring (3)    -  -                -
-//   Roll (5)    -  -                          Roll        -  ids of all calls that are here
+//   Roll (5)    -  -                          Roll        -  ids of all open calls
 //                                             Broken (6)  -  -                -
 //
 // (1) An Input comes before its Call, because the worker may run a call as soon as it has read the Call.

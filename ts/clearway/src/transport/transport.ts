@@ -2,7 +2,7 @@
 import type { Op } from "./protocol.js";
 
 /**
- * Carries frames to the other side, in order. The suite in `test/transport` runs this contract with every implementation:
+ * Carries frames to the other side, in order. The suite in `test/transport` tests every implementation against this contract:
  *
  * - `send` takes a frame and returns at once; it never blocks. The frame leaves at the end of the tick, or earlier with `flush`.
  * - The objects in `transfer` move when the frame leaves. The caller must not use them after `send`.

@@ -14,7 +14,7 @@ const slept = (): number => performance.nodeTiming.idleTime;
 /** Returns whether the loop reports its idle time. Deno and Bun run this file, too, and do not report it. */
 export const sleepIsTold = (): boolean => Number.isFinite(performance.nodeTiming?.idleTime) && !process.versions["bun"];
 
-/** The delay from work to the next reading, in milliseconds. No timer is faster, so the start of a stall is unsure by 1 ms. */
+/** The delay from work to the next reading, in milliseconds. No timer is faster, so the start of a stall is uncertain by up to 1 ms. */
 const soonMs = 1;
 /** In milliseconds. Shorter busy times come from the meter itself (measured: 10 to 60 us per reading on a cold cache). */
 const workMs = 0.2;

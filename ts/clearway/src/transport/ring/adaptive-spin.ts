@@ -7,7 +7,7 @@ const wakeUs = 100;
 // for this time.
 const distrustMs = 5;
 // The maximum number of soon answers between two trials. A failed trial costs a full spin. That is three to ten times the time of an
-// answer that wakes a sleeper on a shared core. At this rate, trials add at most a tenth.
+// answer that wakes a sleeper on a shared core. At this rate, trials add at most a tenth to the time of the answers.
 const restMax = 127;
 
 /**
@@ -17,7 +17,7 @@ const restMax = 127;
  *
  * A soon answer is one that arrives soon after the thread has gone to sleep. It has two possible causes. Either a longer spin would have
  * caught the answer, or the spin itself delayed the other side because both sides share a core. A trial, which is one more spin, finds
- * the cause. The first soon answer starts a trial. After each failed trial, 1, 3, 7 and more soon answers pass before the next trial.
+ * the cause. The first soon answer starts a trial. After each failed trial, 1, 3, 7, ... up to 127 soon answers pass before the next one.
  */
 export class AdaptiveSpin {
   #us: number;

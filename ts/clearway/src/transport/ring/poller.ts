@@ -26,7 +26,7 @@ interface Hot {
   readonly ring: PolledRing;
   readonly spin: AdaptiveSpin;
   on: boolean;
-  /** When the last frame was sent or arrived, in milliseconds. NaN if it was sent after the last poll. */
+  /** When the last frame was sent or arrived, in milliseconds. NaN if the last frame was sent after the last poll. */
   sinceMs: number;
   /** When the ring was last polled, in milliseconds. */
   lookedMs: number;
@@ -57,8 +57,8 @@ const restMax = 127;
  * Polls the rings of one thread without ever blocking. All worker rings of a thread share one instance.
  *
  * A ring is hot while the poller polls it once per turn of the event loop. A ring stays hot while answers are due and `AdaptiveSpin`
- * allows it. Then the ring parks, and the worker posts one message for all its frames. Timers, I/O and frames run between any two polls.
- * Without a hot ring the poller does nothing.
+ * allows it. Then the ring parks: it asks the worker for a wake-up, and the worker posts one message for all its frames. Between any two
+ * polls, the event loop handles timers, I/O and display frames. Without a hot ring the poller does nothing.
  *
  * A caller that makes one call after the other would wait for a whole turn each time. That takes longer than the answer. If a call on a
  * hot ring is the only open one, the poller therefore polls at once, which is called a glance. A glance takes at most 1 us. The poller
