@@ -33,7 +33,8 @@ export interface DeviceFactor {
  * Measures this device's speed.
  *
  * The measurement blocks the thread for one run at a time, which takes a few milliseconds. Between two runs the thread can handle events.
- * The factor covers only one kind of work: integer and memory operations on one core. It does not cover a display, a disk or a network.
+ * The factor covers only one kind of work: integer and memory operations on one core. The factor does not cover a display, a disk or a
+ * network.
  */
 export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<DeviceFactor> {
   check(options, { runs: whole(3) });

@@ -21,7 +21,7 @@ export interface MeterOptions {
   readonly stacks?: boolean;
   /** Whether to count the display's real frames (browser). Default: true. Counting keeps the page rendering: see docs/meter.md. */
   readonly frames?: boolean;
-  /** Time between heartbeats, in milliseconds. docs/meter.md describes how each host uses it. */
+  /** Time between heartbeats, in milliseconds. docs/meter.md describes how each host uses this time. */
   readonly beatMs?: number;
 }
 

@@ -69,7 +69,7 @@ export interface StallReport {
   readonly label?: string;
   /** The start of the run, in ISO 8601. */
   readonly startedAt: string;
-  /** The time that `stalls` cover, without the time in which the page was hidden. It is T in the formula of `lagMeanMs`. */
+  /** The time that `stalls` cover, without the time in which the page was hidden. The formula of `lagMeanMs` calls this time T. */
   readonly durationMs: number;
   /** The minimum length of a recorded stall. */
   readonly floorMs: number;
@@ -92,6 +92,6 @@ export interface StallReport {
   readonly tail: readonly TailQuantile[];
   readonly causes: readonly CauseShare[];
   readonly sources: readonly SourceState[];
-  /** The time for which the page was hidden. It is not a part of `durationMs`. */
+  /** The time for which the page was hidden. `durationMs` does not include this time. */
   readonly hiddenMs: number;
 }

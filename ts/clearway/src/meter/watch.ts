@@ -17,7 +17,7 @@ export interface WatchOptions extends MeterOptions {
   readonly onStall?: (stall: Stall) => void;
 }
 
-/** A running watch of this thread. It keeps no process alive, except while a promise from `ready` is pending. */
+/** A running watch of this thread. A watch keeps no process alive, except while a promise from `ready` is pending. */
 export interface Watch {
   /** Settles when each source of evidence runs or is known to be unavailable. Until then, the watch finds stalls but fewer causes. */
   readonly ready: Promise<void>;

@@ -38,7 +38,7 @@ export class Chunk {
     return this.#vectors;
   }
 
-  /** Frees the memory. All views of it are then empty. See {@link free}. */
+  /** Frees the chunk's memory. All views of that memory are then empty. See {@link free}. */
   release(): void {
     if (this.data.byteLength > 0) free(this.data);
   }

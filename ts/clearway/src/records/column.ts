@@ -7,7 +7,7 @@ import type { NumberKind, Shape } from "./shape.js";
 import { arrays } from "./vector/numbers.js";
 import { Unsendable, type Vector } from "./vector/vector.js";
 
-/** One column of a table. It stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
+/** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
 export class Column<F extends Field = Field> extends Unsendable {
   readonly name: string;
   readonly length: number;
@@ -25,7 +25,7 @@ export class Column<F extends Field = Field> extends Unsendable {
   }
 
   /**
-   * The column's memory, with one part per chunk. This is the fastest way to read a column.
+   * The column's memory, with one part per chunk. Parts are the fastest way to read a column.
    *
    * Copies nothing. The arrays in the parts are views that stay valid as long as the table. Do not post or move them.
    */

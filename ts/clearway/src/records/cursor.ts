@@ -4,7 +4,7 @@ import { type RowClass, readColumn, rowObject } from "./row.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-/** A row object that moves from row to row. It has own properties with fixed names, so engines know the type of each. */
+/** A row object that moves from row to row. A cursor has own properties with fixed names, so engines know each property's type. */
 export interface Cursor {
   $row: number;
   $vectors: readonly Vector[];

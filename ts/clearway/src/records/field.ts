@@ -57,7 +57,7 @@ interface Declared {
   nullable: boolean;
 }
 
-// The run-time data of each field. It is not a property of the field, so that other code cannot depend on it.
+// The run-time data of each field. The data is not a property of the field, so that other code cannot depend on the data.
 const declared = new WeakMap<object, Declared>();
 
 function field<F>(shape: KindShape, isNullable = false): F {
@@ -68,7 +68,7 @@ function field<F>(shape: KindShape, isNullable = false): F {
 
 const number = <K extends NumberKind>(kind: K): NumberField<K> => field({ kind });
 
-/** Whole numbers from -128 to 127. The writer rejects a value that is outside this range or has a fraction. It never wraps a value. */
+/** Whole numbers from -128 to 127. The writer rejects a value that is outside this range or has a fraction. Values never wrap. */
 export const i8 = /* @__PURE__ */ number("i8");
 /** Signed whole numbers of 16 bits. */
 export const i16 = /* @__PURE__ */ number("i16");
@@ -97,7 +97,7 @@ export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ *
  * Text, stored as UTF-8. Lone surrogates become U+FFFD.
  *
  * With `dictionary`, each chunk stores every distinct text once, and each row stores the number of its text. Each text is then decoded
- * once per chunk. Use it for columns with few distinct values.
+ * once per chunk. Use a dictionary for columns with few distinct values.
  */
 export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
 export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
@@ -128,7 +128,7 @@ export function timestamp(options: { unit?: TimeUnit } = {}): unknown {
 }
 
 /**
- * A calendar day without a time or time zone, as the number of days since 1970-01-01. It is the same as Arrow's Date32.
+ * A calendar day without a time or time zone, as the number of days since 1970-01-01. Arrow's Date32 is the same type.
  *
  * Writes take that number, or a `Date` at midnight in UTC, such as `new Date(days * 86_400_000)`.
  */

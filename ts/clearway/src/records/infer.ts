@@ -47,7 +47,7 @@ const inferOptions = ["sampleRows"];
 const sampleRowsDefault = 100;
 
 /**
- * Infers a record type from the first rows of some data. It is a convenience for experiments.
+ * Infers a record type from the first rows of some data. This function is a convenience for experiments.
  *
  * - `number` becomes `f64`, even for whole numbers, so that no later number is rejected.
  * - `bigint` becomes `i64`, and `Date` becomes `timestamp()` in ms.

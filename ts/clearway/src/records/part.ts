@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The part of a column that is in one chunk, as raw memory. Use it for loops without a call per row.
+ * The part of a column that is in one chunk, as raw memory. Use parts for loops without a call per row.
  *
  * The arrays are views of the table's memory and stay valid as long as the table. A null row contains 0 or an empty value, so use `isNull`
  * to detect it.
@@ -29,7 +29,7 @@ export interface BytesPart extends Part {
   readonly data: Uint8Array;
 }
 
-/** Row `i` is `dictionary[codes[i]]`. The first use of `dictionary` decodes it. */
+/** Row `i` is `dictionary[codes[i]]`. The first use of `dictionary` decodes all texts. */
 export interface CodePart extends Part {
   readonly codes: Int32Array;
   readonly dictionary: readonly string[];

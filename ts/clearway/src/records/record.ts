@@ -111,7 +111,7 @@ export async function tableFromArrow(arrow: ArrowTable): Promise<Table> {
 
 // All tables with the same columns share one row class, so code that reads a stream of tables handles one class.
 const known = new Map<string, RecordType>();
-// Limits of `known`, which no real program reaches. They prevent a sender of ever new columns from filling the memory.
+// Limits of `known`, which no real program reaches. The limits prevent a sender of ever new columns from filling the memory.
 const knownMax = 1000;
 const knownLettersMax = 1 << 22;
 let knownLetters = 0;

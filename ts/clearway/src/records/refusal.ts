@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 
-/** A value that does not fit its column. The writer turns it into an error with the row's number. */
+/** A value that does not fit its column. The writer turns such a value into an error with the row's number. */
 export class BadValue {
   constructor(
     readonly column: string,
@@ -64,7 +64,7 @@ export function gone(): ClearwayError {
 /**
  * Returns the error for a read that found no value, because the memory is gone or malformed.
  *
- * Call it only if a typed array has no value at a required index. The fast path then costs only one comparison.
+ * Call this only if a typed array has no value at a required index. The fast path then costs only one comparison.
  */
 export function unreadable(buffer: ArrayBufferLike, what: string): ClearwayError {
   return buffer.byteLength === 0 ? gone() : malformed(what);

@@ -18,8 +18,8 @@ export interface RowView {
 export type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 
 /**
- * Returns the class of the rows of a table with these columns. The class has one getter per column. It has `toJSON()`, unless a column has
- * that name.
+ * Returns the class of the rows of a table with these columns. The class has one getter per column. It also has `toJSON()`, unless a column
+ * has that name.
  *
  * A row stores no values but reads the table's memory. One function literal creates all getters, but each getter is a separate function
  * with its own type feedback. Each getter therefore handles only one class of vector, whatever the other tables are.
@@ -38,7 +38,7 @@ export function rowClass(shapes: readonly Shape[]): RowClass {
       return rowObject(shapes, this);
     }
   }
-  // `console.log` in Node calls this. Without it, a row would look empty.
+  // `console.log` in Node calls this. Without this method, a row would look empty.
   define(Symbol.for("nodejs.util.inspect.custom"), { value: (Row.prototype as Row).toJSON });
   shapes.forEach(({ name, nullable }, column) => {
     const get = nullable ? nullableGetter(column) : getter(column);

@@ -51,7 +51,7 @@ export class Scan<R> {
 /**
  * Iterates over rows with one row object, for tables that cannot have a cursor. An example is a table with a column named `$row`.
  *
- * Moves the row object by its keys `inChunk` and `atRow`. It is slower than {@link Scan}. Its time was not measured, but a hand-written
+ * Moves the row object by its keys `inChunk` and `atRow`. This is slower than {@link Scan}. The time was not measured, but a hand-written
  * generator took 6 times as long per row as a scan on Node 20.
  */
 export function* rowScan<R>(segments: readonly Segment[], Row: RowClass): IterableIterator<R, undefined> {

@@ -14,7 +14,7 @@ export const units = ["s", "ms", "us", "ns"] as const;
 /** Unit of a timestamp: seconds, milliseconds, microseconds or nanoseconds. */
 export type TimeUnit = (typeof units)[number];
 
-/** A column as data. It is a part of a table's message, and other languages read it. */
+/** A column as data. A table's message contains shapes, and other languages read them. */
 export type Shape = { readonly name: string; readonly nullable: boolean } & KindShape;
 
 export type KindShape =

@@ -44,7 +44,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.toMessage() });
   }
 
-  /** The number of rows. It stays the same after the memory is gone. */
+  /** The number of rows, even after the memory is gone. */
   get length(): number {
     return this.#segments.length;
   }
@@ -61,7 +61,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   /**
    * Returns a row, or `undefined` if there is no such row. Negative rows count from the end, as in `Array.at`.
    *
-   * Each call returns a new object. Reading one of its properties reads the table's memory.
+   * Each call returns a new object. Reading a property of the row reads the table's memory.
    */
   at(row: number): Row<R> | undefined {
     const place = this.#segments.find(row);
@@ -69,7 +69,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Iterates over the rows with one cursor, the same object each time. It is faster than `for (const row of table)`.
+   * Iterates over the rows with one cursor, the same object each time. A scan is faster than `for (const row of table)`.
    *
    * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
    */
@@ -80,7 +80,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Returns a cursor for each chunk. This is the fastest way to read row by row.
+   * Returns a cursor for each chunk. Cursors are the fastest way to read row by row.
    *
    * The caller moves each cursor by row number in an inner loop. Row numbers count from the cursor's first row. Allocates each cursor when
    * the outer loop reaches its chunk.

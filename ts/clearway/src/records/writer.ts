@@ -35,7 +35,7 @@ export interface ChunkLimits {
   /** The maximum size of one column. */
   readonly dataBytes: number;
   /**
-   * The maximum size of all columns together. It is the range of the directory's 32-bit offsets, minus room for the directory and the
+   * The maximum size of all columns together: the range of the directory's 32-bit offsets, minus room for the directory and the
    * padding.
    */
   readonly blockBytes: number;
@@ -70,7 +70,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   readonly #growth: Growth;
   // Undefined after `finish`, which frees the scratch memory.
   #builder: RowsBuilder | undefined;
-  // The number of rows in the current chunk. It is negative (~rows) during `push`, because a row's getters may call this writer.
+  // The number of rows in the current chunk. The number is negative (~rows) during `push`, because a row's getters may call this writer.
   #rows = 0;
   #before = 0;
   #table: Table<R> | undefined;
@@ -114,14 +114,14 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
       const sum = rows % rowsBetweenSums === 0 || this.#growth.bytes > this.#limits.growthBytes;
       if (rows + 1 >= this.#rowsPerChunk || (sum && this.#isFull(builder))) this.#closeChunk(builder);
     } catch (reason) {
-      // This also covers the case that there is no memory for the chunk. The row is skipped, and the next row tries to close it again.
+      // There may also be no memory for the chunk. Then the row is skipped, too, and the next row tries to close the chunk again.
       this.#rows = rows;
       builder.truncate(rows);
       throw reason instanceof BadValue ? badRow(reason, this.length) : reason;
     }
   }
 
-  /** Adds all rows. Stops at the first row that does not fit and throws the error of `push`. The rows before it stay in the table. */
+  /** Adds all rows. Stops at the first row that does not fit and throws the error of `push`. Earlier rows stay in the table. */
   pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void {
     if (typeof rows?.[Symbol.iterator] !== "function") throw invalid("rows", "iterable", rows);
     for (const row of rows) this.push(row);

@@ -151,7 +151,7 @@ export function isSet(value: unknown): value is Set<unknown> {
   return value instanceof Set || tagOf(value) === "Set";
 }
 
-// Returns whether the views together cover the whole buffer. They may overlap.
+// Returns whether the views together cover the whole buffer. The views may overlap.
 function showsAll(views: readonly ArrayBufferView[], buffer: ArrayBuffer): boolean {
   let end = 0;
   for (const view of [...views].sort((a, b) => a.byteOffset - b.byteOffset)) {

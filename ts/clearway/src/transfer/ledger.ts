@@ -59,7 +59,7 @@ export function isEmpty(side: LedgerSide): boolean {
   return side.movedBytes === 0 && side.sharedBytes === 0 && Object.keys(side.copies).length === 0;
 }
 
-/** Returns the side as data for a message. Most sides have only moved bytes. They become a number, which is cheaper to clone. */
+/** Returns the side as data for a message. Most sides have only moved bytes. Such a side becomes a number, which is cheaper to clone. */
 export function onWire(side: LedgerSide): number | LedgerSide {
   return side.sharedBytes === 0 && Object.keys(side.copies).length === 0 ? side.movedBytes : side;
 }

@@ -115,7 +115,7 @@ export class PortTransport implements Transport {
     this.#transfers = [];
   }
 
-  // Posts each frame in its own message, so that only the frames with a bad value are refused. This is possible because a `postMessage`
+  // Posts each frame in its own message, so that only the frames with a bad value are refused. That is possible because a `postMessage`
   // that throws has moved nothing. One exception: Chromium throws on WebAssembly memory after it has moved the objects before that memory
   // in the list.
   #postApart(frames: unknown[], transfers: Transfer[], first: unknown): void {

@@ -26,8 +26,8 @@
 //                                             Broken (6)  -  -                -
 //
 // (1) An Input comes before its Call, because the worker may run a call as soon as it has read the Call.
-// (2) With a ring, it is the first frame of each message. `n` counts the messages since the ring was opened. A message with the number 0
-//     is not counted; it only makes the receiver read the ring.
+// (2) With a ring, a Mark is the first frame of each message. `n` counts the messages since the ring was opened. A message with the number
+//     0 is not counted; it only makes the receiver read the ring.
 // (3) The worker has loaded its end and can take a ring. The worker sends this frame only if the settings offer a ring.
 // (4) In a call that is sent before `Ready`, `a` is the task's name, without flags. If no function task has that name, the worker
 //     ignores the call, and the caller sends it again.

@@ -5,7 +5,7 @@ import type { Found } from "./turns.js";
 /**
  * Finds stalls from a heartbeat that another thread sends, such as a worker's messages.
  *
- * It is for hosts that do not report the idle time of their event loop. A thread is held while it cannot handle events.
+ * The detector is for hosts that do not report the idle time of their event loop. A thread is held while it cannot handle events.
  *
  *     sent       d0      d1      d2      d3      d4      (on the sender, converted to this clock)
  *     answered   d0      d1                       .....   d2, d3 and d4 arrive in one burst at the end
@@ -17,8 +17,9 @@ import type { Found } from "./turns.js";
  * between the last answer and the moment at which the sender wanted to wake. The stated error still covers the whole interval between the
  * two beats.
  *
- * This estimate was measured with 320 busy-waits of 10 and 50 ms in Chromium, on two shared cores. It is off by 0.3 ms in the median, and
- * by at most 0.6 ms in 90 of 100 cases. The midpoint between answer and sending is late by half the delay. It is off by 0.6 and 2.2 ms.
+ * This estimate was measured with 320 busy-waits of 10 and 50 ms in Chromium, on two shared cores. The estimate is off by 0.3 ms in the
+ * median, and by at most 0.6 ms in 90 of 100 cases. The midpoint between answer and sending is late by half the delay. That midpoint is off
+ * by 0.6 and 2.2 ms.
  *
  * The fastest message so far gives the conversion from the sender's clock to this clock. The detector counts the delay of that message as
  * transit time, and any further delay as waiting. Each sender has its own clock and needs its own detector.

@@ -15,7 +15,7 @@ export interface Found {
 
 /**
  * The phase of the loop's turn in which a reading was taken:
- * - `check`: an immediate took the reading after the poll. It runs once per turn and never keeps the loop from sleeping.
+ * - `check`: an immediate took the reading after the poll. The immediate runs once per turn and never keeps the loop from sleeping.
  * - `timer`: a timer took the reading. The loop has not polled since the previous reading.
  */
 export type Phase = "check" | "timer";
@@ -56,7 +56,7 @@ export class TurnDetector {
     this.#earliestMs = atMs;
   }
 
-  /** Sets the host time at which the next `timer` reading is due. Call it after each reading that schedules another one. */
+  /** Sets the host time at which the next `timer` reading is due. Set this after each reading that schedules another one. */
   set dueMs(value: number) {
     this.#dueMs = value;
   }

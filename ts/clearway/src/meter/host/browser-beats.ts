@@ -26,7 +26,9 @@ export interface BeatsEvents {
   beat(sentMs: number, atMs: number, heldMs: number): void;
 }
 
-/** A worker that sends beats, started from a Blob URL. Each worker has its own clock, so its measurements do not apply to others. */
+/**
+ * A worker that sends beats, started from a Blob URL. Each worker has its own clock, so measurements of one worker do not apply to another.
+ */
 export class Beats {
   readonly fastest: FastestWay = new FastestWay();
   /** Settles when the first beats have arrived, or when no beats will come. Never rejects. */

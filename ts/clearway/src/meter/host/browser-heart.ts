@@ -14,8 +14,8 @@ export interface HeartListener {
   /** The longest time between two beats that this listener accepts, in milliseconds. */
   readonly periodMs: number;
   /**
-   * Called when another thread starts to send the beats. `fastest` tracks the transit time of its messages. With `undefined`, no beats
-   * come until the next call.
+   * Called when another thread starts to send the beats. `fastest` tracks the transit time of that thread's messages. With `undefined`, no
+   * beats come until the next call.
    */
   beating(fastest: FastestWay | undefined): void;
   /** See `BeatsEvents.beat`. */
@@ -25,8 +25,8 @@ export interface HeartListener {
 /**
  * This thread's only source of beats, which all its observers share.
  *
- * It beats as often as the listener with the shortest period requires. Another period needs another worker. The new worker takes over
- * when its beats are steady.
+ * The heart beats as often as the listener with the shortest period requires. Another period needs another worker. The new worker takes
+ * over when its beats are steady.
  */
 class Heart {
   readonly #listeners = new Set<HeartListener>();

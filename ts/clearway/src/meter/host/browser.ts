@@ -13,9 +13,9 @@ export const kind: StallReport["host"] = inPage ? "browser" : "browser-worker";
 
 export const now = (): number => performance.now();
 
-/** Default time between beats, in milliseconds. It limits the error of a stall's start to 1 ms. docs/meter.md states its cost. */
+/** Default time between beats, in milliseconds. This time limits the error of a stall's start to 1 ms. docs/meter.md states the cost. */
 const beatMsDefault = 2;
-/** Time between beats during a measurement, in milliseconds. It limits the error of a stall's start to 0.5 ms. */
+/** Time between beats during a measurement, in milliseconds. This time limits the error of a stall's start to 0.5 ms. */
 const beatMsBrief = 1;
 /** The number of frames after which the display's rate is known. */
 const readyFrames = 5;
@@ -180,7 +180,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       return atMs;
     },
     settle: async () => {
-      // Waits for two frames, because entries arrive after the frame that they describe. It waits even if frames are not counted.
+      // Waits for two frames, even if frames are not counted, because entries arrive after the frame that they describe.
       let shown = 0;
       if (inPage && hiddenSinceMs === undefined) await untilFrames(() => shown++ >= 2, 250);
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -199,7 +199,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   };
 }
 
-/** Returns a stall with known edges. Its error is the clock's resolution: 0.1 ms in a page without cross-origin isolation. */
+/** Returns a stall with known edges. The error is the clock's resolution: 0.1 ms in a page without cross-origin isolation. */
 function heldSince(startMs: number, endMs: number): Found {
   return { startMs, endMs, earliestMs: startMs, errorMs: 0.1, unwokenMs: 0 };
 }

@@ -12,7 +12,7 @@ export interface Sink {
   /** Reports that the thread was ready to run in this interval, but the machine ran other threads. */
   queued(startMs: number, endMs: number): void;
   garbageCollected(startMs: number, endMs: number): void;
-  /** Reports that a single task held the thread. Its edges are exact. */
+  /** Reports that a single task held the thread. The edges of the interval are exact. */
   task(startMs: number, endMs: number): void;
   script(startMs: number, endMs: number, script: ScriptShare): void;
   stack(atMs: number, frames: readonly string[]): void;

@@ -25,8 +25,8 @@ export type WatchdogMessage =
   | { readonly type: "noStacks"; readonly why: string };
 
 /**
- * Runs in the watchdog's thread. The thread does nothing but tick, so a late tick points to the machine. It can observe the watched thread
- * while that thread cannot answer.
+ * Runs in the watchdog's thread. The thread does nothing but tick, so a late tick points to the machine. The watchdog can observe the
+ * watched thread while that thread cannot answer.
  *
  * To sample a stack, the watchdog evaluates an expression through an inspector session. V8 runs the expression in the middle of running
  * JavaScript (and of `Atomics.wait`), on top of the held stack, so the expression's own stack trace shows that stack. The watchdog enables

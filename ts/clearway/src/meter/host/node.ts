@@ -12,9 +12,9 @@ export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 export const now = (): number => performance.now();
 
 /**
- * Default time between two heartbeats of an idle loop, in milliseconds. Each heartbeat shows the watchdog that the loop answers. The time
- * also limits the gap at which two runs of work can count as one. It does not affect how the loop's clock measures a stall. 10 ms cost 100
- * wake-ups per second.
+ * Default period of the heartbeats of an idle loop, in milliseconds. Each heartbeat shows the watchdog that the loop answers. The period
+ * also limits the gap at which two runs of work can count as one. The period does not affect how the loop's clock measures a stall. 10 ms
+ * cost 100 wake-ups per second.
  */
 const beatMsDefault = 10;
 /** Time between the watcher's ticks, in ms. A shorter time gives more precise delays by the machine, but costs more. */

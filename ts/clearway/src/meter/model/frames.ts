@@ -22,7 +22,7 @@ export interface CountedFrames {
 /**
  * Counts the dropped frames, from the gaps between the shown frames.
  *
- * The median gap gives the display's rate. This is right if most frames appear in time. If they do not, the list of stalls shows the
+ * The median gap gives the display's rate, if most frames appear in time. If most frames are late, the list of stalls shows the
  * problem.
  *
  * Returns `undefined` for fewer than 4 gaps, which are too few to find the display's rate.

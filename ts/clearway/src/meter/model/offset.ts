@@ -17,10 +17,10 @@ export interface ClockOffset {
  * Returns the offset of the remote clock from the local clock, and its error. Returns `undefined` without trips.
  *
  * A single trip shows only that the remote side handled it between sending and return. The offset therefore lies between `remote - back`
- * and `remote - sent`. The usual estimate is the midpoint. Its error is half the width of this interval, which is half the round trip.
+ * and `remote - sent`. The usual estimate is the midpoint. The error is half the width of this interval, which is half the round trip.
  *
  * The offset must agree with all trips, so it lies in the intersection of their intervals. The intersection is at most as wide as the
- * narrowest interval. It is narrower if some trips were slow on the way there and others on the way back.
+ * narrowest interval. The intersection is narrower if some trips were slow on the way there and others on the way back.
  *
  * An empty intersection means that the clocks drifted during the series. The offset then comes from the fastest trip alone.
  */

@@ -19,7 +19,7 @@ export function waitProbability(lengthsMs: readonly number[], durationMs: number
  * Returns the mean wait of an event that arrives at a random moment: the sum of b^2 / 2T. The event arrives in a stall of length b with
  * probability b / T, and then waits b / 2 on average. T is the length of the run.
  *
- * Stalls under the meter's `floorMs` are not recorded. They add at most half of `floorMs` to the true mean.
+ * Stalls under the meter's `floorMs` are not recorded. These stalls add at most half of `floorMs` to the true mean.
  */
 export function lagMean(lengthsMs: readonly number[], durationMs: number): number {
   if (durationMs <= 0) return 0;

@@ -9,13 +9,13 @@ export function corrupt(column: string, what: string): ClearwayError {
   return malformed(`column ${shown(column)} of the Arrow table ${what}`);
 }
 
-/** Checks that a buffer is long enough for its rows. Call it before allocating memory for them. Throws `protocol`. */
+/** Checks that a buffer is long enough for its rows. Call this before allocating memory for the rows. Throws `protocol`. */
 export function checkLength(column: string, values: { readonly length: number } | undefined, needed: number): void {
   const length = values?.length ?? 0;
   if (length < needed) throw corrupt(column, `has ${length} values where there should be ${needed}`);
 }
 
-/** Returns a bitmap with one bit per row: 1 for a value, 0 for null. It is empty if no row is null. */
+/** Returns a bitmap with one bit per row: 1 for a value, 0 for null. The bitmap is empty if no row is null. */
 export function validityOf(column: string, data: Data, rows: number): Uint8Array {
   return data.nullCount === 0 ? noBytes : bitsOf(column, data.nullBitmap, data.offset, rows);
 }

@@ -50,7 +50,7 @@ export function bytesIn(column: string, data: Data, rows: number): number {
   return sum;
 }
 
-// An Arrow view has 16 bytes. It starts with the text's length. A text of at most 12 bytes follows directly. For a longer text, the text's
+// An Arrow view has 16 bytes and starts with the text's length. A text of at most 12 bytes follows directly. For a longer text, the text's
 // first 4 bytes, the number of a buffer and an offset in that buffer follow.
 const viewBytes = 16;
 const inlineMax = 12;

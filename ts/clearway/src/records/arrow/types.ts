@@ -18,7 +18,7 @@ const numbers = {
   f64: "Float64",
 } as const;
 
-/** Converts columns to Arrow's fields. Call it once per table, because each call gives the dictionary types new identities. */
+/** Converts columns to Arrow's fields. Call this once per table, because each call gives the dictionary types new identities. */
 export function arrowFields(arrow: Arrow, shapes: readonly Shape[]): Field[] {
   return shapes.map((shape) => new arrow.Field(shape.name, arrowType(arrow, shape), shape.nullable));
 }

@@ -3,7 +3,8 @@
 /**
  * Collects the values of one column, for one chunk after another.
  *
- * A builder's arrays are scratch memory. They grow by doubling, and the next chunk reuses them. Most pushes therefore allocate nothing.
+ * A builder's arrays are scratch memory. The arrays grow by doubling, and the next chunk reuses them. Most pushes therefore allocate
+ * nothing.
  */
 export interface Builder {
   /** Adds a value. Throws {@link BadValue}. A part of the value may then remain until the caller truncates it. */

@@ -4,7 +4,7 @@ import { BadValue } from "../refusal.js";
 import { encodeUtf8 } from "../utf8.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 
-/** Offsets, and a growing array with the bytes of all rows. The builders of texts, bytes and dictionaries use it. */
+/** Offsets, and a growing array with the bytes of all rows. The builders of texts, bytes and dictionaries use this class. */
 export class Runs {
   #offsets: Int32Array = new Int32Array(firstRows + 1);
   #data: Uint8Array = new Uint8Array(firstRows * 8);

@@ -77,7 +77,7 @@ export class TimeBuilder implements Builder {
     return [noBytes, bytesOf(this.#halves, this.#rows * 2)];
   }
 
-  // A store into 32 bits keeps the low 32 bits. This also works for negative numbers and for numbers beyond 32 bits.
+  // A store into 32 bits keeps the low 32 bits. The low bits are also right for negative numbers and for numbers beyond 32 bits.
   #put(low: number, high: number): void {
     const at = this.#rows * 2;
     if (at === this.#halves.length) this.#halves = grown(Int32Array, this.#halves, at + 2);

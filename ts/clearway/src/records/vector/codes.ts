@@ -4,7 +4,7 @@ import { malformed, unreadable } from "../refusal.js";
 import type { TextVector } from "./spans.js";
 import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
-/** A vector of texts, stored as codes into a dictionary. The first read of each text in a chunk decodes it. */
+/** A vector of texts, stored as codes into a dictionary. The first read of each text in a chunk decodes the text. */
 export class CodeVector extends Unsendable implements Vector {
   #decoded: (string | undefined)[] = [];
   readonly #entries: number;

@@ -4,7 +4,7 @@ import { unreadable } from "../refusal.js";
 import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
- * A vector of timestamps in seconds, milliseconds or microseconds. A read returns a number. It combines two 32-bit halves, because reading
+ * A vector of timestamps in seconds, milliseconds or microseconds. A read returns a number, made from two 32-bit halves, because reading
  * a 64-bit array allocates a bigint.
  */
 export class TimeVector extends Unsendable implements Vector {

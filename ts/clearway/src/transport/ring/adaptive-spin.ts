@@ -15,7 +15,7 @@ const restMax = 127;
  *
  * The spin time is either the maximum or 0. An answer during a spin sets it to the maximum. A spin without an answer sets it to 0.
  *
- * A soon answer is one that arrives soon after the thread has gone to sleep. It has two possible causes. Either a longer spin would have
+ * A soon answer is one that arrives soon after the thread has gone to sleep. There are two possible causes. Either a longer spin would have
  * caught the answer, or the spin itself delayed the other side because both sides share a core. A trial, which is one more spin, finds
  * the cause. The first soon answer starts a trial. After each failed trial, 1, 3, 7, ... up to 127 soon answers pass before the next one.
  */

@@ -7,10 +7,10 @@ import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Ta
 /**
  * Encodes small frames into private memory. The receiver gets exactly the values that structured clone would give it.
  *
- * The encoder refuses all other values, so the sender uses the port for them: an object that occurs twice, class instances, sparse
- * arrays, arrays with named properties, dates, maps, sets, errors, big integers, symbols, functions, views of a part of a buffer, shared
- * and resizable memory, and everything above the limits in `layout.ts`. It also refuses objects with accessors. An accessor must run only
- * once, but if the encoder later refuses the frame, structured clone runs the accessor again.
+ * The encoder refuses all other values, so the sender uses the port for them: an object that occurs twice, class instances, sparse arrays,
+ * arrays with named properties, dates, maps, sets, errors, big integers, symbols, functions, views of a part of a buffer, shared and
+ * resizable memory, and everything above the limits in `layout.ts`. The encoder also refuses objects with accessors. An accessor must run
+ * only once, but if the encoder later refuses the frame, structured clone runs the accessor again.
  *
  * Runs no application code, with two exceptions that it cannot detect. A proxy crosses as the object that it presents, while structured
  * clone would throw. An accessor among an array's elements runs a second time if the frame then goes by port.

@@ -6,7 +6,7 @@ import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
 import { Poller } from "./poller.js";
 import { RingPort, type RingPortOwner } from "./ring-port.js";
 
-// The caller's end of the ring. It is loaded lazily, so that a pool without shared memory does not pay for it.
+// The caller's end of the ring. This file is loaded lazily, so that a pool without shared memory does not pay for it.
 
 /** What a caller's ring needs from its pool. */
 export interface CallerOwner extends RingPortOwner {
@@ -24,7 +24,7 @@ const open: CallerRingPort[] = [];
 
 function allot(): void {
   const may = cores() - 1;
-  // The store in `allow` pairs with the load in `RingPort.maySpin`. It orders no other memory, so a worker may see the change late.
+  // The store in `allow` pairs with the load in `RingPort.maySpin`. The store orders no other memory, so a worker may see the change late.
   for (const [index, ring] of open.entries()) ring.allow(index < may);
 }
 
@@ -101,7 +101,7 @@ export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerRingPort
   words[at.magic] = magic;
   words[at.version] = version;
   words[at.capacity] = capacityBytes;
-  // The worker may answer a message of the port before this side polls for the first time. It must then wake this side.
+  // The worker may answer a message of the port before this side polls for the first time. The worker must then wake this side.
   words[at.toCaller.parked] = 1;
   return new CallerRingPort(memory, endpoint, owner);
 }

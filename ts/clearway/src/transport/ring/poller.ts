@@ -43,8 +43,8 @@ interface Hot {
 const windowUs = 200;
 // In milliseconds. Two polls are usually 0.001 to 0.01 apart. If they are this far apart, the worker had to take this core to answer.
 const jumpMs = 0.03;
-// Number of polls in one glance. Together they take 1 us. On another core, the answer to a trivial call is there after 0.4 to 0.7 us. A
-// turn of the event loop costs 1 us in Node and 4 to 6 us in Chromium (a message to the own thread, or `postTask`).
+// Number of polls in one glance. All polls of a glance together take 1 us. On another core, the answer to a trivial call is there after 0.4
+// to 0.7 us. A turn of the event loop costs 1 us in Node and 4 to 6 us in Chromium (a message to the own thread, or `postTask`).
 const looks = 256;
 // In milliseconds. The poller makes glances only in this first part of a turn. The event loop therefore turns, even if the caller makes
 // calls without a pause. The value is a tenth of the time for which Clearway may block a thread.

@@ -31,7 +31,7 @@ const encoder = new Encoder();
  * - Each message of the port carries a number in its first frame. The sender writes a mark with the same number into the ring, behind the
  *   frames that it sent before the message.
  * - The receiver reads the ring up to the mark, then the message, then the ring behind the mark. The sender publishes the frames before
- *   the mark before it posts the message. They are therefore in the ring when the message arrives.
+ *   the mark before it posts the message. These frames are therefore in the ring when the message arrives.
  * - If the ring has no room for a mark, the sender writes the mark before the next frame. Until then every frame goes by port.
  *
  * A side never sleeps while a frame waits for it. The receiver stores `parked`, then loads the tail. The sender stores the tail, then loads
@@ -123,7 +123,7 @@ export class RingPort implements FastPath {
       throw reason;
     }
     this.#posted++;
-    // The mark goes out at once. It stops a receiver that polls the ring, so that its event loop can read the port.
+    // The mark goes out at once. The mark stops a receiver that polls the ring, so that its event loop can read the port.
     this.#mark();
     // This message also wakes the other side for all earlier frames. The mark alone needs no second wake-up.
     this.owesWake = false;
