@@ -4,7 +4,7 @@ import { SpanRing } from "./spans.js";
 
 /** The number of gaps between frames that are counted together: half a minute at 60 Hz. Their median is then the display's rate. */
 const gapsMax = 1800;
-/** The number of gaps that are kept with their times, for stalls that are not yet explained: 2 s at 60 Hz, over ten times `settleMs`. */
+/** The number of gaps that are kept with their times, for unexplained stalls: 2 s at 60 Hz, which is over ten times `settleMs`. */
 const placedMax = 128;
 /** The number of frames between two computations of the display's rate. Sorting the gaps for each stall would cost too much. */
 const rateFrames = 60;
@@ -49,7 +49,7 @@ export class FrameLog {
   }
 
   /**
-   * Returns the time at which the first missed frame in the span from `startMs` to `endMs` was due. Returns `undefined` if no frame was
+   * Returns when the first missed frame of a span was due. The span lasts from `startMs` to `endMs`. Returns `undefined` if no frame was
    * missed.
    *
    * A missed frame appears late, in the span or after it. The thread, or the compositor that shows the frames, was held from the returned

@@ -23,7 +23,7 @@ export interface FrameReport {
   /** The number of frames that fit into the run. */
   readonly expected: number;
   readonly dropped: number;
-  /** Whether the figures are computed from the stalls, because there are no real frames (Node, worker scopes, hidden pages). */
+  /** Whether the figures are computed from the stalls. They are if there are no real frames (Node, worker scopes, hidden pages). */
   readonly estimated: boolean;
 }
 

@@ -45,8 +45,8 @@ export interface Stall {
   /** The reason for this cause, in one sentence. */
   readonly because: string;
   /**
-   * The time in this stall for which the machine ran other threads. There are two measurements, and this is the longer one: how long this
-   * thread was ready and did not run (if the system counts this), and how long an idle watcher was delayed.
+   * The time in this stall for which the machine ran other threads. The meter measures how long an idle watcher was delayed. On some
+   * systems, the meter also knows how long this thread was ready but did not run. The longer of the two times counts.
    */
   readonly machineMs: number;
   /** The time in this stall for which garbage collection paused the thread. */

@@ -64,7 +64,7 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * Returns the table in a received value, such as a value inside another object, or from another transport.
+   * Returns the table in a received value. Use it for a value inside another object, or from another transport.
    *
    * Takes O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has
    * other columns, and `released` if its memory was moved away. If a chunk's columns are malformed, the first read of that chunk throws.

@@ -62,7 +62,7 @@ export function gone(): ClearwayError {
 }
 
 /**
- * Returns the error for a read that found no value, because the memory is gone or malformed.
+ * Returns the error for a read that found no value. The memory is then gone or malformed.
  *
  * Call this only if a typed array has no value at a required index. The fast path then costs only one comparison.
  */

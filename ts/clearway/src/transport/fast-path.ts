@@ -13,7 +13,7 @@ export interface FastPath extends Endpoint {
   send(op: Op, id: number, a: unknown, b: unknown): boolean;
   /** Bytes of binary memory in the last frame that was sent. */
   readonly binaryBytes: number;
-  /** Whether the other side sleeps and no message has woken it yet to read the sent frames. */
+  /** Whether the other side sleeps and still needs a wake-up to read the sent frames. */
   readonly owesWake: boolean;
   /** Wakes the other side if necessary. One message covers all sent frames. */
   wake(): void;

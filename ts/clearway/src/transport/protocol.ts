@@ -71,7 +71,7 @@ export enum Op {
 /** Flags of a call, in the low bits of slot `a`. The bits above the flags hold the task's index. */
 export enum CallFlag {
   /**
-   * The worker sends `Started` before it runs the call and flushes all earlier frames, because the pool may have to kill the worker.
+   * The worker sends `Started` before it runs the call, and flushes all earlier frames. The pool may have to kill the worker.
    *
    * If a worker runs several calls at once, it sends `Started` for each of the other calls, too, while a guarded call is open.
    */

@@ -3,8 +3,8 @@ import type { FastestWay } from "../detect/fastest-way.js";
 import { Beats } from "./browser-beats.js";
 
 /**
- * The time for which a heart continues after it has become unused or faster than necessary, in milliseconds. Starting a heart takes about
- * 10 ms and disturbs the next measurement.
+ * The time for which an unused or too frequent heart continues, in milliseconds. Starting a heart takes about 10 ms and disturbs the next
+ * measurement.
  */
 const lingerMs = 3_000;
 /** After this number of failed workers, no further worker is started. The page's content security policy reports each failure. */

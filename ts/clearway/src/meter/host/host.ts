@@ -38,7 +38,7 @@ export interface ObserveOptions {
 export interface Observer {
   /** Settles when every source runs or is known to be unavailable. Never rejects. Keeps the process alive until then. */
   ready(): Promise<void>;
-  /** The maximum delay, in milliseconds, between a moment and the arrival of all evidence about that moment. */
+  /** The maximum time until all evidence about a moment has arrived, in milliseconds. */
   readonly settleMs: number;
   sources(): SourceState[];
   /** Reports the page's hidden time up to now, and returns the current time. */

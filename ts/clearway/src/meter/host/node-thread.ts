@@ -12,7 +12,7 @@ export interface ThreadObserver extends Pick<Observer, "begin" | "held" | "end" 
 
 const now = (): number => performance.now();
 
-/** Observes this thread by its timers, in runtimes that do not report the idle time of their loop. */
+/** Observes this thread by its timers. Runtimes that do not report their loop's idle time use this. */
 export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
   let beginMs = now();
   const timers = new TimerBeats(floorMs, now, (found) => {

@@ -28,10 +28,10 @@ export type WatchdogMessage =
  * Runs in the watchdog's thread. The thread does nothing but tick, so a late tick points to the machine. The watchdog can observe the
  * watched thread while that thread cannot answer.
  *
- * To sample a stack, the watchdog evaluates an expression through an inspector session. V8 runs the expression in the middle of running
- * JavaScript (and of `Atomics.wait`), on top of the held stack, so the expression's own stack trace shows that stack. The watchdog enables
- * no debugger and starts no profiler, because both would slow down the watched app. During a long native call that does not return to
- * JavaScript, V8 delays the expression until the call returns.
+ * To sample a stack, the watchdog evaluates an expression through an inspector session. V8 interrupts running JavaScript (and
+ * `Atomics.wait`) and runs the expression on top of the held stack. The expression's own stack trace therefore shows that stack. The
+ * watchdog enables no debugger and starts no profiler, because both would slow down the watched app. During a long native call that does
+ * not return to JavaScript, V8 delays the expression until the call returns.
  *
  * The session is open only while the thread is held. At its end, the process would wait for an open session.
  *

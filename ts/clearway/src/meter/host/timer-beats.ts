@@ -13,8 +13,9 @@ const foundFloorMs = timerFloorMs - periodMs / 2;
 /**
  * Detects stalls from the watched thread's own timers.
  *
- * The timers are imprecise, but available on every host. The meter uses them while no better source runs: before the first beats of the
- * watcher's thread, on hosts without such a thread, and on hosts whose loop does not report its idle time.
+ * The timers are imprecise, but available on every host. The meter uses them while no better source runs. In a browser, this is the case
+ * until the watcher's thread sends steady beats, and if that thread cannot start. In other hosts, this is the case if the event loop does
+ * not report its idle time.
  */
 export class TimerBeats {
   readonly #floorMs: number;

@@ -39,7 +39,7 @@ export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promis
   return { [brand]: { version: 1, columns, chunks } };
 }
 
-/** Splits a record batch into halves until each piece is at most `bytesMax` or has one row. */
+/** Splits a record batch into halves until each piece fits into `bytesMax` or has one row. */
 export function pieces(columns: readonly Shape[], batch: RecordBatch, bytesMax: number): RecordBatch[] {
   const rows = batch.numRows;
   if (rows === 0) return [];

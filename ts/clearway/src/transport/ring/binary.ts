@@ -21,7 +21,7 @@ export const viewTypes: readonly (ViewType | undefined)[] = [
 
 const kinds = new Map<object, number>(viewTypes.map((type, kind) => [(type ?? ArrayBuffer).prototype, kind]));
 
-/** Returns the type number for an object's prototype, or undefined if the object is not plain binary memory of this realm. */
+/** Returns the type number for an object's prototype. Returns undefined if the object is not plain binary memory of this realm. */
 export function kindOf(prototype: object): number | undefined {
   return kinds.get(prototype);
 }

@@ -29,7 +29,7 @@ export class Decoder {
     this.#units = new Uint16Array(words.buffer);
   }
 
-  /** Starts to decode a frame of `count` words, which must be at the start of the decoder's words. Call `value` twice after this. */
+  /** Starts to decode a frame of `count` words. The frame is at the start of the decoder's words. Call `value` twice after this. */
   open(count: number): void {
     this.binaryBytes = 0;
     this.#at = frameHeadWords;

@@ -7,10 +7,14 @@ import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Ta
 /**
  * Encodes small frames into private memory. The receiver gets exactly the values that structured clone would give it.
  *
- * The encoder refuses all other values, so the sender uses the port for them: an object that occurs twice, class instances, sparse arrays,
- * arrays with named properties, dates, maps, sets, errors, big integers, symbols, functions, views of a part of a buffer, shared and
- * resizable memory, and everything above the limits in `layout.ts`. The encoder also refuses objects with accessors. An accessor must run
- * only once, but if the encoder later refuses the frame, structured clone runs the accessor again.
+ * The encoder refuses all other values, and the sender then uses the port:
+ *
+ * - objects that occur twice, class instances, dates, maps, sets, errors and functions
+ * - arrays with holes or named properties
+ * - big integers and symbols
+ * - views of a part of a buffer, and shared or resizable memory
+ * - everything above the limits in `layout.ts`
+ * - objects with accessors: an accessor must run only once, but structured clone would run it again if the encoder later refused the frame
  *
  * Runs no application code, with two exceptions that it cannot detect. A proxy crosses as the object that it presents, while structured
  * clone would throw. An accessor among an array's elements runs a second time if the frame then goes by port.

@@ -18,7 +18,7 @@ export interface RingPortOwner {
   drained(): void;
   /** Called when the other side has broken the layout. The ring reads nothing more. */
   broken(error: ClearwayError): void;
-  /** Counts bytes of binary memory that have arrived in a result or in a value of a stream. */
+  /** Counts the bytes of binary memory in a received result or stream value. */
   copied(bytes: number): void;
 }
 
