@@ -2,12 +2,12 @@
 
 /**
  * A beat: `[sent]`, or `[sent, due]` if the beater woke late and was due at `due`. Both are milliseconds on the beater's own clock.
- * An array of numbers costs less to clone than an object. The beater sends 500 beats per second.
+ * An array of numbers costs less to clone than an object. By default, the beater sends 500 beats per second.
  */
 export type BeatMessage = readonly [sentMs: number] | readonly [sentMs: number, dueMs: number];
 
 /**
- * Runs in the beater's thread and sends a beat every `periodMs`. The thread is otherwise idle, so a late beat points to the machine.
+ * Runs in the beater's thread and sends a beat every `periodMs`. The thread is otherwise idle, so a late beat shows that it got no core.
  *
  * The page's own timers are unsuitable. To save wake-ups, Chromium delays them by up to 8 ms just before the tasks that cause stalls. A
  * worker's timers are clamped to 4 ms, but `Atomics.wait` is not. A WebAssembly memory provides the shared memory without cross-origin

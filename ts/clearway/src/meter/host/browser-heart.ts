@@ -7,7 +7,7 @@ import { Beats } from "./browser-beats.js";
  * measurement.
  */
 const lingerMs = 3_000;
-/** After this number of failed workers, no further worker is started. The page's content security policy reports each failure. */
+/** After this number of failed workers, no further worker is started, because a content security policy reports each failure. */
 const failedMax = 3;
 
 export interface HeartListener {

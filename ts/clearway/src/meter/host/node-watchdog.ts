@@ -25,7 +25,7 @@ export type WatchdogMessage =
   | { readonly type: "noStacks"; readonly why: string };
 
 /**
- * Runs in the watchdog's thread. The thread does nothing but tick, so a late tick points to the machine. The watchdog can observe the
+ * Runs in the watchdog's thread. The thread does nothing but tick, so a late tick shows that it got no core. The watchdog can observe the
  * watched thread while that thread cannot answer.
  *
  * To sample a stack, the watchdog evaluates an expression through an inspector session. V8 interrupts running JavaScript (and

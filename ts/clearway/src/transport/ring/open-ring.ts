@@ -24,7 +24,6 @@ const open: CallerRingPort[] = [];
 
 function allot(): void {
   const may = cores() - 1;
-  // The store in `allow` pairs with the load in `RingPort.maySpin`. The store orders no other memory, so a worker may see the change late.
   for (const [index, ring] of open.entries()) ring.allow(index < may);
 }
 
@@ -77,6 +76,7 @@ export class CallerRingPort extends RingPort {
   }
 
   allow(on: boolean): void {
+    // Pairs with the load in `RingPort.maySpin`. No other memory depends on this store, so a worker may see the change late.
     Atomics.store(this.words, at.spin, on ? 1 : 0);
   }
 

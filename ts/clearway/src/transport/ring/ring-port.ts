@@ -163,7 +163,7 @@ export class RingPort implements FastPath {
     return this.#receive.waiting;
   }
 
-  /** Whether this worker may spin. The caller may change this at any time. The load pairs with the store in `CallerRingPort.allow`. */
+  /** Whether this worker may spin. The caller can change this at any time. The load pairs with the store in `CallerRingPort.allow`. */
   get maySpin(): boolean {
     return Atomics.load(this.words, at.spin) === 1;
   }
