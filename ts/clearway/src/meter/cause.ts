@@ -5,22 +5,20 @@ import type { MarkShare, ScriptShare, StackSample, StallCause } from "./stall.js
 export interface Evidence {
   readonly lengthMs: number;
   readonly machineMs: number;
-  /** Whether the run queue accounts for at least as much as the watcher. `machineMs` is then the thread's own wait for a core. */
+  /** Whether the run queue shows at least as long a delay as the idle watcher. If so, `machineMs` is this thread's own wait for a core. */
   readonly queued?: boolean;
   readonly unwokenMs: number;
   readonly gcMs: number;
   /**
-   * The name of the measured function, if the function covers at least half of the stall.
-   *
-   * `measure()` ran it without returning to the loop.
+   * The name of the measured function, if it covers at least half of the stall. The function ran without a return to the event loop.
    */
   readonly call?: string | undefined;
   readonly scripts: readonly ScriptShare[];
-  /** The part of the stall that all scripts together cover. */
+  /** The time in the stall that all scripts together cover. */
   readonly scriptsMs: number;
   readonly stacks: readonly StackSample[];
   readonly marks: readonly MarkShare[];
-  /** The reason why no idle watcher runs; `undefined` while one runs. */
+  /** The reason why no idle watcher runs, or `undefined` if one runs. */
   readonly noWatcher?: string | undefined;
   /** Whether this host reports garbage collections. */
   readonly gcSeen: boolean;
@@ -29,10 +27,10 @@ export interface Evidence {
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
 
 /**
- * Returns the cause of a stall and the reason for it. The cause may be `unknown`.
+ * Returns the cause of a stall and the reason for this verdict. The cause may be `unknown`.
  *
- * A cause must account for half of the stall. The machine is checked first, because a thread that does not run cannot block. The garbage
- * collector comes next, and then the app.
+ * A cause must account for half of the stall. The function checks the machine first, because a thread that does not run cannot block.
+ * Then it checks the garbage collector, and then the app.
  */
 export function causeOf(evidence: Evidence): { cause: StallCause; because: string } {
   const { lengthMs, machineMs, queued, unwokenMs, gcMs, call, scripts, scriptsMs, stacks, marks } = evidence;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** An option's requirement as a text, and its test. The meter has its own rules, because it is independent of the other parts. */
+/**
+ * What an option must be, as text for the error message, and a test. The meter has its own rules, because it does not depend on the
+ * library's other parts.
+ */
 export type Rule = readonly [must: string, test: (value: never) => boolean];
 export type Rules = { readonly [option: string]: Rule };
 
@@ -13,9 +16,10 @@ export const whole = (least: number): Rule => [
 ];
 
 /**
- * Checks options. The error names the option and its value.
+ * Checks options against rules. Each error names the option and its value.
  *
- * Throws `RangeError` for a bad value, and `TypeError` for an unknown option, with the most similar known name.
+ * Throws `RangeError` for a bad value. Throws `TypeError` for an unknown option and names the most similar option. Also throws `TypeError`
+ * if `options` is not an object.
  */
 export function check(options: object, rules: Rules): void {
   if (typeof options !== "object" || !options)

@@ -3,18 +3,19 @@ import { now } from "#meter-host";
 import { check, whole } from "./checked.js";
 
 /**
- * The duration of the calibration task on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20 (medians of 21
- * runs: 3.06 to 3.33 ms over four processes). The value only fixes the unit, and cancels out between two devices.
+ * The duration of the calibration task on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20. Four processes
+ * gave medians of 3.06 to 3.33 ms, over 21 runs each. The value only sets the unit of the factor. A comparison of two devices does not
+ * depend on it.
  */
 export const referenceMs = 3.3;
 
 /** Options of {@link deviceFactor}. */
 export interface DeviceFactorOptions {
-  /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the factor. */
+  /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the device's factor. */
   readonly runs?: number;
 }
 
-/** The speed of this device, measured with the same task on every device. Plain data: store it to compare devices. */
+/** The speed of a device, measured with the same task on every device. Plain data: store it to compare devices. */
 export interface DeviceFactor {
   readonly kind: "clearway-device-factor";
   readonly version: 1;
@@ -22,7 +23,7 @@ export interface DeviceFactor {
   readonly factor: number;
   readonly medianMs: number;
   readonly referenceMs: number;
-  /** Quartiles of the runs. They show how certain the median is. */
+  /** Quartile of the runs' times. The distance between both quartiles shows how certain the median is. */
   readonly p25Ms: number;
   readonly p75Ms: number;
   readonly runs: number;
@@ -31,14 +32,15 @@ export interface DeviceFactor {
 /**
  * Measures this device's speed.
  *
- * The measurement blocks the thread for one run (some ms) at a time, and lets it answer in between. The factor covers only this kind of
- * work: integer and memory operations on one core. It does not cover a display, a disk or a network.
+ * The measurement blocks the thread for one run at a time, which takes a few milliseconds. Between two runs the thread can handle events.
+ * The factor covers only one kind of work: integer and memory operations on one core. The factor does not cover a display, a disk or a
+ * network.
  */
 export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<DeviceFactor> {
   check(options, { runs: whole(3) });
   const { runs = 21 } = options;
   const times: number[] = [];
-  // Uncounted runs come first, as many as counted ones, so that the compiler has optimised the task.
+  // Starts with as many uncounted runs, so that the compiler has optimised the task before the counted runs.
   for (let run = -runs; run < runs; run++) {
     const startMs = now();
     const sum = calibrationTask();
@@ -65,7 +67,7 @@ export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<D
 /** A duration on another device, estimated by {@link scaleMs}. */
 export interface ScaledMs {
   readonly ms: number;
-  /** The bounds come from the quartiles of both devices, because the factor itself is a measurement. */
+  /** Lower bound, from the quartiles of both devices. */
   readonly lowMs: number;
   readonly highMs: number;
 }
@@ -79,12 +81,15 @@ export function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): Sc
   };
 }
 
-/** The result that `calibrationTask` must return. A compiler that skips the work returns another one. */
+/** The result that `calibrationTask` must return. If a compiler skipped the work, the result would be different. */
 export const calibrationSum = 1251450432;
 
 const words = new Uint32Array(1 << 16);
 
-/** Fills 256 KB from a xorshift generator, sorts a part and folds it: integers, branches and memory, no floats. */
+/**
+ * Fills 256 KB with pseudo-random numbers (xorshift), sorts a part of them and computes a checksum. The work uses integers, branches and
+ * memory, but no floating-point numbers.
+ */
 export function calibrationTask(): number {
   let state = 0x9e3779b9;
   for (let round = 0; round < 24; round++) {

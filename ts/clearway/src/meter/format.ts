@@ -7,7 +7,7 @@ import type { Stall } from "./stall.js";
 const ms = (value: number): string => `${value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2)} ms`;
 const percent = (share: number): string => `${(share * 100).toFixed(share >= 0.1 ? 0 : 2)} %`;
 
-/** Formats the report for a terminal: a sentence, the figures, and the longest stalls with their causes. No trailing newline. */
+/** Formats a report for a terminal: a sentence, the figures, and the longest stalls with their causes. Adds no newline at the end. */
 export function formatReport(report: StallReport, options: { readonly stallsMax?: number } = {}): string {
   check(options, { stallsMax: whole(0) });
   const { frames, hitch } = report;
@@ -64,7 +64,7 @@ function stallLine(stall: Stall): string {
   return `${ms(stall.lengthMs).padStart(8)} at ${ms(stall.startMs)}: ${stall.cause}: ${stall.because}${marks}`;
 }
 
-/** Formats a ping's figures in one or two lines. */
+/** Formats the figures of a ping in one or two lines. */
 export function formatPing(report: PingReport): string {
   const { n, min, mean, max, p50, p90, p99 } = report.roundTripMs;
   if (n === 0) return "no ping came back";

@@ -2,11 +2,11 @@
 import { type CountedFrames, countDroppedFrames } from "./model/frames.js";
 import { SpanRing } from "./spans.js";
 
-/** The number of gaps counted together. 1800 gaps are half a minute at 60 Hz, long enough for the median to be the display's rate. */
+/** The number of gaps between frames that are counted together: half a minute at 60 Hz. Their median is then the display's rate. */
 const gapsMax = 1800;
-/** The number of gaps kept with their times, for stalls without an explanation so far: 2 s of frames at 60 Hz, a dozen `settleMs`. */
+/** The number of gaps that are kept with their times, for unexplained stalls: 2 s at 60 Hz, which is over ten times `settleMs`. */
 const placedMax = 128;
-/** The number of frames between two computations of the display's rate. Sorting the gaps at each stall would cost too much. */
+/** The number of frames between two computations of the display's rate. Sorting the gaps for each stall would cost too much. */
 const rateFrames = 60;
 
 /** Counts the display's frames and the dropped ones, with bounded memory. */
@@ -35,7 +35,7 @@ export class FrameLog {
     this.#gaps = [];
   }
 
-  /** Begins a run. Earlier frames then only determine the display's rate. */
+  /** Begins a run. Earlier frames are no longer counted; they only help to find the display's rate. */
   begin(): void {
     this.#before = [...this.#before, ...this.#gaps].slice(-gapsMax);
     this.#gaps = [];
@@ -49,10 +49,11 @@ export class FrameLog {
   }
 
   /**
-   * Returns the time since which a frame was missing in the span from `startMs` to `endMs`.
+   * Returns when the first missed frame of a span was due. The span lasts from `startMs` to `endMs`. Returns `undefined` if no frame was
+   * missed.
    *
-   * That frame came only in the span or after it. The thread, or the compositor that shows its frames, was held from the returned time
-   * on. Returns `undefined` if no frame was missed.
+   * A missed frame appears late, in the span or after it. The thread, or the compositor that shows the frames, was held from the returned
+   * time on.
    */
   missedSince(startMs: number, endMs: number): number | undefined {
     if (this.#rateIn <= 0) {
@@ -63,7 +64,7 @@ export class FrameLog {
     }
     let sinceMs: number | undefined;
     for (const { startMs: gapStartMs, value: gapEndMs } of this.#placed.during(startMs, endMs)) {
-      // As in the count, a frame that is late by less than half a frame time is not missed.
+      // A frame that is late by less than half a frame time is not missed. `count` uses the same limit.
       if (gapEndMs - gapStartMs < this.#frameMs * 1.5) continue;
       const dueMs = gapStartMs + this.#frameMs;
       if (dueMs < endMs) sinceMs = Math.min(sinceMs ?? dueMs, dueMs);
@@ -71,7 +72,7 @@ export class FrameLog {
     return sinceMs;
   }
 
-  /** Returns the counts, or `undefined` if there were too few frames. */
+  /** Returns the counts of the run, or `undefined` if there were too few frames. */
   count(): CountedFrames | undefined {
     const known = [...this.#before, ...this.#gaps];
     const all = countDroppedFrames(known);

@@ -11,8 +11,8 @@ export interface PlacedStall {
 /**
  * Keeps the stalls of a run in bounded memory.
  *
- * Past `stallsMax` it drops and counts the oldest stalls. The covered time then starts after the last dropped stall, so every figure
- * stays exact for the covered time.
+ * If there are more than `stallsMax` stalls, the history drops the oldest ones and counts them. The covered time then starts after the
+ * last dropped stall. Every figure therefore stays exact for the covered time.
  */
 export class StallHistory {
   #stalls: PlacedStall[] = [];
@@ -41,7 +41,7 @@ export class StallHistory {
   add(stall: PlacedStall): void {
     this.#stalls.push(stall);
     if (this.#stalls.length <= this.stallsMax) return;
-    // Drops a quarter of the stalls at once. Dropping single stalls would move the whole list for each new stall.
+    // Drops a quarter of the stalls at once. Dropping one stall at a time would move the whole list for each new stall.
     const gone = this.#stalls.splice(0, Math.max(1, this.stallsMax >> 2));
     this.#dropped += gone.length;
     this.#coveredFromMs = gone.at(-1)!.endMs;

@@ -2,7 +2,7 @@
 import { now } from "#meter-host";
 import type { MarkShare } from "./stall.js";
 
-/** The number of closed marks kept for stalls without an explanation so far. 512 marks cover any such delay at 1 mark per ms. */
+/** The number of closed marks that are kept for unexplained stalls. At 1 mark per ms, 512 marks last longer than any explanation takes. */
 const closedMarksMax = 512;
 
 interface Entry {
@@ -15,7 +15,7 @@ const open = new Set<Entry>();
 const closed: Entry[] = [];
 let nextClosed = 0;
 
-/** An open label. It ends at the end of a `using` block, or by `end()`. */
+/** An open label. It ends at the end of a `using` block, or when `end()` is called. */
 export interface Mark {
   /** Ends the label. Further calls do nothing. */
   end(): void;
@@ -24,10 +24,11 @@ export interface Mark {
 }
 
 /**
- * Labels the work that runs from now on. Stalls in this time name the label.
+ * Labels the work that runs from now on. Stalls in this time carry the label.
  *
- * With a function, labels its run and returns its result. If the function returns a promise, the label ends when the promise settles. An
- * async label covers all work until it ends, even unrelated work. Reports therefore say "while" such a label, not "because".
+ * With a function, labels the function's run and returns its result. If the function returns a promise, the label ends when the promise
+ * settles. The label of an async function covers all work on this thread until then, even unrelated work. A report therefore says that a
+ * stall fell into the mark, not that the labelled work caused the stall.
  */
 export function mark(label: string): Mark;
 export function mark<R>(label: string, run: () => R): R;
@@ -40,7 +41,7 @@ export function mark<R>(label: string, run?: () => R): Mark | R {
     closed[nextClosed] = entry;
     nextClosed = (nextClosed + 1) % closedMarksMax;
   };
-  // Older browsers lack the symbol. `using` compiled for them uses the same fallback.
+  // Older browsers lack the symbol. Compilers translate `using` to this same fallback.
   const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
   if (!run) return { end, [dispose]: end } as Mark;
   let result: R;

@@ -12,10 +12,10 @@ export interface MeasureOptions extends MeterOptions {}
 export interface Measurement<Value> {
   /** The function's return value, or the value of its promise. */
   readonly value: Value;
-  /** The milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
+  /** The time from the call to the value, in milliseconds. `report.durationMs` is the same time without the page's hidden time. */
   readonly runtimeMs: number;
   readonly report: StallReport;
-  /** Returns the report as text, as {@link formatReport} does. */
+  /** Returns the report as text, like {@link formatReport}. */
   toString(): string;
 }
 
@@ -23,11 +23,12 @@ export interface Measurement<Value> {
  * Runs a function once and reports how it stalled this thread.
  *
  * A function that blocks for 100 ms is one stall of 100 ms. For an async function, the meter finds stalls until its promise settles.
- * The report covers everything on this thread, including work that runs at the same time.
+ * The report covers everything on this thread, including other work that runs at the same time.
  *
- * Before the run, the call waits for the meter to start (a thread or worker: some 20 ms the first time). After the run, it waits for late
- * evidence (some tens of ms). Neither wait is counted. If the function throws, rejects with the function's own error. Rejects with
- * `RangeError` or `TypeError` for an invalid option.
+ * Before the run, the call waits until the meter has started a thread or worker. That takes about 20 ms the first time. After the run, the
+ * call waits some tens of milliseconds for late evidence. The measured time includes neither wait.
+ *
+ * If the function throws, rejects with the function's own error. Rejects with `RangeError` or `TypeError` for an invalid option.
  */
 export async function measure<Value>(
   fn: () => Value | PromiseLike<Value>,
@@ -41,7 +42,7 @@ export async function measure<Value>(
     const beginMs = observer.begin();
     recorder.begin(beginMs, Date.now());
     const returned = fn();
-    // A plain value ends the run immediately, because an `await` would count the rest of the tick.
+    // A plain value ends the run at once. An `await` would add the rest of the tick to the run.
     const held = !isPromiseLike(returned);
     const heldMs = held ? undefined : observer.held();
     const value = held ? returned : await returned;

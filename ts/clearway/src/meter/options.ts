@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { flag, type Rules, text } from "./checked.js";
 
-/** A quarter of a frame at 60 Hz. A shorter stall costs no frame even at 240 Hz, and hitches up to 250 Hz stay exact. */
+/**
+ * Default minimum length of a stall, in milliseconds: a quarter of a frame at 60 Hz. A shorter stall costs no frame even at 240 Hz, and
+ * hitches at up to 250 Hz stay exact.
+ */
 export const floorMsDefault = 4;
 export const hzDefault = 60;
-/** At most some 3 MB of explained stalls. At one stall per second, they last almost three hours. */
+/** Default maximum number of kept stalls, which take about 3 MB. At one stall per second they cover almost three hours. */
 export const stallsMaxDefault = 10_000;
 
 /** Options of both `measure` and `watch`. */
 export interface MeterOptions {
-  /** Frame rate used for hitches and estimated frames; default 60. */
+  /** Frame rate for hitches and for estimated frames, in hertz. Default: 60. */
   readonly hz?: number;
-  /** Stalls shorter than this are not recorded; default 4 ms. */
+  /** Minimum length of a recorded stall, in milliseconds. Default: 4. */
   readonly floorMs?: number;
   readonly label?: string;
-  /** Sample the stacks of a held thread (Node); default true. */
+  /** Whether to sample the stacks of a held thread (Node). Default: true. */
   readonly stacks?: boolean;
-  /** Count the display's real frames (browser); default true. Keeps the page rendering: see docs/meter.md. */
+  /** Whether to count the display's real frames (browser). Default: true. Counting keeps the page rendering: see docs/meter.md. */
   readonly frames?: boolean;
-  /** Time between heartbeats. docs/meter.md describes how each host uses it. */
+  /** Time between heartbeats, in milliseconds. docs/meter.md describes how each host uses this time. */
   readonly beatMs?: number;
 }
 

@@ -5,8 +5,8 @@ import { bestOffset, type ClockOffset } from "./model/offset.js";
 import { quantile } from "./model/tail.js";
 
 /**
- * The remote side's answer. `remoteTimeMs` is the time of the remote clock, read once while the remote side handled the ping. The clock
- * may have any zero.
+ * The remote side's answer. The remote side reads `remoteTimeMs` from its clock once, while it handles the ping. The clock may have any
+ * zero point.
  */
 export interface PingAnswer {
   readonly remoteTimeMs?: number;
@@ -24,9 +24,9 @@ export type PingTarget =
 export interface PingOptions {
   /** The number of pings, sent one after another. Default: 20. */
   readonly count?: number;
-  /** The time between the starts of two pings. Default: 0, back to back. A ping that takes longer delays the next ping. */
+  /** The time between the starts of two pings. Default: 0, without a pause. A ping that takes longer delays the next ping. */
   readonly intervalMs?: number;
-  /** Ends the series early. The report covers the pings that returned. */
+  /** Ends the series early. The report covers the pings that have returned. */
   readonly signal?: AbortSignal;
   /** Called with each sample. Must not throw. */
   readonly onSample?: (sample: PingSample) => void;
@@ -50,7 +50,7 @@ export interface PingReport {
     readonly min: number;
     readonly mean: number;
     readonly max: number;
-    /** `null` if fewer than 20 samples lie beyond the quantile. */
+    /** Quantile. `null` if fewer than 20 samples lie beyond it. */
     readonly p50: number | null;
     readonly p90: number | null;
     readonly p99: number | null;
@@ -61,9 +61,9 @@ export interface PingReport {
 
 /** Mean times of each direction, estimated from the remote clock. */
 export interface OneWayReport {
-  /** The remote clock minus the local one. */
+  /** The remote clock minus the local clock. */
   readonly clockOffsetMs: number;
-  /** The error of the offset and of each one-way time, plus or minus. It holds if neither clock drifts. */
+  /** The error of the offset and of each one-way time, plus or minus. Valid if neither clock drifts. */
   readonly errorMs: number;
   readonly thereMsMean: number;
   readonly backMsMean: number;
@@ -79,7 +79,7 @@ const pingRules: Rules = {
 /**
  * Measures round trips to a target.
  *
- * Rejects with the target's own error if a ping fails. If the target never answers, the call waits for `signal`.
+ * If a ping fails, rejects with the target's own error. If the target never answers, the call waits until `signal` aborts.
  */
 export async function ping(target: PingTarget, options: PingOptions = {}): Promise<PingReport> {
   check(options, pingRules);
@@ -174,13 +174,13 @@ function whenAborted(signal: AbortSignal | undefined): { promise: Promise<typeof
     if (signal.aborted) listener();
     else signal.addEventListener("abort", listener, { once: true });
   });
-  // An unreadable signal rejects this promise, possibly before anything awaits it.
+  // If `signal` throws when it is read, this promise rejects, possibly before any code awaits it.
   promise.catch(() => {});
   const dispose = (): void => {
     try {
       signal.removeEventListener("abort", listener);
     } catch {
-      // The report is complete, so a later event changes nothing.
+      // The report is complete, so a later abort event has no effect.
     }
   };
   return { promise, dispose };

@@ -19,13 +19,13 @@ export interface RecorderOptions {
   readonly stallsMax: number;
   readonly sources: () => SourceState[];
   readonly onStall?: ((stall: Stall) => void) | undefined;
-  /** Called when a stall was found, before its explanation. */
+  /** Called when the recorder has received a stall, before the stall is explained. */
   readonly onFound?: (() => void) | undefined;
 }
 
-/** The number of entries kept per kind of evidence: the last few seconds. Older stalls already have their explanation. */
+/** The number of kept entries per kind of evidence: the last few seconds. Older stalls are already explained. */
 const evidenceMax = 1024;
-/** Spans of hidden time that are kept separately. */
+/** The maximum number of spans of hidden time. Beyond that number, the oldest spans are joined. */
 const hiddenMax = 1000;
 
 interface HiddenSpan {
@@ -33,7 +33,7 @@ interface HiddenSpan {
   endMs: number;
 }
 
-/** Turns a host's observations into explained stalls and a report. Uses no clock and no timer: each caller passes the time. */
+/** Turns a host's observations into explained stalls and a report. Uses no clock and no timer: the caller passes the time. */
 export class Recorder implements Sink {
   #history: StallHistory;
   #beginMs = 0;
@@ -53,7 +53,7 @@ export class Recorder implements Sink {
     this.#history = new StallHistory(options.stallsMax, 0);
   }
 
-  /** Begins a run at `atMs` (host clock), which is `wallMs` after the epoch. Forgets the previous run. */
+  /** Begins a run at `atMs` (host clock) and forgets the previous run. `wallMs` is the same moment in milliseconds since the epoch. */
   begin(atMs: number, wallMs: number): void {
     this.#beginMs = atMs;
     this.#startedAt = new Date(wallMs).toISOString();
@@ -92,12 +92,12 @@ export class Recorder implements Sink {
   hidden(startMs: number, endMs: number): void {
     this.#frames.interrupt();
     const last = this.#hidden.at(-1);
-    // A watcher that slept in a hidden page also reports that time, so spans can overlap.
+    // A watcher that slept in a hidden page reports that time, too, so spans can overlap.
     const fromMs = Math.max(startMs, this.#beginMs, last?.endMs ?? 0);
     if (last?.endMs === fromMs) last.endMs = endMs;
     else if (endMs > fromMs) this.#hidden.push({ startMs: fromMs, endMs });
     if (this.#hidden.length <= hiddenMax) return;
-    // Joins the two oldest spans. Their position matters only until the stalls of their time are dropped.
+    // Joins the two oldest spans and keeps their total length. The report is inexact only if its covered time starts within them.
     const [oldest, next] = this.#hidden as [HiddenSpan, HiddenSpan];
     next.startMs -= oldest.endMs - oldest.startMs;
     this.#hidden.shift();
@@ -111,7 +111,7 @@ export class Recorder implements Sink {
     this.#calls.add(startMs, endMs, name);
   }
 
-  /** Explains every stall that ended at or before `untilMs`. The caller has waited for the evidence. */
+  /** Explains every stall that ended at or before `untilMs`. The caller must have waited for the evidence. */
   explain(untilMs: number): void {
     while (this.#pending.length > 0 && this.#pending[0]!.endMs <= untilMs) {
       const placed = this.#explained(this.#pending.shift()!);
@@ -121,7 +121,7 @@ export class Recorder implements Sink {
     }
   }
 
-  /** Returns the report of the run up to `atMs`. Stalls without an explanation so far have only the evidence so far. */
+  /** Returns the report of the run up to `atMs`. Explains the newest stalls from the evidence that has arrived so far. */
   report(atMs: number): StallReport {
     const early = this.#pending.flatMap((found) => (found.endMs <= atMs ? (this.#explained(found) ?? []) : []));
     const { options } = this;
@@ -150,7 +150,7 @@ export class Recorder implements Sink {
   #explained(found: Found): PlacedStall | undefined {
     const { endMs } = found;
     let { startMs, errorMs } = found;
-    // A task with known edges shows the stall's start if the task began near the stall's possible start.
+    // The edges of a task are exact. If a task began near the stall's estimated start, the task's start is the stall's start.
     if (errorMs > 1) {
       for (const task of this.#tasks.during(startMs, endMs)) {
         if (Math.abs(task.startMs - startMs) > errorMs + 1) continue;
@@ -159,13 +159,13 @@ export class Recorder implements Sink {
         break;
       }
     }
-    // A frame was missed while the thread answered no beat, so the thread was held from that moment at the latest.
+    // If a frame was missed while the thread answered no beat, the thread was held from that moment at the latest.
     const missedMs = this.#frames.missedSince(found.earliestMs, endMs);
     if (missedMs !== undefined) startMs = Math.min(startMs, Math.max(missedMs, found.earliestMs));
     startMs = Math.max(startMs, this.#beginMs);
     const lengthMs = endMs - startMs;
     if (lengthMs < this.options.floorMs) return undefined;
-    // Collects evidence from the earliest possible start. Each kind of evidence counts for at most the stall's length.
+    // Collects evidence from the earliest possible start on. Each kind of evidence counts for at most the stall's length.
     const fromMs = Math.min(startMs, Math.max(found.earliestMs, this.#beginMs));
     const ran = this.#scripts.during(fromMs, endMs).filter((script) => script.overlapMs > 0);
     ran.sort((a, b) => b.overlapMs - a.overlapMs);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Stall, StallCause } from "./stall.js";
 
-/** Both published readings of a hitch ratio, as words. `model/hitch.ts` has the limits. */
+/** The two published ratings of a hitch ratio. `model/hitch.ts` has the limits. */
 export interface HitchVerdicts {
-  /** Up to 5 good, up to 10 warning, over 10 critical. */
+  /** In ms/s: up to 5 good, up to 10 warning, over 10 critical. */
   readonly strict: "good" | "warning" | "critical";
-  /** Up to 10 good, up to 25 fair, up to 50 poor, over 50 critical. */
+  /** In ms/s: up to 10 good, up to 25 fair, up to 50 poor, over 50 critical. */
   readonly lenient: "good" | "fair" | "poor" | "critical";
 }
 
-/** Hitch time at one frame rate, with a verdict. */
+/** Hitch time at one frame rate, with the ratings. */
 export interface HitchReport {
   readonly hz: number;
-  /** Milliseconds of hitch per second of run. */
+  /** Milliseconds of hitch time per second of the run. */
   readonly msPerSecond: number;
   readonly verdicts: HitchVerdicts;
 }
@@ -23,14 +23,14 @@ export interface FrameReport {
   /** The number of frames that fit into the run. */
   readonly expected: number;
   readonly dropped: number;
-  /** Whether there are no real frames (Node, worker scopes, hidden pages), so that the figures are computed from the stalls. */
+  /** Whether the figures are computed from the stalls. They are if there are no real frames (Node, worker scopes, hidden pages). */
   readonly estimated: boolean;
 }
 
-/** The probability that an event waits longer than a limit. */
+/** The probability that an event waits longer than `overMs`. */
 export interface WaitShare {
   readonly overMs: number;
-  /** Probability, 0 to 1, that an event at a random moment waits longer than `overMs`. */
+  /** Probability, 0 to 1, for an event at a random moment. */
   readonly share: number;
 }
 
@@ -48,7 +48,7 @@ export interface CauseShare {
   readonly totalMs: number;
 }
 
-/** A source of evidence, and whether it is available here. */
+/** A source of evidence, and whether it is available on this host. */
 export interface SourceState {
   readonly name: string;
   readonly available: boolean;
@@ -59,25 +59,26 @@ export interface SourceState {
 /**
  * The stalls of one run, and all figures computed from them. Plain data: `JSON.stringify` keeps everything.
  *
- * Every length is in milliseconds. `startMs` counts from `startedAt`. All languages use this form: `spec/stalls.schema.json`.
+ * Every length is in milliseconds. `startMs` counts from `startedAt`. The reports of all languages have this form:
+ * `spec/stalls.schema.json`.
  */
 export interface StallReport {
   readonly kind: "clearway-stalls";
   readonly version: 1;
   readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm";
   readonly label?: string;
-  /** The time in ISO 8601. */
+  /** The start of the run, in ISO 8601. */
   readonly startedAt: string;
-  /** T: the time that `stalls` cover, without the time in which the page was hidden. */
+  /** The time that `stalls` cover, without the time in which the page was hidden. The formula of `lagMeanMs` calls this time T. */
   readonly durationMs: number;
   /** The minimum length of a recorded stall. */
   readonly floorMs: number;
   /** Every recorded stall of the covered time, in order. */
   readonly stalls: readonly Stall[];
-  /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last of them. */
+  /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last dropped stall. */
   readonly droppedStalls: number;
   readonly longestMs: number;
-  /** Mean wait of an event that arrives at a random moment: sum of b^2 / 2T. */
+  /** Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stall lengths b. */
   readonly lagMeanMs: number;
   /** The longest possible wait of an event. The same as `longestMs`. */
   readonly lagMaxMs: number;
@@ -91,6 +92,6 @@ export interface StallReport {
   readonly tail: readonly TailQuantile[];
   readonly causes: readonly CauseShare[];
   readonly sources: readonly SourceState[];
-  /** The time for which the page was hidden. The run does not count it. */
+  /** The time for which the page was hidden. `durationMs` does not include this time. */
   readonly hiddenMs: number;
 }

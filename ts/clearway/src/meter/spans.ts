@@ -9,7 +9,7 @@ interface Kept<Value> {
 /**
  * A ring of fixed size for intervals with a value.
  *
- * Memory stays bounded even if the app runs for ever. The recorder needs evidence only within `settleMs` of its time.
+ * The ring's memory stays bounded even if the app runs for ever. The recorder needs an interval only until `settleMs` after it.
  */
 export class SpanRing<Value> {
   #kept: Kept<Value>[] = [];

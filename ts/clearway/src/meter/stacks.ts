@@ -2,8 +2,7 @@
 import type { StackSample } from "./stall.js";
 
 /**
- * Returns the app's frames of an error's `stack`, innermost first. Leaves out the probe's own frames, anonymous built-ins and Node's
- * internals.
+ * Returns the app's frames of an error's `stack`, innermost first. Omits the probe's own frames, anonymous built-ins and Node's internals.
  */
 export function appFrames(stack: string): string[] {
   return stack
@@ -13,7 +12,7 @@ export function appFrames(stack: string): string[] {
     .filter((frame) => frame !== "" && !/(^|\()(<anonymous>|node:)/.test(frame));
 }
 
-/** Joins equal stacks, most frequent first. */
+/** Counts equal stacks and returns each stack once, most frequent first. */
 export function gatherStacks(samples: readonly (readonly string[])[]): StackSample[] {
   const byText = new Map<string, { frames: readonly string[]; seen: number }>();
   for (const frames of samples) {

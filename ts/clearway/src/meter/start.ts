@@ -7,11 +7,11 @@ import { Recorder, type RecorderOptions } from "./recorder.js";
 /** Settings of one kind of run, in addition to the common options. */
 export interface RunWishes extends Pick<RecorderOptions, "onStall" | "onFound"> {
   readonly stallsMax?: number | undefined;
-  /** See `ObserveOptions`. */
+  /** See `ObserveOptions.brief`. */
   readonly brief?: boolean;
 }
 
-/** Starts to observe this thread into a recorder. The caller has checked the options. */
+/** Starts to observe this thread and records the observations. The caller must have checked the options. */
 export function start(options: MeterOptions, wishes: RunWishes): { recorder: Recorder; observer: Observer } {
   const floorMs = options.floorMs ?? floorMsDefault;
   const recorder: Recorder = new Recorder({

@@ -7,13 +7,13 @@ import { worstSecond } from "./model/worst-second.js";
 import type { CauseShare, SourceState, StallReport } from "./report.js";
 import type { Stall, StallCause } from "./stall.js";
 
-/** The facts of a run, from which the report is computed. */
+/** The facts of a run from which the report is computed. */
 export interface RunFacts {
   readonly host: StallReport["host"];
   readonly label: string | undefined;
   readonly startedAt: string;
   readonly durationMs: number;
-  /** The start of the covered time, counted from the start of the run like the stalls' `startMs`: 0 unless stalls were dropped. */
+  /** The start of the covered time, in milliseconds since the start of the run. 0 unless stalls were dropped. */
   readonly coveredFromMs: number;
   readonly hiddenMs: number;
   readonly hz: number;
@@ -24,7 +24,7 @@ export interface RunFacts {
   readonly sources: readonly SourceState[];
 }
 
-/** Waits that people notice or budget for: a frame at 120 and 60 Hz, then 50, 100 (perceived as instant), 250 and 1000 ms. */
+/** Waits that people notice or plan for, in ms: a frame at 120 and at 60 Hz, then 50, 100 (perceived as instant), 250 and 1000. */
 export const waitsOverMs: readonly number[] = [1000 / 120, 1000 / 60, 50, 100, 250, 1000];
 
 const causes: readonly StallCause[] = ["app", "gc", "machine", "unknown"];

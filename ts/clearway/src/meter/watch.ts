@@ -9,23 +9,23 @@ import { start } from "./start.js";
 /** Options of {@link watch}. */
 export interface WatchOptions extends MeterOptions {
   /**
-   * The maximum number of stalls kept. Default: 10,000. Beyond that the oldest stalls are dropped, and the report covers the time after
-   * them.
+   * The maximum number of kept stalls. Default: 10,000. Beyond that number the oldest stalls are dropped. The report then covers the time
+   * after the last dropped stall.
    */
   readonly stallsMax?: number;
   /** Receives each stall once its cause is known, up to 150 ms after the stall's end. Must not throw. */
   readonly onStall?: (stall: Stall) => void;
 }
 
-/** A running watch of this thread. Never keeps a process alive. */
+/** A running watch of this thread. A watch keeps no process alive, except while a promise from `ready` is pending. */
 export interface Watch {
-  /** Settles when every source runs or is known to be unavailable. Before that, the watch already finds stalls, but fewer causes. */
+  /** Settles when each source of evidence runs or is known to be unavailable. Until then, the watch finds stalls but fewer causes. */
   readonly ready: Promise<void>;
-  /** Returns the report so far. Each call computes it from the kept stalls in O(n log n). */
+  /** Returns the report so far. Each call computes the report from the kept stalls, in O(n log n). */
   report(): StallReport;
   /** Forgets all recorded stalls and begins a new run. */
   reset(): void;
-  /** Stops watching. Every later `report()` returns the final report. Further calls do nothing. */
+  /** Stops watching. After this, `report()` returns the final report, and further calls of `stop()` do nothing. */
   stop(): void;
   /** Stops watching at the end of a `using` block. */
   [Symbol.dispose](): void;
@@ -34,7 +34,7 @@ export interface Watch {
 const watchRules: Rules = { ...meterRules, stallsMax: whole(1), onStall: listener };
 
 /**
- * Watches this thread until the watch is stopped. docs/meter.md states its cost.
+ * Watches this thread until `stop()` is called. docs/meter.md states the cost of a watch.
  *
  * Throws `RangeError` or `TypeError` for an invalid option, before it starts anything.
  */
@@ -44,7 +44,7 @@ export function watch(options: WatchOptions = {}): Watch {
     stallsMax: options.stallsMax,
     onStall: options.onStall,
     onFound: () => {
-      // Explains the stall later, when the evidence has arrived. The observation may have stopped by that time.
+      // Explains the stall later, when its evidence has arrived. The watch may have stopped by that time.
       const timer = setTimeout(() => recorder.explain(now() - observer.settleMs), observer.settleMs + 1);
       (timer as { unref?: () => void }).unref?.();
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// These checks read an object's true type. Neither its realm nor its own properties matter. `instanceof` would reject objects of an
-// iframe or a `vm` context, and accept objects that only inherit. An object's own `length` can have any value.
+// These checks read an object's internal type. They ignore the object's realm and its own properties. `instanceof` would reject objects of
+// an iframe or a `vm` context, and accept objects that only inherit from the prototype. An object's own `length` can have any value.
 
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const nameOf = getterOf<string | undefined>(typedArray, Symbol.toStringTag);
@@ -8,7 +8,7 @@ const lengthOf = getterOf<number>(typedArray, "length");
 const bytesOf = getterOf<number>(ArrayBuffer.prototype, "byteLength");
 const { getTime } = Date.prototype;
 
-/** Returns `"Uint8Array"` and so on; undefined if the value is not a typed array. */
+/** Returns the name of a typed array's class, such as `"Uint8Array"`. Returns undefined for any other value. */
 export function typedArrayName(value: unknown): string | undefined {
   return nameOf.call(value);
 }
@@ -18,7 +18,7 @@ export function typedArrayLength(value: unknown): number {
   return lengthOf.call(value);
 }
 
-/** Returns the milliseconds of a `Date`, NaN for an invalid one. Returns undefined for any other value. */
+/** Returns the milliseconds of a `Date`, or NaN for an invalid date. Returns undefined for any other value. */
 export function timeOf(value: unknown): number | undefined {
   if (value === null || typeof value !== "object") return undefined;
   return whereItIs(getTime, value);
@@ -29,7 +29,7 @@ export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return whereItIs(bytesOf, value) !== undefined;
 }
 
-// The method throws for a value of another type. There is no other test for the type.
+// Calls the method. The method throws for a value of another type, and there is no other test for the type.
 function whereItIs<T>(method: (this: never) => T, value: unknown): T | undefined {
   try {
     return method.call(value as never);

@@ -9,18 +9,19 @@ import type { Vector } from "./vector/vector.js";
 /**
  * A cursor over the rows of one chunk.
  *
- * The caller moves the cursor by the chunk's own row numbers. The cursor never continues into another chunk. If a loop could do so, even
- * rarely, the engine would keep the loop's sum in memory in every step (spec/decisions).
+ * The caller moves the cursor by the chunk's own row numbers. The cursor never continues into another chunk. If a loop's cursor could do
+ * so, even rarely, the engine would keep the loop's sum in memory in every step, not in a register
+ * (spec/decisions/a-row-is-a-view-with-getters.md).
  */
 export class ChunkCursor<R> {
-  /** The table's row number of this chunk's row 0. */
+  /** The row number in the table of this cursor's row 0. */
   readonly first: number;
   /** The number of rows. */
   readonly length: number;
   private readonly start: number;
   private readonly row: RowView;
 
-  /** Throws `released` and `protocol`, like the first read of a chunk. */
+  /** Throws `released` or `protocol`, like the first read of a chunk. */
   constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass) {
     this.first = first;
     this.length = rows;
@@ -31,13 +32,14 @@ export class ChunkCursor<R> {
   /**
    * Moves to a row from 0 to `length - 1`, and returns it.
    *
-   * The result is the same object each time. Allocates nothing. If `row` is outside that range or not a whole number, reading a column
-   * throws. A struct throws only if one of its own columns is read.
+   * Returns the same object each time and allocates nothing. If `row` is outside that range or not a whole number, reading a column of the
+   * row throws. A struct column throws only if one of the struct's own columns is read.
    */
   at(row: number): R {
     const view = this.row;
-    // No column has row -1, so reads fail there. This method then needs no `throw`, and the loop has no call that slows it. `>>>` tests
-    // for whole numbers: with `|` and one more comparison, some runs of the loop took three times as long.
+    // Sets row -1 for a bad `row`. No column has that row, so each read throws. This method then needs no `throw` of its own, and the loop
+    // contains no call that slows it. `>>>` tests for whole numbers: with `|` and one more comparison, some runs of the loop took three
+    // times as long.
     view[atRow] = row >>> 0 === row && row < this.length ? row + this.start : -1;
     return view as R;
   }
@@ -55,7 +57,7 @@ type Slots = { [atRow]: number } & {
 };
 type Getter = (this: Slots) => unknown;
 
-// Written out, so that each column of numbers has its own slot, and each place in the code reads only one kind of array.
+// Each getter is written out. Each column of numbers then has its own slot, and each place in the code reads only one kind of array.
 const getters: readonly Getter[] = [
   function (this: Slots) {
     return this[s0][this[atRow]] ?? nothing(this[s0]);
@@ -77,7 +79,7 @@ const getters: readonly Getter[] = [
   },
 ];
 
-/** Returns the class of rows that move within a chunk. Reads of the first six columns of numbers make no call. */
+/** Returns the class of a chunk cursor's rows. Reads of the first six columns of numbers, if not nullable, make no call. */
 export function movingRow(shapes: readonly Shape[], Row: RowClass): RowClass {
   const slots = shapes.flatMap(({ nullable, kind }, at) => (nullable || !(kind in arrays) ? [] : [at]));
   class MovingRow extends Row {

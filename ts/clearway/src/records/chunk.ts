@@ -5,7 +5,7 @@ import { bufferCount, type Shape } from "./shape.js";
 import { openChunk, readHeader } from "./vector/open.js";
 import type { Vector } from "./vector/vector.js";
 
-/** One block of a table's memory. Tables that are slices of one another share chunks. */
+/** One block of a table's memory. A table and its slices share chunks. */
 export class Chunk {
   readonly rows: number;
   readonly #shapes: readonly Shape[];
@@ -14,8 +14,8 @@ export class Chunk {
   /**
    * Takes ownership of the buffer. Copies nothing and reads only the header. Throws `protocol` or `released`.
    *
-   * An eager version of the constructor also opened the columns: a table of 1526 chunks then blocked its receiver for 79 ms (cold, on a
-   * busy machine).
+   * The constructor does not open the columns. When it did, a table of 1526 chunks blocked its receiver for 79 ms (cold, on a busy
+   * machine).
    */
   constructor(
     readonly data: ArrayBuffer,
@@ -28,9 +28,9 @@ export class Chunk {
   }
 
   /**
-   * The columns. The first access opens them: O(columns).
+   * The columns. The first access opens them, in O(columns).
    *
-   * Throws `protocol` if the chunk does not hold these columns, and `released` if the memory was moved away or released.
+   * Throws `protocol` if the chunk does not hold these columns, and `released` if its memory was moved away or released.
    */
   get vectors(): readonly Vector[] {
     if (this.data.byteLength === 0) throw gone();
@@ -38,7 +38,7 @@ export class Chunk {
     return this.#vectors;
   }
 
-  /** Frees the memory. All its views are then empty. See {@link free}. */
+  /** Frees the chunk's memory. All views of that memory are then empty. See {@link free}. */
   release(): void {
     if (this.data.byteLength > 0) free(this.data);
   }
@@ -49,8 +49,8 @@ let nowhere: MessagePort | undefined;
 /** Frees the memory of a buffer at once. */
 function free(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): void {
   if (data.transfer) return void data.transfer(0);
-  // Node 20 has no `transfer`. Posting a buffer to a closed port detaches and drops the buffer. `structuredClone` would keep the memory
-  // until the next collection. V8 would then collect everything at once, which blocks the thread: 6 ms in a stream of 100 M rows.
+  // Node 20 has no `transfer`. A post to a closed port detaches the buffer and drops it. `structuredClone` would keep the memory until
+  // the next garbage collection. V8 would then collect everything at once and block the thread: 6 ms in a stream of 100 M rows.
   if (nowhere === undefined) {
     nowhere = new MessageChannel().port1;
     nowhere.close();
@@ -58,7 +58,7 @@ function free(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): vo
   nowhere.postMessage(data, [data]);
 }
 
-/** Writes buffers into one chunk. Allocates its exact size and copies each buffer once. */
+/** Writes buffers into one chunk. Allocates the chunk's exact size and copies each buffer once. */
 export function pack(rows: number, buffers: readonly Uint8Array[]): ArrayBuffer {
   const offsets: number[] = [];
   let end = aligned(directoryAt + buffers.length * entryBytes);

@@ -7,7 +7,7 @@ import type { NumberKind, Shape } from "./shape.js";
 import { arrays } from "./vector/numbers.js";
 import { Unsendable, type Vector } from "./vector/vector.js";
 
-/** One column of a table. It stores no values, but reads the table's memory. Reads throw `released` if that memory is gone. */
+/** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
 export class Column<F extends Field = Field> extends Unsendable {
   readonly name: string;
   readonly length: number;
@@ -25,27 +25,27 @@ export class Column<F extends Field = Field> extends Unsendable {
   }
 
   /**
-   * The column's memory, one part per chunk: the fastest way to read it.
+   * The column's memory, with one part per chunk. Parts are the fastest way to read a column.
    *
-   * Copies nothing. The arrays are views that stay valid as long as the table. They must not be posted or moved.
+   * Copies nothing. The arrays in the parts are views that stay valid as long as the table. Do not post or move them.
    */
   get chunks(): TypesOf<F>["part"][] {
     return this.#segments.list.map(({ chunk, start, rows }) => this.#vector(chunk.vectors).part(start, rows));
   }
 
-  /** Returns a row's value, or `undefined` if there is no such row. As in `Array.at`, negative rows count from the end. */
+  /** Returns a row's value, or `undefined` if there is no such row. Negative rows count from the end, as in `Array.at`. */
   get(row: number): TypesOf<F>["read"] | undefined {
     const place = this.#segments.find(row);
     return place && readColumn(this.#vector(place.chunk.vectors), place.row);
   }
 
-  /** Copies the whole column. Returns a typed array for numbers that are not nullable, otherwise an array of values. */
+  /** Copies the whole column. Returns a typed array for numbers that are not nullable, otherwise an ordinary array of values. */
   toArray(): TypesOf<F>["flat"] {
     const shape = this.#shape;
     const kind = shape.nullable ? undefined : arrayKind(shape);
     if (kind === undefined) return [...this];
     const Type = arrays[kind];
-    // Checks the chunks before the allocation for their values.
+    // `chunks` checks each chunk, so it comes before the allocation.
     const parts = this.chunks as unknown as NumberPart<Int32Array>[];
     const whole = new Type(this.length);
     let at = 0;
@@ -56,7 +56,7 @@ export class Column<F extends Field = Field> extends Unsendable {
     return whole;
   }
 
-  /** Iterates over the values in the order of the rows. */
+  /** Iterates over the values in row order. */
   *[Symbol.iterator](): IterableIterator<TypesOf<F>["read"]> {
     for (const { chunk, start, rows } of this.#segments.list) {
       const vector = this.#vector(chunk.vectors);
@@ -69,7 +69,7 @@ export class Column<F extends Field = Field> extends Unsendable {
   }
 }
 
-// Returns the kind of array whose elements equal the column's values.
+// Returns the kind of typed array whose elements equal the column's values, or undefined if there is none.
 function arrayKind(shape: Shape): NumberKind | undefined {
   if (shape.kind === "timestamp") return shape.unit === "ns" ? "i64" : undefined;
   if (shape.kind === "date") return "i32";

@@ -4,7 +4,7 @@ import { type RowClass, readColumn, rowObject } from "./row.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-/** A row that moves. Its properties are its own and have fixed names, so engines know each property's type. */
+/** A row object that moves from row to row. A cursor has own properties with fixed names, so engines know each property's type. */
 export interface Cursor {
   $row: number;
   $vectors: readonly Vector[];
@@ -16,9 +16,9 @@ export type CursorClass = new () => Cursor;
 type Slots = { $row: number } & { [Name in `$${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`]: Vector };
 type Getter = (this: Slots) => unknown;
 
-// In a hand-written loop, a read through an array of columns took 3.4 times as long as a plain loop; a read through a separate property
-// took 2.2 times as long (spec/decisions/a-row-is-a-view-with-getters.md). There are only eight slots, because each slot needs code;
-// further columns use the array. Each call of an outer function makes a separate getter with its own type feedback.
+// In a hand-written loop, a read through an array of columns took 3.4 times as long as a plain loop. A read through a separate property
+// took 2.2 times as long (spec/decisions/a-row-is-a-view-with-getters.md). Each slot needs code, so there are only eight slots. Further
+// columns use the array. Each call of an outer function creates a separate getter with its own type feedback.
 const slotGetters: readonly (() => Getter)[] = [
   () =>
     function (this: Slots) {
@@ -55,16 +55,16 @@ const slotGetters: readonly (() => Getter)[] = [
 ];
 
 /**
- * Returns whether a cursor is possible: no column has the name of a cursor's own property or of `toJSON`. Other tables use the slower
- * {@link rowScan}.
+ * Returns whether a table with these columns can have a cursor. The table cannot if a column has the name of one of the cursor's own
+ * properties and methods. Such tables use the slower {@link rowScan}.
  */
 export function canHaveCursor(shapes: readonly Shape[]): boolean {
   return !shapes.some(({ name }) => /^(toJSON|\$(row|vectors|enter|cannotBeSent|[0-7]))$/.test(name));
 }
 
-/** Returns the class of the cursors of a table with these columns. Each scan makes one cursor. */
+/** Returns the class of the cursors for a table with these columns. Each scan creates one cursor. */
 export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClass {
-  // The first columns without nulls get the slots. Unset slots are never read.
+    // The first columns without nulls get the slots. No getter reads an unset slot.
   const slots = shapes.flatMap(({ nullable }, at) => (nullable ? [] : [at])).slice(0, slotGetters.length);
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = slots;
   class RowCursor implements Cursor {
@@ -78,7 +78,7 @@ export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClas
     $5: Vector | undefined = undefined;
     $6: Vector | undefined = undefined;
     $7: Vector | undefined = undefined;
-    // Makes structured clone reject the cursor even before the cursor is at a row.
+    // Structured clone rejects the cursor because of this property, even before the cursor is at a row.
     $cannotBeSent = cannotBeSent;
 
     $enter(vectors: readonly Vector[], row: number): void {

@@ -2,7 +2,7 @@
 import { shown } from "./refusal.js";
 import type { Shape } from "./shape.js";
 
-/** Returns the first difference between a table's columns and the expected columns, as a text. */
+/** Describes the first difference between a table's columns and the expected columns. Returns an empty text if they are equal. */
 export function difference(have: readonly Shape[], want: readonly Shape[], path = ""): string {
   const named = ({ name }: Shape): string => clipped(path + name);
   for (let at = 0; at < Math.max(have.length, want.length); at++) {
@@ -20,7 +20,7 @@ export function difference(have: readonly Shape[], want: readonly Shape[], path 
   return "";
 }
 
-/** Returns a column's type as a declaration writes it. */
+/** Returns a column's type in the form of a declaration. */
 function typeOf(shape: Shape): string {
   return shape.nullable ? `nullable(${plainType(shape)})` : plainType(shape);
 }
@@ -38,7 +38,7 @@ function plainType(shape: Shape): string {
   }
 }
 
-// A peer chooses the names, so long ones are clipped.
+// Clips a long name, because a peer chooses the names.
 function clipped(name: string): string {
   return name.length > 40 ? shown(name) : name;
 }

@@ -13,7 +13,7 @@ import {
   units,
 } from "./shape.js";
 
-/** The types of a column: a read value, a written value, the whole column as one array, and one chunk's part. */
+/** The TypeScript types of a column: a read value, a written value, the whole column as one array, and the part in one chunk. */
 export interface FieldTypes {
   read: unknown;
   write: unknown;
@@ -23,20 +23,20 @@ export interface FieldTypes {
 
 declare const fieldTypes: unique symbol;
 
-/** The type of a column: `u32`, `text()`, `nullable(bool)` and so on. */
+/** The declared type of a column: `u32`, `text()`, `nullable(bool)` and so on. */
 export interface Field<Types extends FieldTypes = FieldTypes> {
-  /** Only for the compiler. */
+  /** Exists only for the compiler. */
   readonly [fieldTypes]: Types;
 }
 
-/** Named columns. */
+/** Columns by name. */
 export type Fields = Readonly<Record<string, Field>>;
 
 type Simple<Read, Flat, P extends Part, Write = Read> = Field<{ read: Read; write: Write; flat: Flat; part: P }>;
 type Numbers<Values> = Simple<number, Values, NumberPart<Values>>;
 type BigInts<Values> = Simple<bigint, Values, NumberPart<Values>>;
 
-/** The typed array that holds each kind of numbers. */
+/** The class of typed array for each kind of number. */
 export interface ArrayOf {
   i8: Int8Array;
   i16: Int16Array;
@@ -57,7 +57,7 @@ interface Declared {
   nullable: boolean;
 }
 
-// The run-time data of each field. It is separate from the object's type, so other code cannot depend on it.
+// The run-time data of each field. The data is not a property of the field, so that other code cannot depend on the data.
 const declared = new WeakMap<object, Declared>();
 
 function field<F>(shape: KindShape, isNullable = false): F {
@@ -68,36 +68,36 @@ function field<F>(shape: KindShape, isNullable = false): F {
 
 const number = <K extends NumberKind>(kind: K): NumberField<K> => field({ kind });
 
-/** Whole numbers, -128 to 127. A value outside this range or with a fraction is rejected; it never wraps around. */
+/** Whole numbers from -128 to 127. The writer rejects a value that is outside this range or has a fraction. Values never wrap. */
 export const i8 = /* @__PURE__ */ number("i8");
-/** Whole numbers of 16 bits, signed. */
+/** Signed whole numbers of 16 bits. */
 export const i16 = /* @__PURE__ */ number("i16");
-/** Whole numbers of 32 bits, signed. */
+/** Signed whole numbers of 32 bits. */
 export const i32 = /* @__PURE__ */ number("i32");
-/** Whole numbers of 64 bits, signed, as `bigint`. */
+/** Signed whole numbers of 64 bits, as `bigint`. */
 export const i64 = /* @__PURE__ */ number("i64");
-/** Whole numbers, 0 to 255. */
+/** Whole numbers from 0 to 255. */
 export const u8 = /* @__PURE__ */ number("u8");
-/** Whole numbers of 16 bits, unsigned. */
+/** Unsigned whole numbers of 16 bits. */
 export const u16 = /* @__PURE__ */ number("u16");
-/** Whole numbers of 32 bits, unsigned. */
+/** Unsigned whole numbers of 32 bits. */
 export const u32 = /* @__PURE__ */ number("u32");
-/** Whole numbers of 64 bits, unsigned, as `bigint`. */
+/** Unsigned whole numbers of 64 bits, as `bigint`. */
 export const u64 = /* @__PURE__ */ number("u64");
-/** Single-precision numbers. Written values are rounded to the nearest one. */
+/** Single-precision numbers. A written value is rounded to the nearest single-precision number. */
 export const f32 = /* @__PURE__ */ number("f32");
-/** JavaScript's own numbers (double precision). */
+/** Double-precision numbers, like JavaScript's own numbers. */
 export const f64 = /* @__PURE__ */ number("f64");
-/** True or false, stored in one bit each. */
+/** Booleans, stored in one bit each. */
 export const bool: Simple<boolean, boolean[], BitPart> = /* @__PURE__ */ field({ kind: "bool" });
-/** Bytes. A read returns a view of the table's memory, not a copy. The view is valid as long as the table. */
+/** Bytes. A read does not copy: it returns a view of the table's memory, which is valid as long as the table. */
 export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ */ field({ kind: "bytes" });
 
 /**
- * Text, as UTF-8; lone surrogates become U+FFFD.
+ * Text, stored as UTF-8. Lone surrogates become U+FFFD.
  *
- * With `dictionary`, each chunk stores every distinct text once, and rows store the text's number. Use it for columns with few distinct
- * values: each text is then decoded once per chunk.
+ * With `dictionary`, each chunk stores every distinct text once, and each row stores the number of its text. Each text is then decoded
+ * once per chunk. Use a dictionary for columns with few distinct values.
  */
 export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
 export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
@@ -109,10 +109,10 @@ export function text(options: { dictionary?: boolean } = {}): unknown {
 }
 
 /**
- * A moment, counted in `unit` (default `"ms"`) since 1970 in UTC.
+ * A moment, as the number of units since 1970 in UTC. `unit` defaults to `"ms"`.
  *
- * Reads return a number of units (`us` is exact until the year 2255), or a `bigint` for `ns`. Writes take the same type, or a `Date`
- * that is a whole number of units.
+ * Reads return a number of units, or a `bigint` for `ns`. A number of `us` is exact until the year 2255. Writes take the same type, or a
+ * `Date` that is a whole number of units.
  */
 export function timestamp(options: {
   unit: "ns";
@@ -128,7 +128,7 @@ export function timestamp(options: { unit?: TimeUnit } = {}): unknown {
 }
 
 /**
- * A calendar day without a time or time zone: a whole number of days since 1970-01-01, like Arrow's Date32.
+ * A calendar day without a time or time zone, as the number of days since 1970-01-01. Arrow's Date32 is the same type.
  *
  * Writes take that number, or a `Date` at midnight in UTC, such as `new Date(days * 86_400_000)`.
  */
@@ -136,7 +136,7 @@ export const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | D
   kind: "date",
 });
 
-/** Makes a column nullable. Reads then may return `null`, and writes also take `null` and `undefined`. */
+/** Makes a column nullable. Reads may then return `null`, and writes also take `null` and `undefined`. */
 export function nullable<T extends FieldTypes>(
   of: Field<T>,
 ): Field<{
@@ -149,9 +149,9 @@ export function nullable<T extends FieldTypes>(
 }
 
 /**
- * A list per row, of numbers, booleans, or texts without a dictionary.
+ * A list in each row, of numbers, booleans, or texts without a dictionary.
  *
- * A read returns numbers as a typed array that views the table's memory. A read returns booleans and texts as a new array each time.
+ * For numbers, a read returns a typed array that is a view of the table's memory. For booleans and texts, each read returns a new array.
  */
 export function list<
   T extends {
@@ -177,25 +177,25 @@ export function list<
   return field({ kind: "list", of: shape.kind as ItemKind });
 }
 
-/** Columns inside a column. */
+/** A column that contains other columns. */
 export function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[], Part, WriteOf<F>> {
   return field({ kind: "struct", columns: shapesOf(fields) });
 }
 
-/** A row's type for readers. */
+/** The type of a row that a reader gets. */
 export type RowOf<F extends Fields> = { readonly [Name in keyof F]: ReadOf<F[Name]> };
-/** A row's type for writers. Nullable columns may be omitted. */
+/** The type of a row that a writer takes. Nullable columns may be omitted. */
 export type WriteOf<F extends Fields> = {
   readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? never : Name]: TypesOf<F[Name]>["write"];
 } & {
   readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? Name : never]?: TypesOf<F[Name]>["write"];
 };
 
-/** The type of a column's read values. */
+/** The type of a column's values for readers. */
 export type ReadOf<F> = TypesOf<F>["read"];
 export type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
-/** Returns the columns as data. Throws `invalid-argument`. */
+/** Returns the columns of a declaration as data. Throws `invalid-argument`. */
 export function shapesOf(fields: Fields): Shape[] {
   if (fields === null || typeof fields !== "object") throw invalid("fields", "an object of columns", fields);
   const entries = Object.entries(fields);

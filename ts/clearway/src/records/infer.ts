@@ -12,11 +12,11 @@ import { type WriterOptions, writerOptions } from "./writer.js";
 
 /** Options of {@link inferRecord}. */
 export interface InferOptions {
-  /** The number of rows, from the first on, that determine the types. Default: 100. */
+  /** The number of rows, from the first row on, that determine the types. Default: 100. */
   sampleRows?: number;
 }
 
-/** The type that a table's reader gets for an ordinary row's value. */
+/** The type that a reader gets for a value of type `T` in the original rows. */
 type ReadAs<T> = T extends Date
   ? number
   : T extends readonly number[]
@@ -29,7 +29,7 @@ type ReadAs<T> = T extends Date
           : { readonly [Name in keyof T]: ReadAs<T[Name]> }
         : T;
 
-/** The columns inferred for rows of type `T`. */
+/** The columns that are inferred for rows of type `T`. */
 export type InferredFields<T> = {
   readonly [Name in keyof T & string]-?: [T[Name]] extends [number]
     ? typeof types.f64
@@ -43,19 +43,19 @@ export type InferredFields<T> = {
 
 const inferOptions = ["sampleRows"];
 
-// This almost always includes a column's first null, and is cheap.
+// A sample of this size almost always includes the first null of each nullable column, and is cheap.
 const sampleRowsDefault = 100;
 
 /**
- * Infers a record from the first rows of some data. It is a convenience for experiments.
+ * Infers a record type from the first rows of some data. This function is a convenience for experiments.
  *
- * - `number` becomes `f64`, whole or not, so that no later number is rejected.
- * - `bigint` becomes `i64`, and `Date` a timestamp of ms.
- * - Arrays of numbers become `list(f64)`, and arrays of texts `list(text())`.
- * - A column with null or a missing value in the sample becomes `nullable`.
+ * - `number` becomes `f64`, even for whole numbers, so that no later number is rejected.
+ * - `bigint` becomes `i64`, and `Date` becomes `timestamp()` in ms.
+ * - Arrays of numbers become `list(f64)`, and arrays of texts become `list(text())`.
+ * - A column becomes `nullable` if a value in the sample is null or missing.
  * - Texts have no dictionary.
  *
- * Throws `invalid-argument` for values that fit no column type, and for columns that have only null.
+ * Throws `invalid-argument` for values that fit no column type, and for columns that have only null in the sample.
  */
 export function inferRecord<T extends object>(
   rows: readonly T[],
@@ -73,10 +73,10 @@ export function inferRecord<T extends object>(
 }
 
 /**
- * Makes a table of ordinary rows. Infers the columns ({@link inferRecord}).
+ * Makes a table from ordinary rows. Infers the columns with {@link inferRecord}.
  *
- * Throws `invalid-argument` for the first row that does not match the sample: another type in a column, or an additional column. The
- * error names the row and the column.
+ * Throws `invalid-argument` for the first row that does not match the sample: a column has another type, or there is an additional column.
+ * The error names the row and the column.
  */
 export function tableFromRows<T extends object>(
   rows: readonly T[],
@@ -97,7 +97,7 @@ export function tableFromRows<T extends object>(
 
 type FindFurther = (row: Record<string, unknown>) => [column: string, value: unknown] | undefined;
 
-/** Returns a function that finds a row's first unknown property. It also searches the structs of the row. */
+/** Returns a function that finds a row's first unknown property. The function also searches the row's structs. */
 function furtherColumn(shapes: readonly Shape[], path = ""): FindFurther {
   const names = new Set(shapes.map(({ name }) => name));
   const structs = shapes.flatMap((shape): [string, FindFurther][] =>

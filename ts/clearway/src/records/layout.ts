@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A chunk of a table: one block of memory, one Arrow record batch. Little-endian, like Arrow. spec/records.md describes it in prose.
+// A chunk of a table is one block of memory and holds one Arrow record batch. A chunk is little-endian, like Arrow. `spec/records.md`
+// describes the layout, too.
 //
 //   byte 0          4          8          12         16         20         24
 //        +----------+----------+----------+----------+----------+----------+-- ... --+--------+
@@ -11,8 +12,7 @@
 //        | buffer 1 ...                                                                        |
 //        +-------------------------------------------------------------------------------------+
 //
-// `offset` counts from the chunk's first byte. `bytes` does not include the padding. The buffers are in Arrow's order, columns depth
-// first:
+// `offset` counts from the chunk's first byte. `bytes` does not include the padding. The buffers are in Arrow's order, depth first:
 //
 //   bool                      validity, bits
 //   i8 ... f64, timestamp     validity, values
@@ -23,7 +23,7 @@
 //   list of text              validity, offsets (i32, rows + 1), then the texts' offsets (i32, texts + 1), their data
 //   struct                    validity, then the buffers of its columns
 //
-// Validity has one bit per row, least significant first, 1 for a value. It has 0 bytes if no row is null.
+// Validity has one bit per row, least significant bit first. A bit is 1 for a value and 0 for null. Without nulls, the buffer has 0 bytes.
 
 /** "CWR1", read as a little-endian u32. */
 export const magic = 0x31525743;
@@ -31,9 +31,9 @@ export const magicAt = 0;
 export const rowsAt = 4;
 export const bufferCountAt = 8;
 export const directoryAt = 16;
-/** Size of one directory entry: offset, bytes. */
+/** Size of one directory entry, in bytes. An entry has the offset and the size of a buffer. */
 export const entryBytes = 8;
-/** Alignment that writers use: Arrow's recommendation, and a cache line of every relevant processor. */
+/** Alignment that writers use, in bytes: Arrow's recommendation, and a cache line of every relevant processor. */
 export const alignment = 64;
-/** Alignment that readers require: Arrow's minimum, and that of the widest typed array. */
+/** Alignment that readers require, in bytes: Arrow's minimum, and the alignment of the widest typed array. */
 export const alignmentMin = 8;

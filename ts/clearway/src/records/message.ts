@@ -7,19 +7,19 @@ import { bufferCount, readShapes, type Shape } from "./shape.js";
 
 export { brand };
 
-/** The form in which a table crosses. Structured clone, `postMessage` and IndexedDB accept it. */
+/** A table as plain data, for messages. Structured clone, `postMessage` and IndexedDB accept it. */
 export interface TableMessage {
   readonly version: 1;
   readonly columns: readonly Shape[];
   readonly chunks: readonly { readonly data: ArrayBuffer; readonly start: number; readonly rows: number }[];
 }
 
-/** An object with a table message under the brand: a table, a writer, or a structured clone of either. */
+/** An object that holds a table message under the key `brand`: a table, a writer, or a structured clone of either. */
 export interface Branded {
   readonly [brand]: TableMessage;
 }
 
-/** A run of rows of a chunk. */
+/** A range of consecutive rows of one chunk. */
 export interface Segment {
   readonly chunk: Chunk;
   readonly start: number;
@@ -27,10 +27,10 @@ export interface Segment {
 }
 
 /**
- * Reads a message of unknown origin: O(columns + chunks), with at most 65,536 columns.
+ * Reads a message of unknown origin, in O(columns + chunks). Accepts at most 65,536 columns.
  *
- * Takes ownership of the buffers and copies nothing. The first read of a chunk checks its columns. The read of a value checks its offset
- * or code. Throws `protocol`, or `released` for memory that was moved on.
+ * Takes ownership of the buffers and copies nothing. The first read of a chunk checks its columns. Each read of a value checks the value's
+ * offset or code. Throws `protocol`, or `released` for memory that was moved away.
  */
 export function readMessage(value: unknown): { shapes: Shape[]; segments: Segment[] } {
   const message = isObject(value) ? value[brand] : undefined;
@@ -41,7 +41,7 @@ export function readMessage(value: unknown): { shapes: Shape[]; segments: Segmen
   if (!Array.isArray(chunks)) throw malformed("it has no list of chunks");
   const reader = new ChunkReader(shapes);
   const segments: Segment[] = [];
-  // An index loop visits holes in the list, which `map` would skip. Searching 100 million holes for values takes seconds.
+    // An index loop throws at the first hole in the list. `map` would skip holes, and skipping 100 million holes takes seconds.
   for (let at = 0; at < chunks.length; at++) segments.push(reader.read(chunks[at]));
   return { shapes, segments };
 }
@@ -65,7 +65,7 @@ class ChunkReader {
     if (!isCount(start) || !isCount(rows) || start + rows > chunk.rows) {
       throw malformed(`rows ${shown(start)} + ${shown(rows)} are not in a chunk of ${chunk.rows}`);
     }
-    // A message could list one chunk many times, because a reference to memory is small. A table must not have more rows than its memory.
+    // A reference to memory is small, so a message could list one chunk many times. A table must not have more rows than its memory has.
     known.taken += rows;
     if (known.taken > chunk.rows) throw malformed(`${known.taken} rows are taken of a chunk of ${chunk.rows}`);
     this.#known.set(data, known);

@@ -17,13 +17,13 @@ declare const fieldsOf: unique symbol;
 /** The fields that a record was declared with. */
 export type FieldsOf<R> = R extends { readonly [fieldsOf]: infer F extends Fields } ? F : never;
 
-/** A row's type for readers of a table. */
+/** The type of a row that a reader of a table gets. */
 export type Row<R> = RowOf<FieldsOf<R>>;
 
-/** A row's type for writers. */
+/** The type of a row that a writer takes. */
 export type NewRow<R> = WriteOf<FieldsOf<R>>;
 
-/** The type of a table's rows. Two records with the same columns in the same order are equal. */
+/** The type of a table's rows. Two record types are equal if they have the same columns in the same order. */
 export class RecordType<F extends Fields = Fields> {
   declare readonly [fieldsOf]: F;
   /** The columns, as data. */
@@ -33,13 +33,13 @@ export class RecordType<F extends Fields = Fields> {
   #cursor: CursorClass | undefined;
   #movingRow: RowClass | undefined;
 
-  /** {@link record} makes records. */
+  /** Applications use {@link record} instead. */
   constructor(shapes: readonly Shape[]) {
     this.shapes = shapes;
     this.Row = rowClass(shapes);
   }
 
-  /** @internal Undefined if a column has the name of a cursor's property. */
+  /** @internal Undefined if a column's name prevents cursors. See `canHaveCursor`. */
   get RowCursor(): CursorClass | undefined {
     if (this.#cursor === undefined && canHaveCursor(this.shapes)) this.#cursor = cursorClass(this.shapes, this.Row);
     return this.#cursor;
@@ -51,12 +51,12 @@ export class RecordType<F extends Fields = Fields> {
     return this.#movingRow;
   }
 
-  /** Creates a writer of a table of such rows. Throws `invalid-argument`. */
+  /** Creates a writer for a table of such rows. Throws `invalid-argument`. */
   table(options?: WriterOptions): TableWriter<RecordType<F>> {
     return new TableWriter<RecordType<F>>(this, options);
   }
 
-  /** Makes a table of these rows on the calling thread. Throws like `push`. */
+  /** Makes a table from these rows, on the calling thread. Throws the errors of `push`. */
   tableOf(rows: Iterable<WriteOf<F>>, options?: WriterOptions): Table<RecordType<F>> {
     const writer = this.table(options);
     writer.pushAll(rows);
@@ -64,10 +64,10 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * Returns the table in a received value, such as a value inside another object, or from another transport.
+   * Returns the table in a received value. Use it for a value inside another object, or from another transport.
    *
-   * O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has other
-   * columns, and `released` for memory that was moved on. If a chunk's columns are malformed, the first read of the chunk throws.
+   * Takes O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has
+   * other columns, and `released` if its memory was moved away. If a chunk's columns are malformed, the first read of that chunk throws.
    */
   from(value: unknown): Table<RecordType<F>> {
     const table = tableFrom(value);
@@ -77,7 +77,7 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * Makes a table from a table of the package `apache-arrow`. Both tables must have the same columns.
+   * Makes a table from a table of the package `apache-arrow`. Both must have the same columns.
    *
    * Copies each buffer once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
    */
@@ -88,30 +88,30 @@ export class RecordType<F extends Fields = Fields> {
 }
 
 /**
- * Declares a type of rows: `record({ rollNum: u32, name: text({ dictionary: true }) })`.
+ * Declares a record type: `record({ rollNum: u32, name: text({ dictionary: true }) })`.
  *
- * A second call with the same columns is cheap, because it reuses the classes of the rows. Throws `invalid-argument`.
+ * A second call with the same columns is cheap, because it reuses the row classes. Throws `invalid-argument`.
  */
 export function record<F extends Fields>(fields: F): RecordType<F> {
   return recordOf(shapesOf(fields)) as RecordType<F>;
 }
 
-/** Returns the table in a received value, with any columns. See {@link RecordType.from}. */
+/** Returns the table in a received value, whatever its columns are. See {@link RecordType.from}. */
 export function tableFrom(value: unknown): Table {
   if (value instanceof Table) return value;
   const { shapes, segments } = readMessage(value);
   return new Table(recordOf(shapes), new Segments(segments));
 }
 
-/** Makes a table from an Arrow table, with any columns. See {@link RecordType.fromArrow}. */
+/** Makes a table from an Arrow table, whatever its columns are. See {@link RecordType.fromArrow}. */
 export async function tableFromArrow(arrow: ArrowTable): Promise<Table> {
   const { fromArrow } = await import("./arrow/from-arrow.js");
   return tableFrom(await fromArrow(arrow));
 }
 
-// All tables with the same columns share one row class. Code that reads a stream of tables then handles one class.
+// All tables with the same columns share one row class, so code that reads a stream of tables handles one class.
 const known = new Map<string, RecordType>();
-// More kinds of table than any program has. The limits prevent a sender with ever new columns from filling the memory.
+// Limits of `known`, which no real program reaches. The limits prevent a sender of ever new columns from filling the memory.
 const knownMax = 1000;
 const knownLettersMax = 1 << 22;
 let knownLetters = 0;

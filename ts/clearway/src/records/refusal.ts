@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 
-/** A value that does not fit its column, before the writer adds the row's number. */
+/** A value that does not fit its column. The writer turns such a value into an error with the row's number. */
 export class BadValue {
   constructor(
     readonly column: string,
-    /** Describes the values that the column takes. */
+    /** A description of the values that the column takes. */
     readonly expected: string,
     readonly value: unknown,
-    /** Advice for the caller. Without it, the error has the usual advice. */
+    /** Advice for the caller. If absent, the error has the usual advice. */
     readonly hint?: string,
   ) {}
 }
 
-/** The location of a rejected row. The error also has these properties. */
+/** The location of a rejected row. The writer's error has these properties, too. */
 export interface BadRow {
   column: string;
   row: number;
 }
 
-/** Returns the typed error for a row that does not fit. `hint` advises the caller. */
+/** Returns the typed error for a row that does not fit. `hint` is advice for the caller. */
 export function badRow(bad: BadValue, row: number, hint = hintFor(bad)): ClearwayError {
   const { column, expected, value } = bad;
   const error = new ClearwayError(
@@ -43,8 +43,8 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
 }
 
 /**
- * The first property that structured clone finds in any reader of a table's memory. Structured clone rejects a symbol with this text.
- * Without the property, it would drop getters and copy whole chunks.
+ * A property of all objects that read a table's memory. Structured clone reads this property first, rejects it because it is a symbol, and
+ * shows this text. Without the property, structured clone would drop the getters and copy whole chunks.
  */
 export const cannotBeSent = Symbol("rows and columns cannot be sent: send the table, or what toObjects() makes");
 
@@ -62,15 +62,15 @@ export function gone(): ClearwayError {
 }
 
 /**
- * Returns the error for a read that found no value: the memory is gone or malformed.
+ * Returns the error for a read that found no value. The memory is then gone or malformed.
  *
- * Callers use this only if a typed array has no value at a required index. The fast path then pays for one comparison.
+ * Call this only if a typed array has no value at a required index. The fast path then costs only one comparison.
  */
 export function unreadable(buffer: ArrayBufferLike, what: string): ClearwayError {
   return buffer.byteLength === 0 ? gone() : malformed(what);
 }
 
-/** Formats a value for a message: short, and in one line. */
+/** Formats a value for a message, short and in one line. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === "bigint") return `${value}n`;

@@ -3,12 +3,13 @@ import { cannotBeSent } from "./refusal.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-// The position of a row. The first key is a string that a column name cannot be. Structured clone skips symbols and would turn a row into
-// `{}`. With a string key it reaches the vectors and rejects the row.
+// The keys of a row's two own properties: the chunk's vectors, and the row's position in the chunk. The first key is a string that no
+// column name can be. Structured clone skips symbols, so with a symbol it would turn a row into `{}`. With the string key, structured clone
+// reaches the vectors and rejects the row.
 export const inChunk = "clearway:row";
 export const atRow = Symbol("clearway.row.at");
 
-/** A row without its columns: the chunk's vectors and the position in the chunk. */
+/** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
 export interface RowView {
   [inChunk]: readonly Vector[];
   [atRow]: number;
@@ -17,10 +18,11 @@ export interface RowView {
 export type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 
 /**
- * Returns the class of the rows of a table with these columns. It has a getter per column, and `toJSON()` unless a column has that name.
+ * Returns the class of the rows of a table with these columns. The class has one getter per column. It also has `toJSON()`, unless a column
+ * has that name.
  *
- * A row stores no values, but reads the table's memory. One function literal makes all getters, but each getter is a separate function
- * with its own type feedback. Each getter handles only one class of vector, independent of other tables.
+ * A row stores no values but reads the table's memory. One function literal creates all getters, but each getter is a separate function
+ * with its own type feedback. Each getter therefore handles only one class of vector, whatever the other tables are.
  */
 export function rowClass(shapes: readonly Shape[]): RowClass {
   class Row implements RowView {
@@ -36,7 +38,7 @@ export function rowClass(shapes: readonly Shape[]): RowClass {
       return rowObject(shapes, this);
     }
   }
-  // `console.log` in Node uses this. Otherwise it would show an empty row.
+  // `console.log` in Node calls this. Without this method, a row would look empty.
   define(Symbol.for("nodejs.util.inspect.custom"), { value: (Row.prototype as Row).toJSON });
   shapes.forEach(({ name, nullable }, column) => {
     const get = nullable ? nullableGetter(column) : getter(column);
@@ -50,14 +52,14 @@ export function rowClass(shapes: readonly Shape[]): RowClass {
 }
 
 /**
- * Returns a class that gives each row its own column properties, which is slower.
+ * Returns a row class for tables with a column named `toJSON`. Each row has its columns as own properties, which is slower.
  *
- * It is for tables with a column named `toJSON`. That column hides the method, so `JSON.stringify` reads an object's own properties.
+ * The column hides the method `toJSON()`, so `JSON.stringify` reads a row's own properties.
  */
 function withOwnColumns(Row: RowClass, shapes: readonly Shape[]): RowClass {
   const getters = Object.getOwnPropertyDescriptors(Row.prototype as object) as PropertyDescriptorMap;
   const columns = Object.fromEntries(shapes.map(({ name }) => [name, getters[name]!]));
-  // JSON leaves symbols out.
+  // JSON omits properties whose value is a symbol.
   const refusal: PropertyDescriptor = { value: cannotBeSent, enumerable: true };
   const own = { "clearway:refusal": refusal, ...columns, [inChunk]: { enumerable: false } };
   return class extends Row {
@@ -83,7 +85,7 @@ function nullableGetter(column: number): (this: RowView) => unknown {
   };
 }
 
-/** Returns a row's values as a plain object, including nested rows. Bytes and lists stay views of the table's memory. */
+/** Returns a row's values as a plain object. Converts nested rows, too. Bytes and lists stay views of the table's memory. */
 export function rowObject(shapes: readonly Shape[], row: RowView): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   for (let at = 0; at < shapes.length; at++) {

@@ -6,14 +6,14 @@ import { atRow, inChunk, type RowClass } from "./row.js";
 /**
  * Iterates over rows with one cursor, the same object each time. Allocates nothing per row.
  *
- * `next()` returns the iterator itself as its result. Engines run this loop twice as fast as with a separate result object
+ * `next()` returns the iterator itself as the result. Engines run such a loop twice as fast as a loop with a separate result object
  * (spec/decisions/a-row-is-a-view-with-getters.md).
  */
 export class Scan<R> {
-  // The properties of an iterator result.
+  // `done` and `value` are the properties of an iterator result.
   done = false;
   value: Cursor | undefined;
-  // Not `#private`: reading a private field in each step made the loop twice as slow on Node 20.
+  // Not `#private`, because on Node 20 reading a private field in each step made the loop take twice as long.
   private readonly segments: readonly Segment[];
   private following = 0;
   private last = -1;
@@ -49,10 +49,10 @@ export class Scan<R> {
 }
 
 /**
- * Iterates over rows with one row object. The iterator moves it by the row's symbols.
+ * Iterates over rows with one row object, for tables that cannot have a cursor. An example is a table with a column named `$row`.
  *
- * It is for tables with a column named like a cursor's own property (`$row`). It is slower. It was not measured itself, but a
- * hand-written generator took 6 times as long per row as a scan on Node 20.
+ * Moves the row object by its keys `inChunk` and `atRow`. This is slower than {@link Scan}. The time was not measured, but a hand-written
+ * generator took 6 times as long per row as a scan on Node 20.
  */
 export function* rowScan<R>(segments: readonly Segment[], Row: RowClass): IterableIterator<R, undefined> {
   const view = new Row([], 0);

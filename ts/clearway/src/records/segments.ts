@@ -2,10 +2,10 @@
 import type { Chunk } from "./chunk.js";
 import type { Segment } from "./message.js";
 
-/** The runs of rows of a table, and the positions of rows in them. */
+/** The segments of a table, in order. Finds the position of a row in them. */
 export class Segments {
   readonly length: number;
-  /** The end of each run, as a row number of the table. */
+  /** The end of each segment, as a row number of the table. */
   readonly #ends: number[] = [];
 
   constructor(readonly list: readonly Segment[]) {
@@ -27,7 +27,7 @@ export class Segments {
     return { chunk, row: start + at - (this.#ends[index]! - rows) };
   }
 
-  /** Returns the runs of rows `from` up to `to`, both within the table. Copies nothing. */
+  /** Returns the segments for the rows from `from` up to `to`. Both must be within the table. Copies no rows. */
   cut(from: number, to: number): Segments {
     if (from >= to) return new Segments([]);
     const cut: Segment[] = [];
@@ -42,7 +42,7 @@ export class Segments {
     return new Segments(cut);
   }
 
-  // Returns the first run that ends beyond the row: O(log chunks).
+  // Returns the index of the first segment that ends beyond the row. Takes O(log chunks).
   #indexOf(row: number): number {
     let low = 0;
     let high = this.#ends.length - 1;

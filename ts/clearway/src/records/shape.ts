@@ -2,19 +2,19 @@
 import { ClearwayError } from "../error/clearway-error.js";
 import { invalid, malformed, shown } from "./refusal.js";
 
-/** Kinds whose values form a typed array. */
+/** Kinds of column whose values form a typed array. */
 export const numberKinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"] as const;
 export type NumberKind = (typeof numberKinds)[number];
 
 /** The kinds of a list's items. */
 export type ItemKind = NumberKind | "bool" | "text";
 
-/** Units of a timestamp, counted since 1970-01-01T00:00Z. */
+/** Units of a timestamp. Timestamps count from 1970-01-01T00:00Z. */
 export const units = ["s", "ms", "us", "ns"] as const;
 /** Unit of a timestamp: seconds, milliseconds, microseconds or nanoseconds. */
 export type TimeUnit = (typeof units)[number];
 
-/** A column as data. It crosses with a table, and other languages read it. */
+/** A column as data. A table's message contains shapes, and other languages read them. */
 export type Shape = { readonly name: string; readonly nullable: boolean } & KindShape;
 
 export type KindShape =
@@ -24,19 +24,19 @@ export type KindShape =
   | { readonly kind: "list"; readonly of: ItemKind }
   | { readonly kind: "struct"; readonly columns: readonly Shape[] };
 
-// No real table nests deeper. The limit prevents a hostile schema from exhausting the stack.
+// Maximum depth of nested structs. No real table is deeper. The limit prevents a hostile schema from exhausting the stack.
 const depthMax = 32;
-// Structured clone preserves shared lists, and nested structs can share theirs: 22 structs in 2,275 bytes had four million columns.
-// Columns and the letters of their names therefore count once for each occurrence in a row.
+// Maximum number of columns, and of letters in their names. Structured clone preserves shared lists, and nested structs can share their
+// lists: 22 structs in 2,275 bytes had four million columns. A column and its name therefore count once for each occurrence in a row.
 const columnsMax = 1 << 16;
 const lettersMax = 1 << 22;
 
-/** Counts columns. A struct's columns count once for each occurrence of the struct. */
+/** Counts columns. The columns of a struct count once for each occurrence of the struct. */
 export class Extent {
   #columns = 0;
   #letters = 0;
 
-  /** Adds columns at a depth. Returns the violated limit in words, or undefined. O(1). */
+  /** Adds columns at a depth. Returns a description of the limit that they exceed, or undefined. Takes O(1). */
   addColumns(count: number, depth: number): string | undefined {
     if (depth > depthMax) return `nested deeper than ${depthMax}`;
     this.#columns += count;
@@ -50,9 +50,9 @@ export class Extent {
 }
 
 /**
- * Reads a table's columns from data of unknown origin, as new plain objects. Throws `protocol`.
+ * Reads a table's columns from data of unknown origin and returns new plain objects. Throws `protocol`.
  *
- * Reads at most 65,536 columns, even if the lists are longer or shared.
+ * Reads at most 65,536 columns, even if the lists of columns are longer or shared.
  */
 export function readShapes(value: unknown, depth = 0, extent = new Extent()): Shape[] {
   if (!Array.isArray(value) || value.length === 0) throw malformed("it has no columns");
@@ -84,8 +84,8 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
   });
 }
 
-// On a plain object, setting `__proto__`, as toObjects() would do, changes the prototype. Names that begin with `clearway:` mark an
-// object's kind in messages.
+// Refuses two kinds of name. `toObjects()` sets a property per column, and setting `__proto__` changes the object's prototype. Names that
+// begin with `clearway:` mark the kind of an object in messages.
 function isRefused(name: string): boolean {
   return name === "__proto__" || name.startsWith("clearway:");
 }

@@ -12,39 +12,39 @@ import type { Segments } from "./segments.js";
 
 /** The rows to convert into objects. */
 export interface ObjectWindow {
-  /** The first row; default 0. */
+  /** The first row. Default: 0. */
   from?: number;
-  /** The row after the last one. Default: the table's length. */
+  /** The end of the window: the row after the last one. Default: the table's length. */
   to?: number;
-  /** The maximum number of objects; a larger window throws. Default: 10,000. */
+  /** The maximum number of objects. A larger window throws. Default: 10,000. */
   rowsMax?: number;
 }
 
-// 10,000 objects of two columns took 1 to 3 ms, less than a frame. A million objects took 137 ms at once. Slicing that work would not
-// save the frames, because collecting the objects also blocks the thread.
+// 10,000 objects of two columns took 1 to 3 ms, less than a frame. A million objects took 137 ms at once. Slicing that work would not keep
+// the frames, because collecting the objects as garbage also blocks the thread.
 const rowsMaxDefault = 10_000;
 
 /**
- * Rows in columns, in chunks. A table is immutable.
+ * Rows that are stored by column, in chunks. A table is immutable.
  *
- * A table crosses threads without decoding: as a task's result, as a stream value, or as an argument. `move(table)` moves an argument; a
- * bare table is copied. After a move the sender has none of the memory, and its reads throw `released`.
+ * A table crosses threads without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an argument.
+ * Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
  */
 export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
-  /** The message that crosses. The constructor makes it an own property, because structured clone reads only own properties. */
+  /** The table as a message. The constructor makes this an own property, because structured clone reads only own properties. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   readonly #segments: Segments;
 
-  /** Writers and transports make tables. See {@link RecordType}. */
+  /** Writers and transports create tables. See {@link RecordType}. */
   constructor(schema: R, segments: Segments) {
     this.#schema = schema;
     this.#segments = segments;
-    // Structured clone reads an object's own enumerable properties, so a table crosses without further code.
+    // Structured clone reads an object's own enumerable properties. This getter therefore makes a table cross without further code.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.toMessage() });
   }
 
-  /** The number of rows. It stays known after the memory is gone. */
+  /** The number of rows, even after the memory is gone. */
   get length(): number {
     return this.#segments.length;
   }
@@ -53,17 +53,15 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return this.#schema;
   }
 
-  /**
-   * The number of bytes of the table's chunks, or 0 after they are gone. A chunk counts whole, even if this table is only a slice of it.
-   */
+  /** The number of bytes of the table's chunks, or 0 after they are gone. A slice counts each of its chunks as a whole. */
   get byteLength(): number {
     return [...this.#chunks()].reduce((sum, { data }) => sum + data.byteLength, 0);
   }
 
   /**
-   * Returns a row, or `undefined` if there is no such row. As in `Array.at`, negative rows count from the end.
+   * Returns a row, or `undefined` if there is no such row. Negative rows count from the end, as in `Array.at`.
    *
-   * The row is a separate object. Reading one of its properties reads the table's memory.
+   * Each call returns a new object. Reading a property of the row reads the table's memory.
    */
   at(row: number): Row<R> | undefined {
     const place = this.#segments.find(row);
@@ -71,9 +69,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Iterates over the rows with one cursor, the same object each time. This is the fast way.
+   * Iterates over the rows with one cursor, the same object each time. A scan is faster than `for (const row of table)`.
    *
-   * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, because its rows stay valid.
+   * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
    */
   scan(): IterableIterator<Row<R>, undefined> {
     const { RowCursor, Row: RowType } = this.#schema;
@@ -82,10 +80,10 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Returns a cursor for each chunk: the fastest way to read row by row.
+   * Returns a cursor for each chunk. Cursors are the fastest way to read row by row.
    *
-   * The caller moves each cursor by row number in an inner loop. Rows count from each chunk's first row. Allocates one cursor per chunk,
-   * when the loop reaches the chunk.
+   * The caller moves each cursor by row number in an inner loop. Row numbers count from the cursor's first row. Allocates each cursor when
+   * the outer loop reaches its chunk.
    */
   *cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined> {
     let first = 0;
@@ -96,7 +94,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return undefined;
   }
 
-  /** Iterates over the rows. Each is a separate object that stays valid as long as the table. */
+  /** Iterates over the rows. Each row is a separate object that stays valid as long as the table. */
   *[Symbol.iterator](): IterableIterator<Row<R>, undefined> {
     const { Row: RowType } = this.#schema;
     for (const { chunk, start, rows } of this.#segments.list) {
@@ -116,9 +114,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Returns the rows `from` up to `to`, counted like `Array.slice`.
+   * Returns the rows from `from` up to `to`, counted as in `Array.slice`.
    *
-   * Copies nothing. The slice shares its chunks with this table, so moving or releasing one of them takes the memory of both.
+   * Copies nothing. The slice shares its chunks with this table. Moving or releasing one of the two takes the shared memory from both.
    */
   slice(from = 0, to = this.length): Table<R> {
     const inside = (at: number): number => {
@@ -151,9 +149,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Frees memory now, without waiting for garbage collection. Frees all chunks, or those that end at or before the row `before`.
+   * Frees memory now, without waiting for garbage collection. Frees all chunks, or only those that end at or before the row `before`.
    *
-   * Afterwards every row, view and slice of that memory throws `released` or is an empty array.
+   * Afterwards every row and slice of that memory throws `released`, and every array that views it is empty.
    */
   release(options: { before?: number } = {}): void {
     checkOptions(options, ["before"]);
@@ -167,7 +165,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Returns the table as a table of the package `apache-arrow`. Its vectors are views of this memory. Copies nothing.
+   * Returns the table as a table of the package `apache-arrow`. Copies nothing: its vectors are views of this table's memory.
    *
    * Throws `missing-package` if the package is not installed.
    */
@@ -176,13 +174,13 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return toArrow(this.#schema.shapes, this.#segments.list);
   }
 
-  /** Returns the message that crosses: plain data with its buffers, for your own transport. Copies nothing. Throws `released`. */
+  /** Returns the table as plain data with its buffers, for your own transport. Copies nothing. Throws `released`. */
   toMessage(): TableMessage {
     return {
       version: 1,
       columns: this.#schema.shapes,
       chunks: this.#segments.list.map(({ chunk, start, rows }) => {
-        // Throws here if the memory is gone, with the right error code.
+        // Throws here if the memory is gone, so that the error has the right code.
         if (chunk.data.byteLength === 0) throw gone();
         return { data: chunk.data, start, rows };
       }),

@@ -13,35 +13,35 @@ import { Table } from "./table.js";
 
 /** Options of a table's writer. */
 export interface WriterOptions {
-  /** The number of rows per chunk. The default is 65,536 in the first million rows, and 2^20 (about a million) after that. */
+  /** The number of rows per chunk. Default: 65,536 for the first million rows of a table, and 2^20 (about a million) after that. */
   rowsPerChunk?: number;
 }
 
 /** The names in {@link WriterOptions}. */
 export const writerOptions = ["rowsPerChunk"];
 
-// Chunks of 16 K to 256 K rows differed only by noise in the time until 1 M rows had arrived on the other side. The default is in the
-// middle (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large chunks: 100 M rows make
-// 111 chunks instead of 1526.
+// With chunks of 16 K to 256 K rows, the time until 1 M rows had arrived on the other side differed only by noise. The default is in the
+// middle of that range (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large chunks:
+// 100 M rows make 111 chunks instead of 1526.
 const rowsPerChunkDefault = 1 << 16;
 const rowsPerLargeChunk = 1 << 20;
 
-/** Size limits of chunks. @internal */
+/** Size limits of chunks, in bytes. @internal */
 export interface ChunkLimits {
-  /** The writer closes a chunk that exceeds this number of bytes. */
+  /** The writer closes a chunk that is larger than this. */
   readonly closedBytes: number;
-  /** The writer sums its columns after this number of bytes of texts, bytes and lists. */
+  /** The writer computes the chunk's size again when texts, bytes and lists have added this much. */
   readonly growthBytes: number;
-  /** The maximum number of bytes of one column. */
+  /** The maximum size of one column. */
   readonly dataBytes: number;
   /**
-   * The maximum number of bytes of all columns: the range of the directory's 32-bit offsets, minus room for the directory and the
+   * The maximum size of all columns together: the range of the directory's 32-bit offsets, minus room for the directory and the
    * padding.
    */
   readonly blockBytes: number;
 }
 
-// Far below 2^31, so that a chunk has room for the largest likely value.
+// The writer closes chunks far below 2^31 bytes, so that a chunk still has room for the largest likely value.
 const chunkLimits: ChunkLimits = {
   closedBytes: 1 << 28,
   growthBytes: 1 << 24,
@@ -49,17 +49,18 @@ const chunkLimits: ChunkLimits = {
   blockBytes: 2 ** 32 - 2 ** 26,
 };
 
-// Summing the columns for each row would cost as much as the row. Columns of fixed width are therefore summed after this number of rows.
+// The writer also computes the chunk's size after this number of rows, because columns of fixed width grow, too. Computing the size for
+// each row would cost as much as the row itself.
 const rowsBetweenSums = 256;
 
 /**
- * Collects rows and makes a table of them. A task may return or yield the writer itself; its caller gets the {@link Table}.
+ * Collects rows and makes a table of them. A task may return or yield the writer itself. The caller then gets the {@link Table}.
  *
- * Copies each row's values into columns, and each chunk once more into a block of its exact size.
+ * Copies each row's values into columns. When a chunk is full, copies its columns once more, into a block of the exact size.
  */
 export class TableWriter<R extends RecordType = RecordType> implements CrossesAs<Table<R>> {
   declare readonly [crossesAs]: Table<R>;
-  /** The message that crosses. The constructor makes it an own property, because structured clone reads only own properties. */
+  /** The table as a message. The constructor makes this an own property, because structured clone reads only own properties. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   #rowsPerChunk: number;
@@ -67,14 +68,14 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   readonly #segments: Segment[] = [];
   readonly #limits: ChunkLimits;
   readonly #growth: Growth;
-  // Undefined after the table is finished, which frees the scratch memory.
+  // Undefined after `finish`, which frees the scratch memory.
   #builder: RowsBuilder | undefined;
-  // The chunk's rows. Negative (~rows) while a row's values are read, because the row's getters may call this writer.
+  // The number of rows in the current chunk. The number is negative (~rows) during `push`, because a row's getters may call this writer.
   #rows = 0;
   #before = 0;
   #table: Table<R> | undefined;
 
-  /** {@link RecordType.table} makes writers. */
+  /** Applications use {@link RecordType.table} instead. */
   constructor(schema: R, options: WriterOptions = {}, limits = chunkLimits) {
     checkOptions(options, writerOptions);
     const { rowsPerChunk = rowsPerChunkDefault } = options;
@@ -87,11 +88,11 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     this.#limits = limits;
     this.#growth = new Growth(limits.dataBytes);
     this.#builder = new RowsBuilder("", schema.shapes, this.#growth);
-    // The same property as in a table. Posting the writer, or searching it for values to move, finishes it.
+    // A table has the same property. Posting the writer, or searching it for values to move, finishes the table.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.finish().toMessage() });
   }
 
-  /** The number of rows added. */
+  /** The number of rows that were added. */
   get length(): number {
     return this.#before + (this.#rows < 0 ? ~this.#rows : this.#rows);
   }
@@ -99,8 +100,8 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   /**
    * Adds a row. Ignores properties that are not columns.
    *
-   * Throws `invalid-argument` for a row that does not fit. The error names the column, the row and the value, and has `column` and `row`.
-   * The writer skips that row and stays usable.
+   * Throws `invalid-argument` for a row that does not fit. The error's message names the column, the row and the value. The error also has
+   * the properties `column` and `row`. The writer skips that row and stays usable.
    */
   push(row: WriteOf<FieldsOf<R>>): void {
     const rows = this.#rows;
@@ -113,23 +114,23 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
       const sum = rows % rowsBetweenSums === 0 || this.#growth.bytes > this.#limits.growthBytes;
       if (rows + 1 >= this.#rowsPerChunk || (sum && this.#isFull(builder))) this.#closeChunk(builder);
     } catch (reason) {
-      // This also handles a lack of memory for the chunk: the row is skipped, and the next row tries again.
+      // There may also be no memory for the chunk. Then the row is skipped, too, and the next row tries to close the chunk again.
       this.#rows = rows;
       builder.truncate(rows);
       throw reason instanceof BadValue ? badRow(reason, this.length) : reason;
     }
   }
 
-  /** Adds all rows. Stops at a row that does not fit and throws like `push`. The rows before it stay. */
+  /** Adds all rows. Stops at the first row that does not fit and throws the error of `push`. Earlier rows stay in the table. */
   pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void {
     if (typeof rows?.[Symbol.iterator] !== "function") throw invalid("rows", "iterable", rows);
     for (const row of rows) this.push(row);
   }
 
   /**
-   * Returns the table of all rows so far, the same one each time. Afterwards the writer takes no rows and has no scratch memory.
+   * Returns the table of all rows so far. Each call returns the same table. Afterwards the writer takes no rows and has no scratch memory.
    *
-   * Throws `invalid-argument` if a getter of a row calls this.
+   * Throws `invalid-argument` if a getter of a row calls this method during `push`.
    */
   finish(): Table<R> {
     if (this.#table !== undefined) return this.#table;
@@ -157,10 +158,10 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     return bytes > closedBytes;
   }
 
-  // Changes nothing until the chunk exists, because the chunk's allocation may fail.
+  // Changes nothing until the chunk exists, because the allocation of the chunk may fail.
   #closeChunk(builder: RowsBuilder): void {
     const { shapes } = this.#schema;
-    // The rows as a whole have no validity buffer, so the first buffer is left out.
+    // A table's rows are never null as a whole, so the first buffer, their validity, is left out.
     const chunk = new Chunk(pack(this.#rows, builder.buffers().slice(1)), shapes);
     this.#segments.push({ chunk, start: 0, rows: this.#rows });
     this.#before += this.#rows;

@@ -4,11 +4,11 @@ import { tagOf } from "../host/tag.js";
 import { isMap, isSet } from "./find-memory.js";
 
 /**
- * Rebuilds the containers of a value, with replacements for the views in `replaced`.
+ * Copies the containers of a value and replaces the views in `replaced`.
  *
- * Does not change the value itself, because the task may keep it. Like structured clone, it keeps only the own enumerable properties of
- * class instances. Other objects are returned unchanged. It follows cycles, and several references to one object stay references to one
- * object.
+ * Containers are maps, sets, arrays, plain objects and class instances. Like structured clone, the copy of a class instance has only the
+ * own enumerable properties. Does not change the original containers, because the task may keep them. Returns other objects unchanged.
+ * Handles cycles. Several references to one object stay references to one object.
  */
 export function compact(root: unknown, replaced: ReadonlyMap<object, object>): unknown {
   const done = new Map<object, unknown>(replaced);
@@ -42,7 +42,7 @@ export function compact(root: unknown, replaced: ReadonlyMap<object, object>): u
       });
       return copy;
     }
-    // An object with internal state (date, blob, key, port) has another string tag.
+    // An object with internal state (date, blob, key, port) has another string tag than "Object".
     if (tagOf(value) !== "Object") return value;
     const copy: Record<string, unknown> = {};
     done.set(value, copy);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The key under which an object carries a table as data (`clearway/records`). Structured clone keeps the key and drops the class. */
+/** The key under which an object holds a table as data (`clearway/records`). Structured clone keeps this key and drops the class. */
 export const brand = "clearway:records";
 
-/** Only for the compiler: the type of a value on the other side. */
+/** Exists only for the compiler. The key names the type of a value on the other side. */
 export declare const crossesAs: unique symbol;
 
 /** A value that arrives on the other side as another type. */

@@ -5,15 +5,15 @@ import { isBuffer, tagOf } from "../host/tag.js";
 
 /** The reason why memory was copied instead of moved. */
 export type CopyReason =
-  /** The memory is in an argument that was not under `move()`. */
+  /** The memory is in an argument without `move()`. */
   | "argument-not-moved"
   /** The memory is a view of a part of a larger buffer. Moving the buffer would also take memory outside of the view. */
   | "partial-view"
   /** The owner keeps the memory: WebAssembly memory, or Node's buffer pool. */
   | "not-transferable"
-  /** The memory has at most 512 bytes of a result. Copying it with other frames costs less than a message that moves it. */
+  /** A result has at most 512 bytes of memory. Copying them with other frames costs less than a message that moves the memory. */
   | "small"
-  /** The value has more nodes than the search visits. The search saw no memory beyond its limit, so the bytes count as 0. */
+  /** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
   | "search-limit";
 
 /** The result of {@link find}. */
@@ -26,13 +26,13 @@ export interface Found {
   copies: { reason: CopyReason; bytes: number }[];
   /** Whether the value may be too deep for the other side to read. `checkDepth` gives the exact answer. */
   deep: boolean;
-  /** Views of part of a larger buffer. A clone of such a view would include the whole buffer. */
+  /** Views of a part of a larger buffer. Structured clone of such a view would copy the whole buffer. */
   partial: ArrayBufferView[];
 }
 
 /**
- * The maximum number of nodes (properties, elements, entries) that a search visits. 10,000 nodes take under a millisecond
- * (`ts/clearway/bench/search.mjs`). Structured clone takes many times longer for a result of that size.
+ * The maximum number of nodes (properties, elements, entries) that a search visits. A search of 10,000 nodes takes under a millisecond
+ * (`ts/clearway/bench/search.mjs`). Structured clone of such a value takes many times longer.
  */
 export const searchLimit = 10_000;
 
@@ -45,7 +45,7 @@ export const searchLimit = 10_000;
 export function find(root: unknown, limit: number): Found {
   const found: Found = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
   if (root === null || typeof root !== "object") return found;
-  // The most common result by far is a view of a whole buffer. It needs no sets.
+  // By far the most common result is a view of a whole buffer. For such a view, the search allocates no sets.
   if (isView(root) && root.buffer instanceof ArrayBuffer && isWhole(root) && !isUntransferable(root.buffer)) {
     found.transfer.push(root.buffer);
     found.movedBytes = root.byteLength;
@@ -54,10 +54,10 @@ export function find(root: unknown, limit: number): Found {
   const transfer = new Set<object>();
   const partial = new Map<ArrayBuffer, ArrayBufferView[]>();
   const memory = new Set<object>();
-  // A set's iteration includes entries that the loop adds, so this set is also the work list.
+  // An iteration over a set includes the entries that its loop adds. This set is therefore also the work list.
   const nodes = new Set<object>([root]);
   let left = limit;
-  // The search goes level by level. If it meets every object only once, it knows the value's depth.
+  // The search visits the value level by level. If it meets every object only once, the number of levels is the value's depth.
   let met = 1;
   let opened = 0;
   let level = 0;
@@ -78,7 +78,7 @@ export function find(root: unknown, limit: number): Found {
       level++;
       levelEnd = nodes.size;
     }
-    // Nearly all nodes are plain. Reading their tags would take a quarter of the search.
+    // Nearly all nodes are plain objects or arrays. Reading their string tags would take a quarter of the search's time.
     const prototype = Object.getPrototypeOf(node);
     if (prototype === Object.prototype || prototype === Array.prototype) {
       if (left >= 0) add(Array.isArray(node) ? node : Object.values(node));
@@ -94,20 +94,20 @@ export function find(root: unknown, limit: number): Found {
       } else (isUntransferable(buffer) ? memory : transfer).add(buffer);
     } else if (tag === shared) memory.add(buffer);
     else if (isTransferable(node)) transfer.add(node);
-    // Beyond the limit, the search still visits known objects, but does not open their contents.
+    // Beyond the limit, the search still visits the objects that it has met, but not their contents.
     else if (tag === "Error") chained ||= typeof (node as Error).cause === "object";
     else if (left < 0 || closed.includes(tag)) continue;
     else if (isMap(node)) {
       for (const entry of node) if (!add(entry)) break;
     } else add(isSet(node) || Array.isArray(node) ? node : Object.values(node));
   }
-  // A value with at most `depthMax` objects cannot nest deeper than `depthMax`. If the search met an object twice, or did not visit all
-  // objects, the level does not bound the longest path. The value may then be too deep.
+  // A value with at most `depthMax` objects cannot be deeper than `depthMax`. If the search met an object twice, or did not visit all
+  // objects, the longest path may be longer than the number of levels. The value may then be too deep.
   found.deep = chained || left < 0 || (nodes.size > depthMax && (level > depthMax || met > nodes.size));
   for (const [buffer, views] of partial) {
     if (transfer.has(buffer)) continue;
     if (!isUntransferable(buffer) && showsAll(views, buffer)) {
-      // The buffer moves, and its views move with it.
+      // The views cover the whole buffer, so the buffer moves, and the views with it.
       transfer.add(buffer);
       continue;
     }
@@ -141,17 +141,17 @@ const shared = "SharedArrayBuffer";
 /** The tags of objects that cannot contain anything movable. */
 const closed = ["Error", "Date", "RegExp"];
 
-/** Returns whether the value is a Map: of any realm, or of a class of this realm with another tag. */
+/** Returns whether the value is a Map. Also finds maps of other realms, and subclass instances with another string tag. */
 export function isMap(value: unknown): value is Map<unknown, unknown> {
   return value instanceof Map || tagOf(value) === "Map";
 }
 
-/** Returns whether the value is a Set, like {@link isMap}. */
+/** Returns whether the value is a Set. See {@link isMap}. */
 export function isSet(value: unknown): value is Set<unknown> {
   return value instanceof Set || tagOf(value) === "Set";
 }
 
-// Returns whether the views together cover the whole buffer. They may overlap.
+// Returns whether the views together cover the whole buffer. The views may overlap.
 function showsAll(views: readonly ArrayBufferView[], buffer: ArrayBuffer): boolean {
   let end = 0;
   for (const view of [...views].sort((a, b) => a.byteOffset - b.byteOffset)) {

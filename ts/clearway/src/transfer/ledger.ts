@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CopyReason, Found } from "./find-memory.js";
 
-/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */
+/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always copied and never counted. */
 export interface LedgerSide {
   /** Bytes that changed owner without a copy. */
   movedBytes: number;
-  /** Bytes of shared memory in messages (counted for each message). */
+  /** Bytes of shared memory in messages. The same memory counts once per message. */
   sharedBytes: number;
   /** Bytes that were copied; `copies` gives the reasons. */
   copiedBytes: number;
   copies: Partial<Record<CopyReason, { count: number; bytes: number }>>;
 }
 
-/** Both directions: from the caller's thread to the workers, and back. */
+/** The memory that crossed in both directions: from the caller's thread to the workers, and back. */
 export interface Ledger {
   toWorkers: LedgerSide;
   fromWorkers: LedgerSide;
@@ -22,7 +22,7 @@ export function emptySide(): LedgerSide {
   return { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} };
 }
 
-/** Adds a value that crosses to one side of the ledger. */
+/** Adds the memory of a crossing value to one side of the ledger. */
 export function enter(side: LedgerSide, found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): void {
   side.movedBytes += found.movedBytes;
   side.sharedBytes += found.sharedBytes;
@@ -35,18 +35,18 @@ export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, c
   side.copiedBytes += bytes;
   entry.count += count;
   entry.bytes += bytes;
-  // The last entry of this reason was undone, so the reason disappears.
+  // Removes the reason when its last copy has been undone.
   if (entry.count === 0) delete side.copies[reason];
 }
 
-/** Returns the entry of one value. The caller merges it, or undoes it if the value did not cross. */
+/** Returns the entry for one value. The caller adds the entry with `merge`, and undoes it if the value does not cross. */
 export function entryOf(found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
   const side = emptySide();
   enter(side, found);
   return side;
 }
 
-/** Adds `from` to `into`. With `sign` -1, undoes an entry whose value did not cross. */
+/** Adds `from` to `into`. With `sign` -1, subtracts `from`, because its value did not cross. */
 export function merge(into: LedgerSide, from: LedgerSide, sign: 1 | -1 = 1): void {
   into.movedBytes += sign * from.movedBytes;
   into.sharedBytes += sign * from.sharedBytes;
@@ -59,7 +59,7 @@ export function isEmpty(side: LedgerSide): boolean {
   return side.movedBytes === 0 && side.sharedBytes === 0 && Object.keys(side.copies).length === 0;
 }
 
-/** Returns the side in the form for a message. Most entries have only moved bytes, and cloning a number is cheaper. */
+/** Returns the side as data for a message. Most sides have only moved bytes. Such a side becomes a number, which is cheaper to clone. */
 export function onWire(side: LedgerSide): number | LedgerSide {
   return side.sharedBytes === 0 && Object.keys(side.copies).length === 0 ? side.movedBytes : side;
 }

@@ -5,8 +5,8 @@ import { bufferBytes, find } from "./find-memory.js";
 declare const movedBrand: unique symbol;
 
 /**
- * A value under {@link move}. Clearway unwraps it only if it is itself an argument, a result or a yielded value. Inside another object
- * the call fails with `not-cloneable`. Otherwise the value would be copied unnoticed.
+ * A value that {@link move} has marked. Clearway unwraps it only if it is itself an argument, a result or a yielded value. If it is inside
+ * another object, the call fails with `not-cloneable`. Without this error, the value would be copied unnoticed.
  */
 export interface Moved<T> {
   readonly [movedBrand]: T;
@@ -18,7 +18,7 @@ const brand = Symbol.for("clearway.moved");
 export class MovedValue {
   readonly value: unknown;
   readonly transfer: readonly object[] | undefined;
-  // Structured clone rejects a function, and so rejects any Moved inside another object.
+  // Structured clone rejects functions. Because of this property, it rejects a MovedValue inside another object.
   readonly mustBeAnArgumentItself = (): void => {};
 
   constructor(value: unknown, transfer: readonly object[] | undefined) {
@@ -30,19 +30,19 @@ export class MovedValue {
     Object.defineProperty(MovedValue.prototype, brand, { value: true });
   }
 
-  // Two separately bundled entries contain `move`. With the brand, each entry accepts the values of the other.
+  // Two entries of the package are bundled separately, and both contain `move`. The brand lets each entry accept values of the other.
   static [Symbol.hasInstance](value: unknown): boolean {
     return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
   }
 }
 
 /**
- * Marks a value to be moved. The sender loses every buffer, port and stream in the value, at any depth. None of them is copied.
+ * Marks a value to be moved. The sender loses every buffer, port and stream in the value, at any depth. Clearway copies none of them.
  *
- * Throws `would-copy` if the value contains memory that cannot be moved.
+ * If the value contains memory that cannot be moved, the send fails with `would-copy`.
  *
- * With `transfer`, Clearway moves exactly those objects and skips the search. Use it for values with very many nodes, or to move a whole
- * buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
+ * With `transfer`, Clearway moves exactly these objects and does not search the value. Use `transfer` for values with very many nodes, or
+ * to move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
  */
 export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
   if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every((each) => Object(each) === each)))

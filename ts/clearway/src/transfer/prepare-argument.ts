@@ -4,7 +4,7 @@ import { enterCopy, type LedgerSide } from "./ledger.js";
 import { MovedValue, transferOf } from "./move.js";
 import { wouldCopy } from "./refusal.js";
 
-/** A value that is ready to leave. */
+/** A value that is ready to be posted. */
 export interface PreparedValue {
   value: unknown;
   /** The objects that move with the value. */
@@ -16,8 +16,10 @@ export interface PreparedValue {
 }
 
 /**
- * Prepares a value that leaves the caller. Memory under `move()` moves; all other memory is copied. Records both in `side`. Under
- * `strict`, throws `would-copy` and records nothing. The move and the copies happen later, when the value is posted.
+ * Prepares a value that leaves the caller. Memory under `move()` will move; all other memory will be copied. Records both in `side`. The
+ * move and the copies happen later, when the value is posted.
+ *
+ * If `strict` is true and memory would be copied, throws `would-copy` and records nothing.
  */
 export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): PreparedValue {
   if (value instanceof MovedValue) {

@@ -14,8 +14,8 @@ export interface Ready extends Found {
 /**
  * Prepares a task's result for posting.
  *
- * Moves a value under `move()`, or throws `would-copy`. For any other value, does a {@link search} of `limit` nodes. Throws
- * `not-cloneable` if the value is too deep to be read.
+ * For a value under `move()`, finds the objects to move, or throws `would-copy`. For any other value, calls {@link search} with `limit`.
+ * Throws `not-cloneable` if the value is too deep for the other side to read.
  */
 export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "partial"> {
   const ready =
@@ -27,7 +27,7 @@ export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "par
 }
 
 /**
- * Finds everything in a task's result that can be moved (see {@link find}).
+ * Finds everything in a task's result that can be moved (see {@link find}). Visits at most `limit` nodes.
  *
  * Copies only views of a part of a larger buffer, because the caller must not receive the rest of that buffer.
  */
@@ -39,7 +39,7 @@ export function search(value: unknown, limit = searchLimit): Ready {
   return { ...found, value: compact(value, replaced) };
 }
 
-// Structured clone of a partial view would copy the *whole* buffer. This function copies only the view's bytes.
+// Copies only the bytes of a partial view. Structured clone would copy the *whole* buffer.
 function compactView(view: ArrayBufferView): ArrayBufferView {
   const bytes = new Uint8Array(view.byteLength);
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));

@@ -9,7 +9,7 @@ export function notCloneable(what: string, reason: unknown): ClearwayError {
   return caused("not-cloneable", `${what} cannot cross a thread: ${messageOf(reason)}`, reason);
 }
 
-/** Returns the typed error for a result whose memory moved away with an earlier result. `what` names the task's result. */
+/** Returns the typed error for a result whose memory has moved away with an earlier result. `what` names the new result. */
 export function movedAway(what: string, reason: unknown): ClearwayError {
   const remedy = "Return a copy of what the task keeps: value.slice(), or move(value, [])";
   return caused("not-cloneable", `${what} holds memory that moved away with an earlier result. ${remedy}`, reason);

@@ -16,8 +16,8 @@ export function isTable(value: unknown): boolean {
 const same = (value: unknown): unknown => value;
 
 /**
- * Passes a received value to `use`. A table message first becomes a `Table`. The first table loads the code of tables, so the result for
- * a table is a promise.
+ * Passes a received value to `use` and returns the result. A table message first becomes a `Table`. The first table loads the code for
+ * tables, so the result for any table is a promise.
  */
 export function revive<T>(value: unknown, use: (value: unknown) => T): T | Promise<T>;
 export function revive(value: unknown): unknown;

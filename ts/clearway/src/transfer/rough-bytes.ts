@@ -6,8 +6,8 @@ import { isBuffer } from "../host/tag.js";
 const nodeBytes = 8;
 
 /**
- * Estimates the bytes that a copy of a value takes in memory: text, binary memory, and 8 bytes for each value inside. Stops once the sum
- * reaches `limit`. Throws if a getter in the value throws.
+ * Estimates the bytes that a copy of a value takes in memory. Counts texts, binary memory, and 8 bytes for each value inside. Stops at
+ * `limit` and returns at most `limit`. Throws if a getter in the value throws.
  */
 export function roughBytes(root: unknown, limit: number): number {
   let bytes = 0;

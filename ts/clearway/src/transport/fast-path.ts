@@ -3,19 +3,21 @@ import type { Endpoint } from "../host/host.js";
 import type { Op } from "./protocol.js";
 
 /**
- * A faster transport beside the port, for small frames. Both share one order: once a fast path is open, the frames that leave by port are
- * posted through it, too. The ring of shared memory implements it.
+ * A faster transport next to the port, for small frames. The ring in shared memory implements it.
+ *
+ * The fast path and the port deliver frames in one common order. Therefore, once a fast path is open, the sender also posts the frames
+ * for the port with the fast path's `post`.
  */
 export interface FastPath extends Endpoint {
-  /** Sends a small frame, copying it. Returns false when the frame has to go by port; then nothing has left. Never blocks. */
+  /** Copies a small frame and sends it. Never blocks. Returns false if the frame must go by port; then it has sent nothing. */
   send(op: Op, id: number, a: unknown, b: unknown): boolean;
-  /** Bytes of binary memory in the frame sent last. */
+  /** Bytes of binary memory in the last frame that was sent. */
   readonly binaryBytes: number;
-  /** Whether the other side sleeps and no message has woken it for the sent frames. */
+  /** Whether the other side sleeps and still needs a wake-up to read the sent frames. */
   readonly owesWake: boolean;
-  /** Wakes the other side if necessary, with one message for all sent frames. */
+  /** Wakes the other side if necessary. One message covers all sent frames. */
   wake(): void;
 }
 
-/** A chunk's `b`, if a ring's `send` is to write the bytes of binary memory in its value there. */
+/** A placeholder for slot `b` of a chunk. The ring's `send` writes the bytes of binary memory in the chunk's value there. */
 export const countBytes = Symbol.for("clearway.countBytes");

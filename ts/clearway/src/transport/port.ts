@@ -7,17 +7,18 @@ import type { Refused, Transport } from "./transport.js";
 
 interface Transfer {
   object: object;
-  /** Index of the frame that it belongs to. */
+  /** Index in the array of frames where this object's frame starts. */
   frame: number;
 }
 
 /**
- * Sends frames through the port: frames of one tick cross as one `postMessage`. Copies values and moves the named objects. Once there is
- * a ring, frames that it accepts leave through it at once. After the first frame that it does not accept, the rest of the tick goes by
- * port.
+ * Sends frames through the port. One `postMessage` carries all frames of one tick. Copies values and moves the objects in `transfer`.
+ *
+ * If there is a ring, a frame that the ring accepts leaves through it at once. After the first frame that the ring refuses, the remaining
+ * frames of the tick go by port.
  */
 export class PortTransport implements Transport {
-  /** The faster way for small frames. The other side must have opened it before the port's next message arrives there. */
+  /** The faster transport for small frames. The other side must open its end before it receives the port's next message. */
   ring: FastPath | undefined;
   readonly #endpoint: Endpoint;
   readonly #refused: Refused;
@@ -39,16 +40,19 @@ export class PortTransport implements Transport {
     this.#schedule();
   }
 
-  /** Posts a frame now, with all waiting frames, and never by the ring. The other side may be stopped at the mark of a lost message. */
+  /**
+   * Posts all waiting frames and this frame by port, now. Never uses the ring, because the other side may have stopped reading it at the
+   * mark of a lost message.
+   */
   post(op: Op, id: number, a?: unknown): void {
     this.#frames.push(op, id, a, undefined);
     this.flush();
   }
 
-  // Separate from `send`, where each call would create a context for these closures.
+  // A separate function, because its closures would make each call of `send` allocate a context.
   #take(transfer: readonly object[]): void {
-    // An object named twice in one message would reach both receivers. In separate messages the second one fails, as it should. And a
-    // refusal of one frame's memory must not cost another frame memory that was moved before it.
+    // Flushes first in two cases. If one message named an object twice, both receivers would get it; in a second message the post fails,
+    // as it should. And if the host refuses the memory of one frame, another frame must not lose memory that the host has already moved.
     if (
       this.#transfers.length > 0 &&
       (transfer.some((object) => this.#transfers.some((each) => each.object === object)) ||
@@ -60,9 +64,9 @@ export class PortTransport implements Transport {
     for (const object of transfer) this.#transfers.push({ object, frame });
   }
 
-  /** Sends a frame by the ring or not at all. Returns false when there is no ring, or the frame has to go by port. */
+  /** Sends a frame by the ring only. Returns false if there is no ring, or if the frame must go by port. */
   sendByRing(op: Op, id: number, a: unknown, b: unknown): boolean {
-    // Frames that wait for the port were sent before this one.
+    // The frames that wait for the port were sent earlier, so this frame must not overtake them.
     if (!this.ring || this.#frames.length > 0 || this.#apart || !this.ring.send(op, id, a, b)) return false;
     if (this.ring.owesWake) this.#schedule();
     return true;
@@ -89,13 +93,13 @@ export class PortTransport implements Transport {
       for (const { object } of transfers) refuseDetached(object);
       this.#post(frames, transfers.length === 0 ? none : transfers.map((each) => each.object));
     } catch (reason) {
-      // A frame sent from within a refusal must not overtake the frames still to be posted.
+      // `#refused` may send a frame. That frame must not overtake the frames that are still to be posted.
       this.#apart = true;
       try {
         this.#postApart(frames, transfers, reason);
       } finally {
         this.#apart = false;
-        // Perhaps no frame could be posted. The frames that left by ring still owe the other side its wake-up.
+        // If no frame could be posted, no message has woken the other side for the frames that left by ring.
         if (!this.#closed) this.ring?.wake();
       }
     }
@@ -111,8 +115,9 @@ export class PortTransport implements Transport {
     this.#transfers = [];
   }
 
-  // A throwing postMessage has moved nothing, so each frame can be tried alone and only the bad ones are refused. One exception: Chromium
-  // throws on WebAssembly memory after it has moved the objects before it in the list.
+  // Posts each frame in its own message, so that only the frames with a bad value are refused. That is possible because a `postMessage`
+  // that throws has moved nothing. One exception: Chromium throws on WebAssembly memory after it has moved the objects before that memory
+  // in the list.
   #postApart(frames: unknown[], transfers: Transfer[], first: unknown): void {
     for (let at = 0; at < frames.length; at += frameSlots) {
       const frame = frames.slice(at, at + frameSlots);
@@ -132,5 +137,5 @@ export class PortTransport implements Transport {
 
 const none: readonly object[] = [];
 
-// The reactions of a promise are microtasks. Node's `queueMicrotask` takes three times as long: 60 ns instead of 22 ns, once per tick.
+// A promise's reactions are microtasks. `queueMicrotask` of Node takes about three times as long (60 ns instead of 22 ns, once per tick).
 const now = Promise.resolve();

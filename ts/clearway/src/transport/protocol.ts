@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A message is one flat array of frames, with four slots per frame. Calls made in one tick thus cross as one message, and
-// structured clone copies one dense array instead of an object per call:
+// A message is one flat array of frames, with four slots per frame. One message carries all calls of one tick. Structured clone copies
+// one dense array instead of an object per call:
 //
 //   [ op, id, a, b,  op, id, a, b,  ... ]
 //
-// `id` is the call (or the input stream) that the frame belongs to. Contents of `a` and `b`:
+// `id` is the id of the frame's call or input stream. Contents of `a` and `b`:
 //
 //   caller to worker                          worker to caller
 //   Hello       -  settings     -             Ready       -  [name, kind, placement][]  -
@@ -22,20 +22,23 @@
 //   Abort       id WireError    -             Unreadable  -  -                -
 //   Mark    n (2)  -            -
 //   Ring        -  the SharedArrayBuffer      Ring (3)    -  -                -
-//   Roll (5)    -  -                          Roll        -  ids of all calls that are here
+//   Roll (5)    -  -                          Roll        -  ids of all open calls
 //                                             Broken (6)  -  -                -
 //
-// (1) before its Call, which may run as soon as it is read.
-// (2) first in a message, with a ring: the message's number since the ring began. 0 is no number: read the ring.
-// (3) the worker has loaded its end and can take a ring. Sent if the settings say that the caller offers one.
-// (4) before `Ready`: `a` is the task's name, without flags. A name that is no function is not run, and the caller sends the call again.
-// (5) a message was lost in one of the directions. A call sent before this that has no answer, and is not in the list, was in it.
-// (6) the ring was broken: nothing in it is valid any more.
-// (7) also from the worker, for an input stream; its Cancel has no reason.
-// (8) the value's cost, of the window by which the listener may be behind (`task/progress.ts`). If negative, the value could not cross, and
-//     `a` has the message of the error that replaces it.
+// (1) An Input comes before its Call, because the worker may run a call as soon as it has read the Call.
+// (2) With a ring, a Mark is the first frame of each message. `n` counts the messages since the ring was opened. A message with the number
+//     0 is not counted; it only makes the receiver read the ring.
+// (3) The worker has loaded its end and can take a ring. The worker sends this frame only if the settings offer a ring.
+// (4) In a call that is sent before `Ready`, `a` is the task's name, without flags. If no function task has that name, the worker
+//     ignores the call, and the caller sends it again.
+// (5) One side has noticed that a message was lost. The worker answers with the ids of all its open calls. If a call from before this frame
+//     has no answer and its id is not in the list, the lost message held the call or its answer.
+// (6) The ring was broken: nothing in it is valid from now on.
+// (7) The worker sends this frame, too, for an input stream. Its Cancel has no reason.
+// (8) The value's cost in units. A window limits the units that the listener has not read (`task/progress.ts`). If the cost is negative,
+//     the value could not cross, and `a` holds the message of the error that replaces it.
 
-/** Kinds of frame. The numbers are part of the wire: add at the end, never renumber. An enum, because bundlers inline it. */
+/** Kinds of frame. The numbers are part of the wire format: add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {
   Hello = 0,
   Call = 1,
@@ -65,16 +68,17 @@ export enum Op {
   Broken = 25,
 }
 
-/** Flags of a call, in the low bits of slot `a`. The bits above them hold the task's index. */
+/** Flags of a call, in the low bits of slot `a`. The bits above the flags hold the task's index. */
 export enum CallFlag {
   /**
-   * The worker sends `Started` before it runs the call, and flushes everything before it: the call may have to be killed. In a worker
-   * that runs several calls at once, every other call gets a `Started` too while such a call is open.
+   * The worker sends `Started` before it runs the call, and flushes all earlier frames. The pool may have to kill the worker.
+   *
+   * If a worker runs several calls at once, it sends `Started` for each of the other calls, too, while a guarded call is open.
    */
   guarded = 1,
-  /** Throw instead of copying memory. */
+  /** Fail with `would-copy` instead of copying binary memory. */
   strict = 2,
-  /** The caller listens to progress. */
+  /** The caller listens to the call's progress. */
   progress = 4,
 }
 
@@ -85,25 +89,25 @@ export interface HelloSettings {
   clearway: 1;
   concurrency: number;
   metrics: boolean;
-  /** Measure the heap after tasks and report it, because a limit depends on it. */
+  /** Whether the worker measures its heap after tasks and reports the bytes. A limit of the pool needs this figure. */
   reportHeap: boolean;
-  /** The pool offers a ring: the worker says when it can take one. */
+  /** Whether the pool offers a ring. If so, the worker sends `Ring` when it can take one. */
   ring: boolean;
-  /** Cells in which the caller writes the id of a cancelled call; absent without shared memory. */
+  /** Shared cells in which the caller writes the id of a cancelled call. Undefined without shared memory. */
   cancelCells: Int32Array | undefined;
-  /** Name of the lock whose release reports this worker's death. */
+  /** The name of a lock. The worker holds the lock; its release tells the pool that the worker has ended. */
   lifeline: string;
 }
 
-/** A stream from the caller: its id, and how far the caller may be ahead of the task. */
+/** A stream from the caller: its id, and the number of items and bytes by which the caller may be ahead of the task. */
 export type InputStream = [id: number, items: number, bytes: number];
 
-/** How a task answers: with one result, or with a stream. */
+/** Whether a task answers with one result or with a stream. */
 export type TaskKind = "function" | "stream";
 
 export const frameSlots = 4;
 
-/** Whether a message has the form of frames. Its contents are not yet checked. */
+/** Returns whether a message has the form of frames. Does not check the contents of the frames. */
 export function isFrames(message: unknown): message is unknown[] {
   return (
     Array.isArray(message) &&

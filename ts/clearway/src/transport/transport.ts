@@ -2,22 +2,22 @@
 import type { Op } from "./protocol.js";
 
 /**
- * Carries frames to the other side, in order. The suite in `test/transport` tests this contract with every carrier:
+ * Carries frames to the other side, in order. The suite in `test/transport` tests every implementation against this contract:
  *
  * - `send` takes a frame and returns at once; it never blocks. The frame leaves at the end of the tick, or earlier with `flush`.
- * - `transfer` is moved when the frame leaves. The caller must not use it after `send`.
- * - A frame that cannot be encoded does not affect the others. `refused` receives that frame and the reason; the sender keeps the objects
- *   that it would have moved.
+ * - The objects in `transfer` move when the frame leaves. The caller must not use them after `send`.
+ * - A frame that cannot be encoded does not affect the other frames. The transport passes that frame and the reason to `Refused`. The
+ *   sender keeps the frame's `transfer` objects.
  */
 export interface Transport {
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void;
-  /** Posts the frames sent so far, now. */
+  /** Posts all waiting frames now. */
   flush(): void;
-  /** Drops the frames that have not left. Nothing leaves after this, and no wake-up is sent for frames that have left. */
+  /** Drops all waiting frames, and all frames that `send` takes later. Sends no wake-up for the frames that have left. */
   close(): void;
 }
 
-/** Receives a frame that could not cross, with the objects it would have moved. */
+/** Receives a frame that could not cross, and the objects that the frame would have moved. */
 export type Refused = (
   op: Op,
   id: number,

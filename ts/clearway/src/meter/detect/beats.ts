@@ -5,21 +5,24 @@ import type { Found } from "./turns.js";
 /**
  * Finds stalls from a heartbeat that another thread sends, such as a worker's messages.
  *
- * It is for hosts that do not report the idle time of their event loop.
+ * The detector is for hosts that do not report the idle time of their event loop. A thread is held while it cannot handle events.
  *
  *     sent       d0      d1      d2      d3      d4      (on the sender, converted to this clock)
  *     answered   d0      d1                       .....   d2, d3 and d4 arrive in one burst at the end
  *                         |--?--|<---- stall ---->|
- *                               the stall began somewhere between d1's answer and d2's sending
+ *                               the stall began between the answer to d1 and the sending of d2
  *
- * A sender that woke late reports its lateness. The watched thread usually causes that lateness: a system with fewer free cores than
- * threads lets the running thread continue for some milliseconds. The detector therefore places the stall's start before the moment at
- * which the sender wanted to wake. Measured against 320 busy-waits of 10 and 50 ms in Chromium, on two shared cores, this estimate is off
- * by 0.3 ms (median; 90 of 100: 0.6). The midpoint between answer and sending, which is late by half the sleep, is off by 0.6 ms (2.2).
- * The stated error still covers the whole interval between the two beats.
+ * If the sender wakes late, its beat states how late. Usually the watched thread has caused the delay: a system with fewer free cores than
+ * threads lets the running thread continue for some milliseconds. The detector therefore estimates the stall's start as the midpoint
+ * between the last answer and the moment at which the sender wanted to wake. The stated error still covers the whole interval between the
+ * two beats.
  *
- * The fastest message so far converts the sender's clock to this clock. The fastest message's delay counts as transit time, and any
- * further delay counts as waiting. Another sender has another clock and needs another detector.
+ * This estimate was measured with 320 busy-waits of 10 and 50 ms in Chromium, on two shared cores. The estimate is off by 0.3 ms in the
+ * median, and by at most 0.6 ms in 90 of 100 cases. The midpoint between answer and sending is late by half the delay. That midpoint is off
+ * by 0.6 and 2.2 ms.
+ *
+ * The fastest message so far gives the conversion from the sender's clock to this clock. The detector counts the delay of that message as
+ * transit time, and any further delay as waiting. Each sender has its own clock and needs its own detector.
  */
 export class BeatDetector {
   #lastMs: number | undefined;
@@ -30,19 +33,20 @@ export class BeatDetector {
     private readonly fastest: FastestWay = new FastestWay(),
   ) {}
 
-  /** This clock minus the sender's, plus the fastest transit time between them. Infinite before the first beat. */
+  /** This clock minus the sender's clock, plus the fastest transit time between them, in ms. Infinite before the first beat. */
   get lagMinMs(): number {
     return this.fastest.ms;
   }
 
-  /** Discards the last beat, after a hidden page or at the start of a run. `atMs` is the last known answer, if there is one. */
+  /** Discards the last beat, after a hidden page or at the start of a run. `atMs` is the time of the last known answer, if any. */
   restart(atMs: number | undefined): void {
     this.#lastMs = atMs;
     this.#heldUntilMs = undefined;
   }
 
   /**
-   * Records that the thread was held until `atMs`. If the next beat was due before `atMs`, it shows how much longer the thread was held.
+   * Records that the thread was held until `atMs`. If the next beat was due before `atMs`, the time of that beat shows how much longer the
+   * thread was held.
    */
   held(atMs: number): void {
     this.#lastMs = atMs;
@@ -53,8 +57,8 @@ export class BeatDetector {
    * Takes a beat and returns the stall that it ended.
    *
    * The sender sent the beat at `sentMs` (its own clock), `heldMs` later than it wanted. This thread answered at `atMs`. If the sender
-   * was late enough to hide a stall, the method returns the known part of that stall. This part may be shorter than the floor; other
-   * evidence can extend it.
+   * was late enough to hide a stall, the method returns the known part of that stall. This part may be shorter than `floorMs`, because
+   * other evidence can extend it.
    */
   beat(sentMs: number, atMs: number, heldMs = 0): Found | undefined {
     this.fastest.take(atMs - sentMs);
@@ -66,8 +70,8 @@ export class BeatDetector {
     this.#heldUntilMs = undefined;
     const tooShort = atMs - lastMs < this.floorMs;
     if (dueMs <= lastMs) {
-      // This beat was sent before the last answer. Either both beats arrived in one burst, and their wait has been counted, or the thread
-      // was held again before it handled this beat. On a busy machine, messages take time.
+      // The sender sent this beat before the last answer. There are two possible reasons. Both beats arrived in one burst, and their wait
+      // is already counted. Or the thread was held again before it handled this beat. On a busy machine, messages take time.
       if (tooShort && !isKnown) return undefined;
       const errorMs = Math.min(atMs - lastMs, lastMs - dueMs);
       return { startMs: lastMs, endMs: atMs, earliestMs: lastMs, errorMs, unwokenMs: 0, goesOn: isKnown };
@@ -75,10 +79,10 @@ export class BeatDetector {
     if (tooShort) return undefined;
     const lateMs = atMs - dueMs;
     const unsureMs = dueMs - lastMs;
-    // If the sender wanted to wake before the last answer, then events after that answer did not delay the sender.
+    // If the sender wanted to wake before the last answer, no event after that answer caused the delay.
     const wantedMs = dueMs - heldMs > lastMs ? dueMs - heldMs : dueMs;
     const startMs = (lastMs + wantedMs) / 2;
-    // Without lateness there was no stall, even if the sender slept long.
+    // If the beat was hardly late, there was no stall, even if the sender slept long.
     if (lateMs > unsureMs / 4 && atMs - startMs >= this.floorMs) {
       const errorMs = Math.max(startMs - lastMs, dueMs - startMs);
       return { startMs, endMs: atMs, earliestMs: lastMs, errorMs, unwokenMs: 0 };
@@ -87,10 +91,7 @@ export class BeatDetector {
     return { startMs: dueMs, endMs: atMs, earliestMs: lastMs, errorMs: unsureMs, unwokenMs: 0 };
   }
 
-  /**
-   * Ends the run at `atMs` and returns the open stall. If no beat has arrived since the last one, the thread may not have answered since
-   * then.
-   */
+  /** Ends the run at `atMs`. If a beat is overdue, the thread may be held since the last beat; returns that time as a stall. */
   finish(atMs: number, periodMs: number): Found | undefined {
     const lastMs = this.#lastMs;
     if (lastMs === undefined) return undefined;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Tracks the fastest transit of a message between two threads: the smallest difference of the receiver's time and the sender's time.
- * Clocks drift, so an old minimum becomes stale. Only the last two windows count.
+ * Tracks the fastest transit of a message between two threads: the smallest difference between the receiver's time and the sender's time.
+ * Clocks drift, so an old minimum becomes stale. Only the minimums of the last two windows count. A window is a number of messages.
  */
 export class FastestWay {
   #olderMs = Number.POSITIVE_INFINITY;
   #taken = 0;
 
-  /** `lagMs` is a minimum that is already known. */
+  /** `lagMs` is a minimum that is known before the first message. */
   constructor(
     private lagMs = Number.POSITIVE_INFINITY,
     private readonly window = 5_000,
   ) {}
 
-  /** The smallest difference. Infinite before the first message. */
+  /** The smallest difference, in milliseconds. Infinite if none is known. */
   get ms(): number {
     return Math.min(this.lagMs, this.#olderMs);
   }

@@ -4,19 +4,19 @@
 export interface Found {
   readonly startMs: number;
   readonly endMs: number;
-  /** The lower bound of the stall's start. Any work since then may belong to the stall. */
+  /** The earliest possible start of the stall. Any work since then may belong to the stall. */
   readonly earliestMs: number;
   readonly errorMs: number;
-  /** The part of the stall in which the idle loop was not woken. */
+  /** The part of the stall in which the loop was idle and was not woken, in milliseconds. */
   readonly unwokenMs: number;
-  /** True if this continues the last stall found, which ended at `startMs`. */
+  /** Whether this continues the last stall that was found. That stall ended at `startMs`. */
   readonly goesOn?: boolean;
 }
 
 /**
  * The phase of the loop's turn in which a reading was taken:
- * - `check`: after the poll, by an immediate that never keeps the loop from sleeping. One per turn.
- * - `timer`: in the timers phase. No poll lies between this reading and the one before it.
+ * - `check`: an immediate took the reading after the poll. The immediate runs once per turn and never keeps the loop from sleeping.
+ * - `timer`: a timer took the reading. The loop has not polled since the previous reading.
  */
 export type Phase = "check" | "timer";
 
@@ -27,14 +27,14 @@ export type Phase = "check" | "timer";
  *      idle    |<-------------- stall ------------->|
  *              answered         C       T           can answer again
  *
- * A stall lasts from the moment when the loop leaves the poll to the moment when it enters the next poll. For an event that waits for the
- * next poll, all callbacks of one turn are one stall. Between two readings the loop was busy for (time - idle time), so the detector does
- * not estimate a stall's length.
+ * A stall lasts from the moment when the loop leaves the poll to the moment when it enters the next poll. An event that waits for the
+ * next poll waits for all callbacks of the turn, so they count as one stall. Between two readings the loop was busy for (time - idle
+ * time), so the detector does not estimate a stall's length.
  *
- * If a sleep began and ended between two readings, the readings do not show how much busy time was before the sleep. The uncertainty is
- * bounded: the loop sleeps at most until the next reading is due (`dueMs`), 1 ms after any work. The detector places all busy time after
- * the sleep. The length of a single run of work is then exact. If the work came before the sleep, its reported start is late by at most
- * the sleep.
+ * If a sleep began and ended between two readings, the readings do not show how much of the busy time came before the sleep. The
+ * uncertainty is bounded: the loop sleeps at most until the next reading is due (`dueMs`), which is 1 ms after any work. The detector
+ * places all busy time after the sleep. The length of a single run of work is then exact. If the work came before the sleep, the reported
+ * start is late by at most the length of the sleep.
  */
 export class TurnDetector {
   #atMs: number;
@@ -56,7 +56,7 @@ export class TurnDetector {
     this.#earliestMs = atMs;
   }
 
-  /** Sets the host time at which the next `timer` reading is due. Call it after each reading that schedules one. */
+  /** Sets the host time at which the next `timer` reading is due. Set this after each reading that schedules another one. */
   set dueMs(value: number) {
     this.#dueMs = value;
   }
@@ -68,7 +68,7 @@ export class TurnDetector {
     this.#open(atMs, atMs, 0, 0);
   }
 
-  /** Takes a reading. Returns the stall that the reading ended, if that stall reached the floor. */
+  /** Takes a reading. Returns the stall that the reading ended, if the stall is at least `floorMs` long. */
   read(phase: Phase, atMs: number, idleMs: number): Found | undefined {
     const gapMs = atMs - this.#atMs;
     const sleptMs = Math.min(gapMs, Math.max(0, idleMs - this.#idleMs));
@@ -76,14 +76,14 @@ export class TurnDetector {
     const beforeMs = this.#atMs;
     this.#atMs = atMs;
     this.#idleMs = idleMs;
-    // No poll since the last reading: the stall continues.
+    // The loop has not polled since the last reading, so the stall continues.
     if (phase === "timer" && sleptMs === 0) return undefined;
-    // Work before the sleep fits into the time that was left until the next reading was due.
+    // Any work before the sleep must fit into the time that was left until the next reading was due.
     const unsureMs = sleptMs === 0 ? 0 : Math.min(busyMs, Math.max(0, this.#dueMs - beforeMs - sleptMs));
     const closed = this.#close(beforeMs);
     const wokeMs = beforeMs + sleptMs;
     const unwokenMs = sleptMs > 0 ? wokeMs - this.#dueMs : 0;
-    // Timers have a granularity of 1 ms, so a wake that is late by less than the floor is normal.
+    // Timers have a granularity of 1 ms, so it is normal that the loop wakes late by less than `floorMs`.
     if (unwokenMs >= this.floorMs) this.#open(this.#dueMs, beforeMs, unsureMs, unwokenMs);
     else this.#open(atMs - busyMs, unsureMs > 0 ? beforeMs : atMs - busyMs, unsureMs, 0);
     return closed;

@@ -2,29 +2,29 @@
 
 /**
  * A beat: `[sent]`, or `[sent, due]` if the beater woke late and was due at `due`. Both are milliseconds on the beater's own clock.
- * Cloning an array of numbers costs less than cloning an object, 500 times per second.
+ * An array of numbers costs less to clone than an object. By default, the beater sends 500 beats per second.
  */
 export type BeatMessage = readonly [sentMs: number] | readonly [sentMs: number, dueMs: number];
 
 /**
- * Runs in the beater's thread and sends a beat every `periodMs`. The thread is otherwise idle, so a late beat points to the machine.
+ * Runs in the beater's thread and sends a beat every `periodMs`. The thread is otherwise idle, so a late beat shows that it got no core.
  *
- * The page's own timers are unsuitable. Chromium delays them by up to 8 ms to save wakes, just before the tasks that cause stalls. A
+ * The page's own timers are unsuitable. To save wake-ups, Chromium delays them by up to 8 ms just before the tasks that cause stalls. A
  * worker's timers are clamped to 4 ms, but `Atomics.wait` is not. A WebAssembly memory provides the shared memory without cross-origin
  * isolation.
  *
  * The function runs from its own source text in another thread, so it must not use anything from outside. Its inner functions are
- * methods: bundlers that keep names wrap other named functions in a helper, and that thread would not have the helper.
+ * methods, because bundlers that keep names wrap other named functions in a helper. That thread would not have the helper.
  */
 export function beater(scope: { postMessage(message: unknown): void }, periodMs: number): void {
-  // A wake that is later than this is not explained by the timer's rounding. An undisturbed wait of 1 ms took 1.06 to 1.15 ms.
+  // In milliseconds. The rounding of timers does not explain a longer delay. An undisturbed wait of 1 ms took 1.06 to 1.15 ms.
   const lateMs = 0.3;
   let dueMs = 0;
   const heart = {
     beat(): void {
       const sentMs = performance.now();
       const wantedMs = dueMs;
-      // Set first, so that any later loss of this thread's core makes the next beat late.
+      // Sets the next due time first. If this thread then loses its core, the next beat is late.
       dueMs = sentMs + waitMs;
       scope.postMessage(sentMs - wantedMs > lateMs ? [sentMs, wantedMs] : [sentMs]);
     },
@@ -35,7 +35,7 @@ export function beater(scope: { postMessage(message: unknown): void }, periodMs:
         Atomics.wait(cell, 0, 0, 0);
         return cell;
       } catch {
-        // This browser lacks shared memory or waiting. Timers send a less precise beat instead.
+        // This browser lacks shared memory or waiting. Timers send the beats instead, less precisely.
         return undefined;
       }
     },

@@ -2,34 +2,36 @@
 import { FastestWay } from "../detect/fastest-way.js";
 import { type BeatMessage, beater } from "./browser-beater.js";
 
-/** The number of first beats that establish the fastest transit time of a message. That time is the detector's zero. */
+/** The number of first beats from which the fastest transit time of a message is found. The detector uses that time as its zero. */
 const steadyBeats = 20;
 /**
- * The number of steps that wait for the first beat: 2 s in which this thread answers. A time in which the thread is held counts as one
- * step.
+ * The number of steps for which `Beats` waits for the first beat: 2 s if the thread can answer. A time in which the thread is held counts
+ * as one step.
  */
 const silentSteps = 20;
 const silentStepMs = 100;
 
 export interface BeatsEvents {
-  /** The first beats have arrived, so the fastest transit time is known. */
+  /** Called when the first beats have arrived, so that the fastest transit time is known. */
   steady(): void;
-  /** No beat arrived in 2 s, without an error: some content security policies block a worker this way. Beats may still arrive. */
+  /** Called if neither a beat nor an error arrives in 2 s. Some security policies block a worker this way. Beats may still arrive. */
   silent(): void;
-  /** The worker could not be started, or it ended. No more beats will arrive. */
+  /** Called if the worker cannot start, or has ended. No more beats will arrive. */
   failed(why: string): void;
   /**
-   * A steady beat was answered at `atMs` (this clock).
+   * Called when this thread has answered a beat after the first ones, at `atMs` (this clock).
    *
-   * The sender sent it at `sentMs` (its own clock) and had woken `heldMs` late.
+   * The sender sent the beat at `sentMs` (its own clock) and had woken `heldMs` late.
    */
   beat(sentMs: number, atMs: number, heldMs: number): void;
 }
 
-/** One worker that sends beats, started from a Blob URL. It has its own clock, so another worker's measurements do not apply. */
+/**
+ * A worker that sends beats, started from a Blob URL. Each worker has its own clock, so measurements of one worker do not apply to another.
+ */
 export class Beats {
   readonly fastest: FastestWay = new FastestWay();
-  /** Settles after the first beats, or when no beats will come. Never rejects. */
+  /** Settles when the first beats have arrived, or when no beats will come. Never rejects. */
   readonly ready: Promise<void>;
   #settle: () => void = () => {};
   #worker: Worker | undefined;
@@ -59,7 +61,7 @@ export class Beats {
       this.#worker = worker;
       worker.onmessage = ({ data: [sentMs, dueMs] }: MessageEvent<BeatMessage>) => {
         const atMs = performance.now();
-        // A late message of a stopped worker.
+        // The worker has been stopped, and this is a late message.
         if (this.#worker !== worker) return;
         if (++this.#received > steadyBeats) return events.beat(sentMs, atMs, dueMs === undefined ? 0 : sentMs - dueMs);
         this.fastest.take(atMs - sentMs);
@@ -88,9 +90,9 @@ export class Beats {
   }
 
   /**
-   * Waits for the first beat in steps.
+   * Waits for the first beat, in steps.
    *
-   * After the thread was held, the loop handles an expired timer before it handles the waiting messages.
+   * A single timer could expire while the thread is held. The loop would then handle that timer before the beats that wait.
    */
   #listen(steps: number): void {
     this.#silence = setTimeout(() => {

@@ -2,25 +2,31 @@
 import type { FastestWay } from "../detect/fastest-way.js";
 import { Beats } from "./browser-beats.js";
 
-/** The time for which an unused or too frequent heart continues. Starting one takes some 10 ms and disturbs the next measurement. */
+/**
+ * The time for which an unused or too frequent heart continues, in milliseconds. Starting a heart takes about 10 ms and disturbs the next
+ * measurement.
+ */
 const lingerMs = 3_000;
-/** The number of failed workers after which no further worker is started. A content security policy reports each failure. */
+/** After this number of failed workers, no further worker is started, because a content security policy reports each failure. */
 const failedMax = 3;
 
 export interface HeartListener {
-  /** The longest time between two beats that this listener accepts. */
+  /** The longest time between two beats that this listener accepts, in milliseconds. */
   readonly periodMs: number;
-  /** Reports that beats now come from a thread whose messages take `fastest`. With `undefined`, no beats come until the next call. */
+  /**
+   * Called when another thread starts to send the beats. `fastest` tracks the transit time of that thread's messages. With `undefined`, no
+   * beats come until the next call.
+   */
   beating(fastest: FastestWay | undefined): void;
   /** See `BeatsEvents.beat`. */
   beat(sentMs: number, atMs: number, heldMs: number): void;
 }
 
 /**
- * This thread's only source of beats, shared by all its observers.
+ * This thread's only source of beats, which all its observers share.
  *
- * It beats as often as the most demanding listener requires. Another frequency needs another worker. That worker takes over once its
- * beats are steady.
+ * The heart beats as often as the listener with the shortest period requires. Another period needs another worker. The new worker takes
+ * over when its beats are steady.
  */
 class Heart {
   readonly #listeners = new Set<HeartListener>();
@@ -35,12 +41,12 @@ class Heart {
     return this.#why;
   }
 
-  /** Time between two beats. */
+  /** Time between two beats, in milliseconds. 0 without a heart. */
   get periodMs(): number {
     return this.#beats?.periodMs ?? 0;
   }
 
-  /** Settles after the first beats, or when there can be none. Never rejects. */
+  /** Settles when the first beats have arrived, or when no beats will come. Never rejects. */
   get ready(): Promise<void> {
     return (this.#starting ?? this.#beats)?.ready ?? Promise.resolve();
   }

@@ -15,12 +15,12 @@ interface LoafEntry extends PerformanceEntry {
 
 export interface Timeline {
   readonly sources: readonly SourceState[];
-  /** Passes the browser's queued entries to the sink. */
+  /** Passes the entries that the browser has queued to the sink. */
   flush(): void;
   stop(): void;
 }
 
-/** Observes the browser's records of long tasks and long animation frames, if the browser keeps them. */
+/** Observes the browser's entries about long tasks and long animation frames, if the browser has them. */
 export function openTimeline(sink: Sink): Timeline {
   const sources: SourceState[] = [];
   const open: { observer: PerformanceObserver; take: (entries: PerformanceEntryList) => void }[] = [];

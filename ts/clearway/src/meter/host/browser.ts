@@ -13,17 +13,17 @@ export const kind: StallReport["host"] = inPage ? "browser" : "browser-worker";
 
 export const now = (): number => performance.now();
 
-/** Bounds the error of a stall's start to plus or minus 1 ms. docs/meter.md states its cost. */
+/** Default time between beats, in milliseconds. This time limits the error of a stall's start to 1 ms. docs/meter.md states the cost. */
 const beatMsDefault = 2;
-/** Bounds the error to plus or minus 0.5 ms, during a measurement. */
+/** Time between beats during a measurement, in milliseconds. This time limits the error of a stall's start to 0.5 ms. */
 const beatMsBrief = 1;
 /** The number of frames after which the display's rate is known. */
 const readyFrames = 5;
-/** A watcher that wakes later than this was held, by the machine or by the watched thread. */
+/** In milliseconds. If a watcher wakes later than this, the machine or the watched thread has delayed it. */
 const heldMsMin = 2.5;
-/** No scheduler delays a ready thread this long. The page and the watcher both slept, with the machine or in a frozen tab. */
+/** In ms. No scheduler delays a ready thread this long, so the page and the watcher both slept, with the machine or in a frozen tab. */
 const asleepMsMin = 10_000;
-/** The browser delivers entries about a frame after it has shown the frame. */
+/** In milliseconds. The browser delivers its entries about one frame after the frame that they describe. */
 const settleMs = 150;
 
 export function observe(options: ObserveOptions, sink: Sink): Observer {
@@ -33,7 +33,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   let hiddenSinceMs: number | undefined;
   let endedMs: number | undefined;
   let frames = 0;
-  /** Evaluates the heart's beats. `undefined` while the page's own timers beat instead. */
+  /** Evaluates the heart's beats. `undefined` while the page's own timers send the beats. */
   let detector: BeatDetector | undefined;
   let periodMs = 0;
 
@@ -41,14 +41,14 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     if (found) sink.found(found);
   };
   const timers = new TimerBeats(options.floorMs, now, report);
-  /** Evaluates the first beat after a run's end, which shows whether the thread was held at the end. */
+  /** Evaluates the first beat after the end of a run. This beat shows whether the thread was held at the end. */
   const finishAt = (found: Found | undefined): void => {
     const endMs = endedMs ?? now();
     endedMs = undefined;
-    // If the watcher itself had no core until after the end, only other evidence shows the stall's start.
+    // If the watcher had no core until after the end, only other evidence shows the stall's start.
     if (found && found.earliestMs < endMs) report({ ...found, startMs: Math.min(found.startMs, endMs), endMs });
   };
-  /** Reports the stall that is open at `atMs`. Missing beats count as a stall, even if the watcher caused them. */
+  /** Reports the stall that is open at `atMs`. If beats are missing, that counts as a stall, even if the watcher caused it. */
   const finish = (atMs: number): void => {
     if (detector) report(detector.finish(atMs, periodMs));
     else timers.finish(atMs);
@@ -96,7 +96,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     }
     return atMs;
   };
-  // Frozen pages and pages in the back/forward cache do not run, and not every browser reports them as hidden first.
+  // Pages that are frozen or in the back/forward cache do not run. Not every browser reports them as hidden first.
   const onVisibility = ({ type }: Pick<Event, "type">): void => {
     const away = document.visibilityState === "hidden" || type === "freeze" || type === "pagehide";
     const atMs = pass();
@@ -170,7 +170,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       const atMs = pass();
       if (hiddenSinceMs === undefined) {
         if (held) report(heldSince(beginMs, atMs));
-        // The caller settles next, and `settle` waits for the next beat.
+        // `settle`, which the caller calls next, waits for the next beat.
         else if (options.brief && detector) {
           endedMs = atMs;
           return atMs;
@@ -184,7 +184,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       let shown = 0;
       if (inPage && hiddenSinceMs === undefined) await untilFrames(() => shown++ >= 2, 250);
       await new Promise((resolve) => setTimeout(resolve, 30));
-      // No beat arrived in all that time, so the watcher has ended. The thread has answered since, so the stall's end is unknown.
+      // If no beat has arrived in this time, the watcher has ended. This thread has run since, so the stall's end is unknown.
       endedMs = undefined;
       timeline.flush();
     },
@@ -199,12 +199,12 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   };
 }
 
-/** Returns a stall with known edges. Its error is the clock's resolution, which is 0.1 ms in a page without isolation. */
+/** Returns a stall with known edges. The error is the clock's resolution: 0.1 ms in a page without cross-origin isolation. */
 function heldSince(startMs: number, endMs: number): Found {
   return { startMs, endMs, earliestMs: startMs, errorMs: 0.1, unwokenMs: 0 };
 }
 
-/** Checks at each frame until `enough` returns true, for at most `msMax`. The limit is for pages that show no frames. */
+/** Calls `enough` at each frame until it returns true, for at most `msMax`. The limit is for pages that show no frames. */
 function untilFrames(enough: () => boolean, msMax: number): Promise<void> {
   return new Promise((resolve) => {
     let over = false;

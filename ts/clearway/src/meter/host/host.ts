@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The exports of `#meter-host`, in `node.ts` and `browser.ts`: `kind`, `now()` (monotonic ms) and `observe(options, sink)`.
+// `node.ts` and `browser.ts` export what `#meter-host` contains: `kind`, `now()` (monotonic ms) and `observe(options, sink)`.
 import type { Found } from "../detect/turns.js";
 import type { SourceState } from "../report.js";
 import type { ScriptShare } from "../stall.js";
@@ -12,12 +12,12 @@ export interface Sink {
   /** Reports that the thread was ready to run in this interval, but the machine ran other threads. */
   queued(startMs: number, endMs: number): void;
   garbageCollected(startMs: number, endMs: number): void;
-  /** Reports that a single task held the thread. The edges are exact. */
+  /** Reports that a single task held the thread. The edges of the interval are exact. */
   task(startMs: number, endMs: number): void;
   script(startMs: number, endMs: number, script: ScriptShare): void;
   stack(atMs: number, frames: readonly string[]): void;
   hidden(startMs: number, endMs: number): void;
-  /** A frame of the display began. */
+  /** Reports that a frame of the display began. */
   frame(atMs: number): void;
 }
 
@@ -25,37 +25,40 @@ export interface ObserveOptions {
   readonly floorMs: number;
   readonly stacks: boolean;
   readonly beatMs?: number | undefined;
-  /** The observation is short, and the caller settles it after its end. It may cost more, measure more finely and report later. */
+  /**
+   * Whether the observation is short. The caller then calls `settle` after `end`. Such an observation may cost more, measure more
+   * precisely and report later.
+   */
   readonly brief?: boolean;
   /** Whether to count the display's real frames, if there are any. */
   readonly frames: boolean;
 }
 
-/** One running observation of the current thread. */
+/** One running observation of the current thread. A thread is held while it cannot handle events. */
 export interface Observer {
   /** Settles when every source runs or is known to be unavailable. Never rejects. Keeps the process alive until then. */
   ready(): Promise<void>;
-  /** The longest time that evidence about a moment needs to arrive. */
+  /** The maximum time until all evidence about a moment has arrived, in milliseconds. */
   readonly settleMs: number;
   sources(): SourceState[];
-  /** Reports the hidden time of the page until now, and returns the current time. */
+  /** Reports the page's hidden time up to now, and returns the current time. */
   pass(): number;
-  /** Begins a run at the returned time. Nothing before it counts. */
+  /** Begins a run at the returned time. Earlier observations do not count. */
   begin(): number;
   /**
-   * Records that the thread was held from `begin()` to the returned time.
+   * Records that the thread was held from `begin()` to the returned time. The run continues.
    *
-   * The caller knows that the thread did not return to its loop. The run continues.
+   * The caller must know that the thread did not return to its loop.
    */
   held(): number;
   /**
    * Ends the run at the returned time and reports the stall that was still open.
    *
-   * `held` means that the thread did not return to its loop since `begin()`, as the caller knows.
+   * With `held`, the caller states that the thread did not return to its loop after `begin()`.
    */
   end(held: boolean): number;
   /** Settles when the evidence about all earlier moments has arrived. Never rejects. */
   settle(): Promise<void>;
-  /** Stops all sources and keeps no data. */
+  /** Stops all sources and discards all data. */
   stop(): void;
 }

@@ -8,18 +8,18 @@ import { nodeWatcher } from "./node-watcher.js";
 
 const now = (): number => performance.now();
 
-/** Returns the loop's total sleep time, as libuv counts it, to the nanosecond. Unlike `eventLoopUtilization()`, it allocates nothing. */
+/** Returns how long the loop has slept. libuv counts it to the nanosecond. Unlike `eventLoopUtilization()`, this allocates nothing. */
 const slept = (): number => performance.nodeTiming.idleTime;
 
-/** Returns whether the loop reports its idle time. Deno and Bun run this host's code and do not report it. */
+/** Returns whether the loop reports its idle time. Deno and Bun run this file, too, and do not report it. */
 export const sleepIsTold = (): boolean => Number.isFinite(performance.nodeTiming?.idleTime) && !process.versions["bun"];
 
-/** The delay from work to the next reading. It bounds the uncertainty to the 1 ms of a timer. */
+/** The delay from work to the next reading, in milliseconds. No timer is faster, so the start of a stall is uncertain by up to 1 ms. */
 const soonMs = 1;
-/** Busy time below this is the meter's own (measured: 10 to 60 us per reading on a cold cache). */
+/** In milliseconds. Shorter busy times come from the meter itself (measured: 10 to 60 us per reading on a cold cache). */
 const workMs = 0.2;
 
-/** Observes this thread by its event loop's own idle clock, which gives exact stalls. */
+/** Observes this thread by the idle clock of its event loop, which gives exact stalls. */
 export function observeLoop(floorMs: number, beatMs: number, sink: Sink): ThreadObserver {
   const detector = new TurnDetector(floorMs, now(), slept());
   const queue = new RunQueue();
@@ -35,8 +35,8 @@ export function observeLoop(floorMs: number, beatMs: number, sink: Sink): Thread
   const read = (phase: "check" | "timer"): void => {
     const atMs = now();
     const sleptMs = slept();
-    // Read the run queue before reporting, because the thread's wait belongs to the stall that ends here. Also read it at each timer, so
-    // that waits older than one beat are not counted.
+    // Reads the run queue before reporting, because this thread's wait for a core belongs to the stall that ends here. Each timer reads it,
+    // too, so that a stall does not include waits that are older than one beat.
     const busyMs = atMs - lastMs - (sleptMs - lastSleptMs);
     if (busyMs >= floorMs || phase === "timer") {
       const waitedMs = queue.take();

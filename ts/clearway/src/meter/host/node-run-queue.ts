@@ -6,7 +6,7 @@ const space = 0x20;
 /**
  * Reads how long this thread was ready to run while the machine ran other threads.
  *
- * Linux counts this to the nanosecond (`schedstat`: time run, time waited, turns). A reading is a system call of 1 to 3 us and
+ * Linux counts this time to the nanosecond (`schedstat`: time run, time waited, turns). A reading is a system call of 1 to 3 us and
  * allocates nothing.
  */
 export class RunQueue {
@@ -19,7 +19,7 @@ export class RunQueue {
     this.#waitedMs = this.#read();
   }
 
-  /** Returns the milliseconds that the thread waited since the last call. Returns 0 if the system does not count them. */
+  /** Returns how long the thread has waited since the last call, in milliseconds. Returns 0 if the system does not count this. */
   take(): number {
     const before = this.#waitedMs;
     this.#waitedMs = this.#read();

@@ -5,14 +5,14 @@ import type { Observer, Sink } from "./host.js";
 import { nodeWatcher } from "./node-watcher.js";
 import { TimerBeats, timerFloorMs } from "./timer-beats.js";
 
-/** Finds the stalls of a thread by the means of its runtime. */
+/** Finds the stalls of a thread. Each runtime has its own implementation. */
 export interface ThreadObserver extends Pick<Observer, "begin" | "held" | "end" | "stop"> {
   readonly source: SourceState;
 }
 
 const now = (): number => performance.now();
 
-/** Observes this thread by its timers. It is for runtimes that do not report their loop's sleep time. */
+/** Observes this thread by its timers. Runtimes that do not report their loop's idle time use this. */
 export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
   let beginMs = now();
   const timers = new TimerBeats(floorMs, now, (found) => {

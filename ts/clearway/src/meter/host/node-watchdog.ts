@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Session } from "node:inspector";
 
-/** Start-up data of the watchdog's thread. */
+/** The data that the watchdog's thread receives at its start. */
 export interface WatchdogData {
   /**
-   * `[0]` is the time of the watched thread's last answer, in whole ms since `baseNs`. `[1]` is the number of observers that want its
+   * `[0]`: the time of the watched thread's last answer, in whole ms since `baseNs`. `[1]`: the number of observers that want the thread's
    * stacks.
    */
   readonly shared: Int32Array;
-  /** `process.hrtime` of the watched thread at its clock's 0. All threads share this clock. */
+  /** `process.hrtime` at the zero of the watched thread's clock, in nanoseconds. All threads share this clock. */
   readonly baseNs: bigint;
   readonly tickMs: number;
-  /** The time without an answer after which the stack is sampled. */
+  /** The time without an answer after which the watchdog samples the stack. */
   readonly sampleAfterMs: number;
   readonly sampleEveryMs: number;
   readonly samplesMax: number;
@@ -25,24 +25,24 @@ export type WatchdogMessage =
   | { readonly type: "noStacks"; readonly why: string };
 
 /**
- * Runs in the watchdog's thread. Except for a tick, the thread is idle, so a late tick points to the machine. It can observe the watched
- * thread while that thread cannot answer.
+ * Runs in the watchdog's thread. The thread does nothing but tick, so a late tick shows that it got no core. The watchdog can observe the
+ * watched thread while that thread cannot answer.
  *
- * The watchdog evaluates an expression through an inspector session. V8 runs the expression in the middle of running JavaScript (and of
- * `Atomics.wait`), on top of the held stack, so the expression's own stack trace shows that stack. The watchdog enables no debugger and
- * starts no profiler, because both would slow the watched app down. A long native call that does not return to JavaScript is sampled only
- * when it returns.
+ * To sample a stack, the watchdog evaluates an expression through an inspector session. V8 interrupts running JavaScript (and
+ * `Atomics.wait`) and runs the expression on top of the held stack. The expression's own stack trace therefore shows that stack. The
+ * watchdog enables no debugger and starts no profiler, because both would slow down the watched app. During a long native call that does
+ * not return to JavaScript, V8 delays the expression until the call returns.
  *
- * The session is open only while the thread is held, because the process would wait at its end for an open session.
+ * The session is open only while the thread is held. At its end, the process would wait for an open session.
  *
  * The function runs from its own source text in another thread, so it must not use anything from outside. Its inner functions are
- * methods: bundlers that keep names wrap other named functions in a helper, and that thread would not have the helper.
+ * methods, because bundlers that keep names wrap other named functions in a helper. That thread would not have the helper.
  */
 export function watchdog(requireModule: (name: string) => unknown): void {
   const threads = requireModule("node:worker_threads") as typeof import("node:worker_threads");
   const data = threads.workerData as WatchdogData;
   const port = threads.parentPort!;
-  // A tick is up to 1 ms late because of the timers' granularity, and slightly later on a busy but healthy machine.
+  // In milliseconds. A tick is up to 1 ms late because of the timers' granularity, and a little later on a busy but healthy machine.
   const heldMs = 2.5;
   const expression = `(() => { const limit = Error.stackTraceLimit, prepare = Error.prepareStackTrace;
     try { Error.stackTraceLimit = ${data.framesMax}; Error.prepareStackTrace = undefined; return new Error().stack; }
@@ -83,7 +83,7 @@ export function watchdog(requireModule: (name: string) => unknown): void {
       if (!session) return;
       asking = true;
       samples++;
-      // The interval grows, because the first samples usually explain a long stall.
+      // The interval between samples grows, because the first samples usually explain a long stall.
       nextSampleMs = atMs + data.sampleEveryMs * Math.max(1, samples >> 2);
       session.post("Runtime.evaluate", { expression, silent: true, returnByValue: true }, (error, answer) => {
         asking = false;

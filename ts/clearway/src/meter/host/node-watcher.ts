@@ -4,7 +4,7 @@ import type { SourceState } from "../report.js";
 import { appFrames } from "../stacks.js";
 import { type WatchdogData, type WatchdogMessage, watchdog } from "./node-watchdog.js";
 
-/** The time for which an unused watchdog continues. Starting one takes some 20 ms and disturbs the next measurement. */
+/** The time, in ms, for which an unused watchdog goes on. Starting one takes about 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
 
 export interface WatcherSink {
@@ -28,7 +28,7 @@ class NodeWatcher {
     return this.#sinks.size > 0;
   }
 
-  /** Adds a sink, and starts the watchdog unless one runs or has failed. The first sink determines the beat and the tick. */
+  /** Adds a sink. Starts the watchdog, unless one runs or has failed. The sink that starts it sets the beat and the tick. */
   use(sink: WatcherSink, beatMs: number, tickMs: number): void {
     clearTimeout(this.#linger);
     this.#sinks.add(sink);
@@ -36,7 +36,7 @@ class NodeWatcher {
     if (!this.#worker && this.#failed === undefined) this.#start(beatMs, tickMs);
   }
 
-  /** Settles when the watchdog runs or has failed. A pending call keeps the process alive until then. */
+  /** Settles when the watchdog runs or has failed. A pending call keeps the process alive. */
   async whenReady(): Promise<void> {
     if (this.#worker && !this.#running) this.#worker.ref();
     await this.#ready;
@@ -56,7 +56,7 @@ class NodeWatcher {
     this.#linger.unref();
   }
 
-  /** Records that the thread answered at `atMs`. This is only one atomic store, because every turn of the loop calls it. */
+  /** Records that the thread answered at `atMs`. Every turn of the loop calls this, so it is only one atomic store. */
   answered(atMs: number): void {
     Atomics.store(this.#shared, 0, atMs | 0);
   }
@@ -110,7 +110,7 @@ class NodeWatcher {
         worker.on("exit", (code) => {
           if (this.#worker === worker) fail(`the watcher thread ended with code ${code}`);
         });
-        // Placed after the listeners, because adding a listener references the worker again.
+        // After the listeners, because adding a listener references the worker again.
         worker.unref();
       } catch (error) {
         fail(`no watcher thread: ${error instanceof Error ? error.message : String(error)}`);

@@ -12,11 +12,12 @@ export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 export const now = (): number => performance.now();
 
 /**
- * The heartbeat of an idle loop. It shows the watchdog that the loop answers, and limits how far apart two runs of work can be and still
- * count as one. The loop's own clock measures the stalls, at any heartbeat. 10 ms cost 100 wakes per second.
+ * Default period of the heartbeats of an idle loop, in milliseconds. Each heartbeat shows the watchdog that the loop answers. The period
+ * also limits the gap at which two runs of work can count as one. The period does not affect how the loop's clock measures a stall. 10 ms
+ * cost 100 wake-ups per second.
  */
 const beatMsDefault = 10;
-/** The watcher's own tick. It determines the precision of delays by the machine. A lasting watch ticks half as often, to cost less. */
+/** Time between the watcher's ticks, in ms. A shorter time gives more precise delays by the machine, but costs more. */
 const tickMs = 10;
 const tickMsBrief = 5;
 export function observe(options: ObserveOptions, sink: Sink): Observer {
@@ -51,8 +52,8 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     begin: thread.begin,
     held: thread.held,
     end: thread.end,
-    // Waits one tick of the watcher, and then two turns of the loop. Once per turn, Node passes on the garbage collector's reports, and
-    // it calls the observer after earlier immediates. A late timer alone could run before both.
+    // Waits longer than one tick of the watcher, and then for two turns of the loop. Node passes on the garbage collector's reports once
+    // per turn, and calls the observer after earlier immediates. A timer alone could run before both.
     settle: () =>
       new Promise((resolve) => {
         setTimeout(() => setImmediate(() => setImmediate(resolve)), 15);

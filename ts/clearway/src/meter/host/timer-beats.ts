@@ -3,18 +3,19 @@ import { BeatDetector } from "../detect/beats.js";
 import { FastestWay } from "../detect/fastest-way.js";
 import type { Found } from "../detect/turns.js";
 
-/** Timers find every stall of at least this length. */
+/** Timers find every stall of at least this length, in milliseconds. */
 export const timerFloorMs = 20;
-/** Chromium delays a page's timers by up to 8 ms to save wakes, so a shorter period would add no information. */
+/** In milliseconds. To save wake-ups, Chromium delays a page's timers by up to 8 ms. A shorter period would add no information. */
 const periodMs = 8;
-/** The apparent length of a stall of 20 ms can be this short. The stall's start is known to plus or minus half a beat. */
+/** In milliseconds. A stall of `timerFloorMs` can seem this short, because its start is known to plus or minus half a period. */
 const foundFloorMs = timerFloorMs - periodMs / 2;
 
 /**
  * Detects stalls from the watched thread's own timers.
  *
- * They are imprecise, but available on every host. The meter uses them while no better source runs: before the first beats of the
- * watcher's thread, on hosts without such a thread, and on hosts whose loop does not report its idle time.
+ * The timers are imprecise, but available on every host. The meter uses them while no better source runs. In a browser, this is the case
+ * until the watcher's thread sends steady beats, and if that thread cannot start. In other hosts, this is the case if the event loop does
+ * not report its idle time.
  */
 export class TimerBeats {
   readonly #floorMs: number;
@@ -31,7 +32,7 @@ export class TimerBeats {
     this.#detector = this.#fresh();
   }
 
-  /** Starts to beat. The thread counts as answering now. Does nothing if it beats already. */
+  /** Starts the timers. The thread counts as answering now. Does nothing if the timers run already. */
   start(): void {
     if (this.#timer !== undefined) return;
     this.#detector = this.#fresh();

@@ -3,8 +3,8 @@
 /**
  * Returns the expected number of frames that stalls drop at `hz`.
  *
- * On average over all phases, a stall of length b covers b / P frame times. The last of those frames still appears, but late, so b / P -
- * 1 frames are lost.
+ * A frame takes P = 1000 / hz milliseconds. On average over all phases, a stall of length b covers b / P frames. The last of these frames
+ * still appears, but late, so b / P - 1 frames are dropped.
  */
 export function expectedDroppedFrames(lengthsMs: readonly number[], hz: number): number {
   const frameMs = 1000 / hz;
@@ -20,9 +20,10 @@ export interface CountedFrames {
 }
 
 /**
- * Counts the dropped frames, from the times between the shown frames.
+ * Counts the dropped frames, from the gaps between the shown frames.
  *
- * The median gap gives the display's own rate. That is right if most frames appear in time; otherwise the stalls show the problem.
+ * The median gap gives the display's rate, if most frames appear in time. If most frames are late, the list of stalls shows the
+ * problem.
  *
  * Returns `undefined` for fewer than 4 gaps, which are too few to find the display's rate.
  */

@@ -2,7 +2,8 @@
 import type { HitchVerdicts } from "../report.js";
 
 /**
- * Returns the hitch ratio: the milliseconds per second by which frames exceeded the frame time at `hz`, sum max(0, b - 1000/F) / T.
+ * Returns the hitch ratio: the time by which stalls exceed the frame time at `hz`, in milliseconds per second of the run. For stalls of
+ * length b, a rate F and a run of length T, this is the sum of max(0, b - 1000/F) / T.
  */
 export function hitchRatio(lengthsMs: readonly number[], durationMs: number, hz: number): number {
   if (durationMs <= 0) return 0;
@@ -13,7 +14,7 @@ export function hitchRatio(lengthsMs: readonly number[], durationMs: number, hz:
 }
 
 /**
- * Returns the two published readings of a hitch ratio. The strict limits are the 5 and 10 ms/s of Apple's Xcode Organizer and WWDC 2020
+ * Returns the two published ratings of a hitch ratio. The strict limits are the 5 and 10 ms/s of Apple's Xcode Organizer and WWDC 2020
  * session 10077. The lenient limits are the newer 10, 25 and 50 ms/s.
  */
 export function hitchVerdicts(msPerSecond: number): HitchVerdicts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** One round trip: sent and returned on the local clock, handled at `remoteMs` on the remote clock. */
+/** One round trip. The local clock gives the times of sending and return. The remote clock gives `remoteMs`, when the trip was handled. */
 export interface TimedTrip {
   readonly sentMs: number;
   readonly remoteMs: number;
@@ -8,18 +8,19 @@ export interface TimedTrip {
 }
 
 export interface ClockOffset {
-  /** The remote clock minus the local one. */
+  /** The remote clock minus the local clock. */
   readonly offsetMs: number;
   readonly errorMs: number;
 }
 
 /**
- * Returns the offset of the remote clock from the local one, and its error.
+ * Returns the offset of the remote clock from the local clock, and its error. Returns `undefined` without trips.
  *
- * A single trip shows only that the remote side handled it between sending and return. The offset lies between `remote - back` and
- * `remote - sent`. The midpoint is the usual estimate; its error is half the width, which is half the round trip. The offset must satisfy
- * all trips, so it lies in the intersection of their intervals. The intersection is at most as wide as the narrowest interval. It is
- * narrower if different trips were slow in different directions.
+ * A single trip shows only that the remote side handled it between sending and return. The offset therefore lies between `remote - back`
+ * and `remote - sent`. The usual estimate is the midpoint. The error is half the width of this interval, which is half the round trip.
+ *
+ * The offset must agree with all trips, so it lies in the intersection of their intervals. The intersection is at most as wide as the
+ * narrowest interval. The intersection is narrower if some trips were slow on the way there and others on the way back.
  *
  * An empty intersection means that the clocks drifted during the series. The offset then comes from the fastest trip alone.
  */

@@ -4,9 +4,9 @@
  * Returns the probability, 0 to 1, that an event waits longer than `overMs`.
  *
  * The event arrives at a random moment of the run. The result is exact, not sampled. An event waits longer than x if it arrives in a
- * stall, more than x before the stall's end. These arrivals make up sum max(0, b - x) of the run.
+ * stall, more than x before the stall's end. For stalls of length b, these moments last for the sum of max(0, b - x).
  *
- * Stalls below the meter's floor are not recorded, so an `overMs` under the floor gives a lower bound.
+ * The meter does not record stalls under its `floorMs`. For an `overMs` under `floorMs`, the result is therefore a lower bound.
  */
 export function waitProbability(lengthsMs: readonly number[], durationMs: number, overMs: number): number {
   if (durationMs <= 0) return 0;
@@ -16,10 +16,10 @@ export function waitProbability(lengthsMs: readonly number[], durationMs: number
 }
 
 /**
- * Returns the mean wait of an event that arrives at a random moment: sum of b^2 / 2T. The event meets stall b with probability b / T, and
- * then waits b / 2 on average.
+ * Returns the mean wait of an event that arrives at a random moment: the sum of b^2 / 2T. The event arrives in a stall of length b with
+ * probability b / T, and then waits b / 2 on average. T is the length of the run.
  *
- * Unrecorded stalls (all shorter than the floor) can add at most half the floor to the true figure.
+ * Stalls under the meter's `floorMs` are not recorded. These stalls add at most half of `floorMs` to the true mean.
  */
 export function lagMean(lengthsMs: readonly number[], durationMs: number): number {
   if (durationMs <= 0) return 0;

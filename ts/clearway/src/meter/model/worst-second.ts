@@ -8,11 +8,11 @@ export interface Span {
 }
 
 /**
- * Returns the second of the run with the most stalled time. O(n log n).
+ * Returns the second of the run with the most stalled time. Takes O(n log n).
  *
- * The result is exact over all positions, not only over whole seconds. As the window slides, its stalled time changes slope only if an
- * edge of the window meets an edge of a stall. The maximum therefore occurs with the window's start on a stall's start, or with its end
- * on a stall's end.
+ * The result is exact over all positions of the second, not only over whole seconds. Imagine that a window of one second slides over the
+ * run. The slope of its stalled time changes only when an edge of the window meets an edge of a stall. The maximum therefore occurs when
+ * the window starts at a stall's start or ends at a stall's end.
  *
  * `stalls` must be in order and must not overlap. The run is the time from `fromMs` to `untilMs`.
  */

@@ -11,12 +11,12 @@ export class Columns {
   /** `room` is the maximum number of bytes that may be copied. */
   constructor(private room: number) {}
 
-  // In apache-arrow, values and offsets begin with the first row, even if `offset` is not 0. Only bits count from `offset`.
+  // In apache-arrow, values and offsets begin at the first row, even if `offset` is not 0. Only bits count from `offset`.
   copy(shape: Shape, column: string, data: Data, rows: number): Uint8Array[] {
     const validity = validityOf(column, data, rows);
     if (validity.length > 0 && !shape.nullable) throw corrupt(column, "is not nullable and has nulls");
     const buffers = [validity, ...this.#values(shape, column, data, rows, validity)];
-    // A struct's columns have already subtracted their own bytes.
+    // The columns of a struct have already subtracted their own bytes.
     if (shape.kind !== "struct") for (const { length } of buffers) this.room -= length;
     if (this.room >= 0) return buffers;
     throw invalid(
@@ -70,21 +70,21 @@ export class Columns {
     const codes = new Int32Array(rows);
     for (let row = 0; row < rows; row++) {
       const code = isValid(validity, row) ? Number(values?.[row]) : 0;
-      // Indices have up to 64 bits. An index outside the dictionary fails only when it is read, because its row may belong to a null
-      // struct.
+      // Indices have up to 64 bits. An index that does not fit into 32 bits becomes -1. An index outside the dictionary fails only when it
+      // is read, because its row may belong to a null struct.
       codes[row] = code === (code | 0) ? code : -1;
     }
     return [memory(codes), offsets, bytes];
   }
 
-  // A dictionary may have several pieces: the first piece and later additions.
+  // Joins the pieces of a dictionary: the first piece and later additions.
   #dictionary(column: string, { dictionary, type }: Data): [Uint8Array, Uint8Array] {
     const pieces = (dictionary?.data ?? []).map((data) => {
       if (data.nullCount > 0) throw unsupported(column, "dictionaries with null in them", String(type));
       return bytesFrom(column, data, data.length, this.room);
     });
     const lengths = pieces.map(([offsets]) => offsets.byteLength / 4 - 1);
-    // At least one entry, because even the codes of null rows must be in the dictionary.
+    // The dictionary needs at least one entry, because even the codes of null rows must be in it.
     const offsets = new Int32Array(
       Math.max(
         1,
@@ -106,7 +106,7 @@ export class Columns {
 
 const msPerDay = 86_400_000n;
 
-/** Returns days from Arrow's Date32 or Date64. A Date64 counts milliseconds and holds whole days by definition. */
+/** Returns the days of a column of Arrow's Date32 or Date64. A Date64 counts milliseconds, and by definition holds whole days. */
 function daysOf(column: string, data: Data, rows: number, validity: Uint8Array): Int32Array {
   const values = data.values as Int32Array | BigInt64Array | undefined;
   checkLength(column, values, rows);
@@ -122,7 +122,7 @@ function daysOf(column: string, data: Data, rows: number, validity: Uint8Array):
   return days;
 }
 
-/** Estimates the bytes of a column's rows. Throws `protocol` if the column has fewer values than rows. */
+/** Estimates the size of a column's rows, in bytes. Throws `protocol` if the column has fewer values than rows. */
 export function weightOf(shape: Shape, column: string, data: Data, rows: number): number {
   switch (shape.kind) {
     case "bool":
@@ -139,7 +139,7 @@ export function weightOf(shape: Shape, column: string, data: Data, rows: number)
       const first = Number(data.valueOffsets[0]);
       const count = Number(data.valueOffsets[rows]) - first;
       const items = data.children[0];
-      // Copying detects corrupt offsets later.
+      // `copy` detects corrupt offsets later.
       if (shape.of !== "text" || !items || !(first >= 0 && count >= 0 && first + count <= items.length)) {
         return rows * 4 + (count > 0 ? count * 8 : 0);
       }

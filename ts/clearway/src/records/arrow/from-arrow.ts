@@ -10,13 +10,13 @@ import { loadArrow } from "./load.js";
 import { corrupt } from "./memory.js";
 import { shapesFrom } from "./types.js";
 
-// The size at which writers close chunks. Record batches of other writers may exceed a chunk's limit.
+// Maximum size of a chunk, in bytes, as in a table's writer. A record batch of another program may be larger than a chunk can be.
 const chunkBytes = 1 << 28;
 
 /**
  * Converts an Arrow table into a table message.
  *
- * Copies each buffer once into a chunk that the new table owns. A record batch becomes one chunk, or several chunks if it has more than
+ * Copies each buffer once, into a chunk that the new table owns. A record batch becomes one chunk, or several chunks if it has more than
  * 256 MiB. Decodes no values. Throws `invalid-argument` for content that tables do not support, and `protocol` for corrupt memory.
  */
 export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promise<Branded> {
@@ -39,7 +39,7 @@ export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promis
   return { [brand]: { version: 1, columns, chunks } };
 }
 
-/** Splits a record batch in halves until each piece fits into one chunk. */
+/** Splits a record batch into halves until each piece fits into `bytesMax` or has one row. */
 export function pieces(columns: readonly Shape[], batch: RecordBatch, bytesMax: number): RecordBatch[] {
   const rows = batch.numRows;
   if (rows === 0) return [];
@@ -58,7 +58,8 @@ export function childOf(data: Data, shape: Shape, at: number): Data {
   return child;
 }
 
-// Texts in views, dictionaries and columns may share memory, so the copy may be much larger than the source.
+// Texts in views, dictionaries and columns may share memory, so a copy may be much larger than the source. These constants limit the copy:
+// 64 times the source's bytes, but at least 256 MiB.
 const roomMin = 1 << 28;
 const roomPerByte = 64;
 

@@ -9,18 +9,18 @@ export function corrupt(column: string, what: string): ClearwayError {
   return malformed(`column ${shown(column)} of the Arrow table ${what}`);
 }
 
-/** Checks that a buffer is long enough for its rows. Callers use it before they allocate memory. Throws `protocol`. */
+/** Checks that a buffer is long enough for its rows. Call this before allocating memory for the rows. Throws `protocol`. */
 export function checkLength(column: string, values: { readonly length: number } | undefined, needed: number): void {
   const length = values?.length ?? 0;
   if (length < needed) throw corrupt(column, `has ${length} values where there should be ${needed}`);
 }
 
-/** Returns one bit per row: 1 for a value, 0 for null. The result is empty if no row is null. */
+/** Returns a bitmap with one bit per row: 1 for a value, 0 for null. The bitmap is empty if no row is null. */
 export function validityOf(column: string, data: Data, rows: number): Uint8Array {
   return data.nullCount === 0 ? noBytes : bitsOf(column, data.nullBitmap, data.offset, rows);
 }
 
-/** Copies bits, so that they start at bit 0 of byte 0. In apache-arrow only bits count from `offset`. */
+/** Copies bits so that they start at bit 0 of byte 0. In apache-arrow, only bits count from `offset`. */
 export function bitsOf(column: string, from: Uint8Array | undefined, start: number, count: number): Uint8Array {
   checkLength(column, from, Math.ceil((start + count) / 8));
   const first = start >> 3;
@@ -37,7 +37,7 @@ export function isValid(validity: Uint8Array, row: number): boolean {
   return validity.length === 0 || ((validity[row >> 3]! >> (row & 7)) & 1) === 1;
 }
 
-/** Returns the memory of the first elements of any typed array. Copies nothing. */
+/** Returns the memory of a typed array's first elements. Copies nothing. */
 export function firstOf(column: string, values: Int32Array | undefined, count: number): Uint8Array {
   checkLength(column, values, count);
   return memory((values ?? noBytes).subarray(0, count));

@@ -3,7 +3,7 @@ import type { Data } from "apache-arrow";
 import { invalid } from "../refusal.js";
 import { checkLength, corrupt, isValid, memory, validityOf } from "./memory.js";
 
-/** The rows of a column of texts, bytes or lists. `offsets` begin at 0. `first` and `last` are the range in Arrow's data. */
+/** The ranges of the rows of texts, bytes or lists. `offsets` begin at 0. All rows are between `first` and `last` of Arrow's data. */
 export interface Span {
   readonly offsets: Int32Array;
   readonly first: number;
@@ -12,7 +12,7 @@ export interface Span {
 
 const offsetMax = 0x7fff_ffff;
 
-/** Reads offsets of 32 or 64 bits. Throws `protocol` if they decrease or end beyond `size`. */
+/** Reads offsets of 32 or 64 bits. Throws `protocol` if the offsets decrease or end beyond `size`. */
 export function spanOf(column: string, data: Data, rows: number, size: number): Span {
   const from = data.valueOffsets as unknown as ArrayLike<number | bigint> | undefined;
   if (rows > 0) checkLength(column, from, rows + 1);
@@ -30,7 +30,7 @@ export function spanOf(column: string, data: Data, rows: number, size: number): 
   return { offsets, first, last: before };
 }
 
-/** Reads texts or bytes as offsets and data. `room` is the maximum number of bytes that may be copied. */
+/** Reads texts or bytes and returns offsets and data. `room` is the maximum number of bytes that may be copied. */
 export function bytesFrom(column: string, data: Data, rows: number, room: number): [Uint8Array, Uint8Array] {
   if (isView(data)) return viewsFrom(column, data, rows, room);
   const values = data.values as Uint8Array | undefined;
@@ -38,7 +38,7 @@ export function bytesFrom(column: string, data: Data, rows: number, room: number
   return [memory(offsets), values?.subarray(first, last) ?? new Uint8Array(0)];
 }
 
-/** Returns the total bytes of a column's texts without reading them: O(1), or O(rows) for views. */
+/** Returns the total bytes of a column's texts without reading them. Takes O(1), or O(rows) for views. */
 export function bytesIn(column: string, data: Data, rows: number): number {
   if (!isView(data)) {
     checkLength(column, data.valueOffsets, rows > 0 ? rows + 1 : 0);
@@ -50,12 +50,12 @@ export function bytesIn(column: string, data: Data, rows: number): number {
   return sum;
 }
 
-// A view has 16 bytes: the text's length, and either the text itself, or the text's first 4 bytes, a buffer's number and an offset in
-// that buffer.
+// An Arrow view has 16 bytes and starts with the text's length. A text of at most 12 bytes follows directly. For a longer text, the text's
+// first 4 bytes, the number of a buffer and an offset in that buffer follow.
 const viewBytes = 16;
 const inlineMax = 12;
 
-// Matches `Type.BinaryView` and `Type.Utf8View`, which older versions of the package do not export.
+// Returns whether the type is `Type.BinaryView` or `Type.Utf8View`. Older versions of the package do not export these names.
 function isView({ type }: Data): boolean {
   return (type.typeId as number) === 23 || (type.typeId as number) === 24;
 }

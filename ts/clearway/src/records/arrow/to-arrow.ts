@@ -11,10 +11,10 @@ import type { Bitmap, Vector } from "../vector/vector.js";
 import { type Arrow, loadArrow } from "./load.js";
 import { arrowFields, itemType } from "./types.js";
 
-// The package's types connect a column's type with its buffers only for types that are known at compile time.
+// The package's own types connect a column's type with its buffers only for types that are known at compile time.
 type Props = { type: DataType; length: number } & Record<string, unknown>;
 
-/** Builds an Arrow table over the same memory. Each run of rows becomes a record batch. Copies nothing: O(columns × chunks). */
+/** Builds an Arrow table over the same memory. Each segment becomes a record batch. Copies nothing. Takes O(columns × chunks). */
 export async function toArrow(shapes: readonly Shape[], segments: readonly Segment[]): Promise<Table> {
   const arrow = await loadArrow();
   const make = arrow.makeData as unknown as (props: Props) => Data;
@@ -41,7 +41,7 @@ function dataOf(
   length: number,
 ): Data {
   const nullBitmap = vector.validity?.bytes;
-  // Tables do not store null counts. The package counts nulls on demand.
+  // Tables do not store null counts. -1 makes the package count the nulls on demand.
   const base = { type, length, nullCount: nullBitmap ? -1 : 0, nullBitmap };
   const spansOf = ({ spans, data }: BytesVector): Data => make({ ...base, valueOffsets: spans.offsets, data });
   switch (shape.kind) {
@@ -72,7 +72,7 @@ function dataOf(
         return make({ ...base, valueOffsets: offsets, child });
       }
       const { items } = vector as ListVector;
-      // Checks the column's type, not the object's class, because this file is in a separate bundle with its own classes.
+      // Checks the column's type, not the object's class: this file is in a separate bundle, which has its own copies of the classes.
       const bits = shape.of === "bool";
       const child = make({
         type: itemType(arrow, shape.of),

@@ -4,7 +4,7 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { checkName, type ItemKind, type KindShape, type NumberKind, type Shape, units } from "../shape.js";
 import type { Arrow } from "./load.js";
 
-// Arrow's name for each kind of number.
+// Arrow's class name for each kind of number.
 const numbers = {
   i8: "Int8",
   i16: "Int16",
@@ -18,7 +18,7 @@ const numbers = {
   f64: "Float64",
 } as const;
 
-/** Converts columns to Arrow's fields. Call this once per table, because each dictionary type gets an identity. */
+/** Converts columns to Arrow's fields. Call this once per table, because each call gives the dictionary types new identities. */
 export function arrowFields(arrow: Arrow, shapes: readonly Shape[]): Field[] {
   return shapes.map((shape) => new arrow.Field(shape.name, arrowType(arrow, shape), shape.nullable));
 }
@@ -53,8 +53,8 @@ export function itemType(arrow: Arrow, kind: ItemKind): DataType {
 /**
  * Converts Arrow's fields to columns.
  *
- * Most Arrow writers declare every field nullable. If `wanted` has a column of the same name, that column decides whether nulls are
- * allowed. Throws `invalid-argument`, naming the column and its type, for a type that tables do not support.
+ * Most Arrow writers declare every field nullable. If `wanted` has a column of the same name, that column therefore decides whether nulls
+ * are allowed. Throws `invalid-argument` for a type that tables do not support. The error names the column and its type.
  */
 export function shapesFrom(arrow: Arrow, fields: readonly Field[], wanted?: readonly Shape[], path = ""): Shape[] {
   return fields.map((field) => {
@@ -88,7 +88,7 @@ function kindFrom(arrow: Arrow, column: string, type: DataType, wanted: readonly
   throw unsupported(column, `columns of Arrow's type ${type}`, String(type));
 }
 
-/** Returns whether the type is text with 32-bit or 64-bit offsets, or as views. */
+/** Returns whether the type is text, with 32-bit or 64-bit offsets or as views. */
 function isText({ DataType }: Arrow, type: DataType): boolean {
   return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View?.(type);
 }

@@ -2,7 +2,7 @@
 import { BadValue } from "../refusal.js";
 import { type Builder, firstRows, grown, noBytes } from "./builder.js";
 
-/** A growing sequence of bits, least significant first. */
+/** A growing sequence of bits, least significant bit of a byte first. */
 export class Bits {
   #bytes: Uint8Array = new Uint8Array(firstRows / 8);
   length = 0;
@@ -11,7 +11,7 @@ export class Bits {
     const at = this.length++;
     const byte = at >> 3;
     if (byte === this.#bytes.length) this.#bytes = grown(Uint8Array, this.#bytes, byte + 1);
-    // The first bit of a byte clears the byte, which may contain bits of an earlier chunk.
+    // The first bit of a byte clears the byte, because the byte may contain bits of an earlier chunk.
     const before = (at & 7) === 0 ? 0 : this.#bytes[byte]!;
     this.#bytes[byte] = bit ? before | (1 << (at & 7)) : before;
   }

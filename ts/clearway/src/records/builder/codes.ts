@@ -3,7 +3,7 @@ import { BadValue } from "../refusal.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 import { TextBuilder } from "./texts.js";
 
-/** Text as codes into a dictionary. Each chunk has a new dictionary. */
+/** Collects texts as codes into a dictionary. Each chunk has a new dictionary. */
 export class CodeBuilder implements Builder {
   readonly #codeOf = new Map<string, number>();
   readonly #texts: TextBuilder;
@@ -26,12 +26,12 @@ export class CodeBuilder implements Builder {
     this.#put(this.#codeOf.get(value) ?? this.#add(value));
   }
 
-  // A null row also has a code, but no reader uses it.
+  // A null row also has a code, but no reader of this library reads it.
   pushEmpty(): void {
     this.#put(0);
   }
 
-  // A text of a rejected row stays in the dictionary, which is harmless.
+  // The text of a rejected row stays in the dictionary, which is harmless.
   truncate(rows: number): void {
     this.#rows = Math.min(rows, this.#rows);
     if (rows > 0) return;
@@ -40,7 +40,7 @@ export class CodeBuilder implements Builder {
   }
 
   buffers(): Uint8Array[] {
-    // Code 0 needs an entry even if all rows of the chunk are null. Arrow's readers look the code up in the columns of a null struct.
+    // Code 0 needs an entry even if all rows of the chunk are null. Arrow's readers look up the code in the columns of a null struct.
     if (this.#rows > 0 && this.#codeOf.size === 0) this.#add("");
     const [, offsets, data] = this.#texts.buffers();
     return [noBytes, bytesOf(this.#codes, this.#rows), offsets!, data!];

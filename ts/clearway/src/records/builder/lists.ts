@@ -18,7 +18,7 @@ function itemsOf(of: ItemKind, column: string, growth: Growth): Items {
   return of === "bool" ? new BitBuilder(column) : numberBuilder(of, column);
 }
 
-/** Lists of numbers, booleans or texts: offsets, and one sequence with the items of all rows. */
+/** Collects lists of numbers, booleans or texts: offsets, and one sequence with the items of all rows. */
 export class ListBuilder implements Builder {
   readonly #items: Items;
   readonly #takes: string;
@@ -80,7 +80,7 @@ export class ListBuilder implements Builder {
     throw new BadValue(this.column, "of fewer than 2^31 items together with its chunk", `${length} items`, hint);
   }
 
-  // Ends a row after its last item, not at the list's length, because the list's getters may shorten the list.
+  // Ends a row after its last item. The list's length may be wrong, because the getters of the list may shorten it.
   #close(): void {
     const items = this.#items;
     const at = ++this.#rows;

@@ -2,7 +2,7 @@
 import { Bits } from "./bits.js";
 import { type Builder, noBytes } from "./builder.js";
 
-/** Wraps a builder for rows that may be null. Each column gets its own class, so that each class calls only one class of builder. */
+/** Wraps a builder for rows that may be null. Creates a class for each column, so that each class calls only one class of builder. */
 export function nullableBuilder(of: Builder): Builder {
   class NullableBuilder implements Builder {
     readonly #of: Builder;
@@ -32,7 +32,7 @@ export function nullableBuilder(of: Builder): Builder {
       this.#nulls++;
     }
 
-    // Truncating a null may leave the null count too high. The chunk then has an unnecessary bitmap.
+  // After truncating a null, the null count may be too high. The chunk then has an unnecessary bitmap.
     truncate(rows: number): void {
       this.#of.truncate(rows);
       this.#valid.truncate(rows);

@@ -20,17 +20,18 @@ const takes: Readonly<Record<NumberKind, string>> = {
 
 interface NumberBuilder extends Builder {
   readonly length: number;
-  /** Adds values of the right type, unchecked. */
+  /** Adds values without a check. The typed array must be of this builder's kind. */
   pushAll(values: Values): void;
 }
 
-// Floats need no check after the store, because f32 rounds by design. A stored value of every other kind must equal the given value.
+// The typed array, for the compiler: its elements are numbers or bigints, and `push` has checked the type of each value.
 type Plain = number[];
 
 /** Makes a separate class for each kind, for the same reason as `vector/numbers.ts`. */
 function makeClass(kind: NumberKind): new (column: string) => NumberBuilder {
   const Type = arrays[kind];
   const jsType = kind === "i64" || kind === "u64" ? "bigint" : "number";
+  // A stored value must equal the given value. Floats are not compared: f32 rounds by design, and f64 stores every number.
   const exact = kind !== "f32" && kind !== "f64";
   return class implements NumberBuilder {
     #values = new Type(firstRows) as unknown as Plain;

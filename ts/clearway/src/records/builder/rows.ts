@@ -12,7 +12,7 @@ import { DateBuilder, TimeBuilder } from "./times.js";
 
 type Put = (row: Record<string, unknown>) => void;
 
-/** Rows of several columns: a table's columns, or a struct's. */
+/** Collects rows with several columns: the rows of a table, or the values of a struct column. */
 export class RowsBuilder implements Builder {
   readonly #columns: readonly Builder[];
   readonly #put: Put;
@@ -50,8 +50,8 @@ export class RowsBuilder implements Builder {
 }
 
 /**
- * Returns a chain of functions, one per column. Each function calls the next one. A loop over the columns would call builders of every
- * class from one place in the code, which costs three times as much per row.
+ * Returns the first of a chain of functions. There is one function per column, and each calls the next one. A loop over the columns would
+ * call builders of every class from one place in the code, which costs three times as much per row.
  */
 function chain(shapes: readonly Shape[], columns: readonly Builder[]): Put {
   let put: Put | undefined;
@@ -75,7 +75,7 @@ function link(name: string, column: Builder, next: Put | undefined): Put {
 
 /**
  * Reads a property whose name every object inherits, such as `constructor`. The property counts only if the row itself has it, or if the
- * row's class has a getter.
+ * row's class has a getter for it.
  */
 function notInherited(row: Record<string, unknown>, name: string): unknown {
   for (let at: object | null = row; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {

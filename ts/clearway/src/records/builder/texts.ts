@@ -4,7 +4,7 @@ import { BadValue } from "../refusal.js";
 import { encodeUtf8 } from "../utf8.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 
-/** Offsets, and a growing array of bytes. Texts, bytes and dictionaries share this class. */
+/** Offsets, and a growing array with the bytes of all rows. The builders of texts, bytes and dictionaries use this class. */
 export class Runs {
   #offsets: Int32Array = new Int32Array(firstRows + 1);
   #data: Uint8Array = new Uint8Array(firstRows * 8);
@@ -17,7 +17,7 @@ export class Runs {
     return this.end + this.rows * 4;
   }
 
-  /** Makes room for `bytes` more bytes and returns the data. Throws `BadValue` if 32-bit offsets cannot hold the new end. */
+  /** Makes room for `bytes` more bytes and returns the array. Throws `BadValue` if the data would exceed its maximum size. */
   room(bytes: number, column: string, value: unknown): Uint8Array {
     const needed = this.end + bytes;
     if (needed > this.#data.length) {
@@ -33,7 +33,7 @@ export class Runs {
     return this.#data;
   }
 
-  /** Ends a row at `end`, the end of its bytes. */
+  /** Ends the current row. `end` is the end of the row's bytes. */
   close(end: number): void {
     const at = ++this.rows;
     if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);

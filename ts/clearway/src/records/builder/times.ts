@@ -10,7 +10,7 @@ const half = 0x1_0000_0000;
 
 const msPerDay = 86_400_000;
 
-/** Days as 32-bit numbers. */
+/** Collects days as 32-bit numbers. */
 export class DateBuilder implements Builder {
   readonly #days: ReturnType<typeof numberBuilder>;
 
@@ -45,7 +45,7 @@ export class DateBuilder implements Builder {
   }
 }
 
-/** Timestamps as 64-bit numbers, written as two halves. A bigint per row would be garbage for the collector. */
+/** Collects timestamps as 64-bit numbers, each written as two halves. A bigint per row would be garbage for the collector. */
 export class TimeBuilder implements Builder {
   #halves: Int32Array = new Int32Array(firstRows * 2);
   #rows = 0;
@@ -77,7 +77,7 @@ export class TimeBuilder implements Builder {
     return [noBytes, bytesOf(this.#halves, this.#rows * 2)];
   }
 
-  // A store into 32 bits keeps the low bits. This also holds for negative numbers and for numbers beyond 32 bits.
+  // A store into 32 bits keeps the low 32 bits. The low bits are also right for negative numbers and for numbers beyond 32 bits.
   #put(low: number, high: number): void {
     const at = this.#rows * 2;
     if (at === this.#halves.length) this.#halves = grown(Int32Array, this.#halves, at + 2);

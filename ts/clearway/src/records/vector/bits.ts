@@ -2,7 +2,7 @@
 import type { BitPart } from "../part.js";
 import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
-/** A vector of booleans, stored as one bit each. */
+/** A vector of booleans, stored in one bit each. */
 export class BitVector extends Unsendable implements Vector {
   constructor(
     readonly bits: Bitmap,

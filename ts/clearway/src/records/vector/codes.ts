@@ -4,7 +4,7 @@ import { malformed, unreadable } from "../refusal.js";
 import type { TextVector } from "./spans.js";
 import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
-/** A vector of texts, stored as codes into a dictionary. Each text is decoded once per chunk, at its first read. */
+/** A vector of texts, stored as codes into a dictionary. The first read of each text in a chunk decodes the text. */
 export class CodeVector extends Unsendable implements Vector {
   #decoded: (string | undefined)[] = [];
   readonly #entries: number;
@@ -45,7 +45,7 @@ export class CodeVector extends Unsendable implements Vector {
     if (!(code >= 0 && code < this.#entries)) {
       throw malformed(`code ${code} is not in its dictionary of ${this.#entries} texts`);
     }
-    // Allocated at full length: engines turn an array that grows with holes into a slow hash table.
+    // Allocates the array at full length, because engines turn an array that grows with holes into a slow hash table.
     if (this.#decoded.length === 0) this.#decoded = new Array(this.#entries);
     const text = this.texts.get(code);
     this.#decoded[code] = text;

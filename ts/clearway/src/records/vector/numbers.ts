@@ -23,7 +23,7 @@ interface ValuesType {
   readonly name: string;
 }
 
-/** The typed array for each kind of number. */
+/** The class of typed array for each kind of number. */
 export const arrays: Readonly<Record<NumberKind, ValuesType>> = {
   i8: Int8Array,
   i16: Int16Array,
@@ -40,8 +40,8 @@ export const arrays: Readonly<Record<NumberKind, ValuesType>> = {
 export type NumberVector = new (values: Values, validity: Bitmap | undefined) => Vector;
 
 /**
- * Makes a separate class for each kind of number. One class for all kinds would read ten kinds of array at one place in the code. Engines
- * make such a place slow for all kinds: a scan took 9 times as long (spec/decisions).
+ * Creates a separate class for each kind of number. If one class served all kinds, one place in the code would read ten kinds of array.
+ * Engines make such a place slow for all kinds: a scan took 9 times as long (spec/decisions).
  */
 function makeClass(): NumberVector {
   return class extends Unsendable implements Vector {

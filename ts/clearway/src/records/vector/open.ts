@@ -11,7 +11,7 @@ import { StructVector } from "./struct.js";
 import { TimeVector } from "./times.js";
 import { Bitmap, type Vector } from "./vector.js";
 
-/** Returns the number of rows in a chunk's header. O(1), because this runs for every chunk when a table arrives. Throws `protocol`. */
+/** Returns the number of rows from a chunk's header. Takes O(1), because it runs for every chunk that arrives. Throws `protocol`. */
 export function readHeader(data: ArrayBuffer, expected: number): number {
   if (data.byteLength < directoryAt) throw malformed(`a chunk of ${data.byteLength} bytes has no header`);
   const header = new DataView(data);
@@ -28,9 +28,9 @@ export function readHeader(data: ArrayBuffer, expected: number): number {
 }
 
 /**
- * Opens the columns of a chunk for reading. The header must have been read.
+ * Opens the columns of a chunk for reading. `readHeader` must have accepted the chunk.
  *
- * Checks that every buffer lies inside the chunk and is long enough for the rows: O(columns), for any number of rows. Copies nothing.
+ * Checks that every buffer lies inside the chunk and is long enough for the rows. Takes O(columns), for any number of rows. Copies nothing.
  * Throws `protocol`.
  */
 export function openChunk(data: ArrayBuffer, shapes: readonly Shape[], rows: number): Vector[] {
@@ -39,9 +39,9 @@ export function openChunk(data: ArrayBuffer, shapes: readonly Shape[], rows: num
 
 class Opening {
   #at = 0;
-  // The end of the previous buffer. Each buffer begins at or after this end, so two columns never read the same memory.
+  // The end of the previous buffer. Each buffer must begin at or after this end, so that two columns never read the same memory.
   #end: number;
-  // Whether readers may skip rows. They may inside a struct that has nulls.
+  // Whether readers may skip rows. They do so in the columns of a struct that has nulls.
   #hidden = false;
 
   constructor(
@@ -89,7 +89,7 @@ class Opening {
   }
 
   #list(of: ItemKind, spans: Spans, validity: Bitmap | undefined): Vector {
-    // The lists decide which texts are read, so readers may skip texts.
+    // Readers read only the texts that lists contain, so they may skip texts.
     if (of === "text") return new TextListVector(spans, this.#texts(), validity);
     return new ListVector(spans, of === "bool" ? new Bitmap(this.#bytes()) : this.#take(of), validity);
   }
@@ -128,7 +128,7 @@ class Opening {
     return offsets;
   }
 
-  // Takes the next buffer of the directory. With `count`, the result has only `count` elements.
+  // Takes the next buffer of the directory. With `count`, returns only `count` elements.
   #take(kind: keyof typeof arrays, count?: number): Values {
     const entry = directoryAt + this.#at++ * entryBytes;
     const offset = this.header.getUint32(entry, true);

@@ -6,12 +6,13 @@ import type { Values } from "./numbers.js";
 import { Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
- * The start and the end of each row's share of some data. Reads check the offsets. A check when the table arrives would take time in
- * proportion to the rows.
+ * The start and the end of each row's range in some data.
  *
- * A reader of all rows detects decreasing offsets, so all values together are no larger than the data. Readers may skip null rows, or
- * entries of a dictionary. In such columns the first read checks all offsets. Otherwise one megabyte could claim a hundred thousand texts
- * of half a megabyte each.
+ * Reads check the offsets. Checking them when the table arrives would take time in proportion to the rows.
+ *
+ * Offsets must not decrease, so that all values together are no larger than the data. A reader of all rows detects a decrease. A reader
+ * that skips null rows or entries of a dictionary may miss a decrease. In such columns the first read therefore checks all offsets. Without
+ * this check, one megabyte could claim a hundred thousand texts of half a megabyte each.
  */
 export class Spans {
   #unseen: boolean;
@@ -33,7 +34,7 @@ export class Spans {
     return start;
   }
 
-  /** Returns the row's end. Throws if it is before `start` or beyond `size`. */
+  /** Returns the end of a row's range. Throws if the end is before `start` or beyond `size`. */
   end(row: number, start: number, size: number): number {
     const end = this.offsets[row + 1];
     if (end === undefined) throw unreadable(this.offsets.buffer, "a column ends before its table does");
@@ -55,7 +56,7 @@ export class Spans {
   }
 }
 
-/** A vector of bytes of any length. A read returns a view. */
+/** A vector of byte sequences of any length. A read returns a view. */
 export class BytesVector extends Unsendable implements Vector {
   constructor(
     readonly spans: Spans,
@@ -91,7 +92,7 @@ export class TextVector extends BytesVector {
   }
 }
 
-/** A vector of lists of numbers or booleans. A read returns numbers as a view. */
+/** A vector of lists of numbers or booleans. For numbers, a read returns a view. For booleans, it returns a new array. */
 export class ListVector extends Unsendable implements Vector {
   readonly #size: number;
 

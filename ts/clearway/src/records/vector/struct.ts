@@ -3,7 +3,7 @@ import type { Part } from "../part.js";
 import type { RowClass } from "../row.js";
 import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
-/** A vector of structs: columns inside a column. A read returns a separate row object. */
+/** A vector of structs, which are columns inside a column. Each read returns a new row object. */
 export class StructVector extends Unsendable implements Vector {
   constructor(
     readonly columns: readonly Vector[],

@@ -4,8 +4,8 @@ import { unreadable } from "../refusal.js";
 import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
- * A vector of timestamps from seconds to microseconds, as numbers. A read combines two halves, because reading a 64-bit array allocates a
- * bigint.
+ * A vector of timestamps in seconds, milliseconds or microseconds. A read returns a number, made from two 32-bit halves, because reading
+ * a 64-bit array allocates a bigint.
  */
 export class TimeVector extends Unsendable implements Vector {
   readonly #halves: Int32Array;

@@ -2,21 +2,21 @@
 import type { Part } from "../part.js";
 import { cannotBeSent, unreadable } from "../refusal.js";
 
-/** One column of one chunk, for reads by row. Rows count from the chunk's first row. */
+/** One column of one chunk, for reading by row. Row numbers count from the chunk's first row. */
 export interface Vector {
   readonly validity: Bitmap | undefined;
-  /** Returns the value of a non-null row. Callers keep `row` inside the chunk. Throws if the memory is gone or malformed. */
+  /** Returns the value of a non-null row. `row` must be inside the chunk. Throws if the memory is gone or malformed. */
   get(row: number): unknown;
-  /** Returns a run of rows as raw memory. */
+  /** Returns consecutive rows as raw memory. */
   part(start: number, rows: number): Part;
 }
 
-/** Base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
+/** The base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
 export class Unsendable {
   readonly cannotBeSent = cannotBeSent;
 }
 
-/** Bits, least significant first. */
+/** A sequence of bits, least significant bit of a byte first. */
 export class Bitmap {
   constructor(readonly bytes: Uint8Array) {}
 
@@ -27,7 +27,7 @@ export class Bitmap {
   }
 }
 
-/** Returns the `isNull` function of a part. */
+/** Returns the `isNull` function of a part that begins at row `start`. */
 export function nullTest(validity: Bitmap | undefined, start: number): (row: number) => boolean {
   return validity === undefined ? () => false : (row) => !validity.get(start + row);
 }

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What wake-ups add to a wait that ended in sleep: one in each direction, 20 to 50 us each here. A wait that exceeded the longest spin by
-// no more than this might have ended awake.
+// In microseconds. The time that wake-ups add to a wait that ended in sleep: one wake-up in each direction, 20 to 50 us each (measured).
+// If a wait was longer than the longest spin by no more than this, a spin might have caught its answer.
 const wakeUs = 100;
-// How long spinning stays off after the scheduler has preempted it: another thread needs the core. A few time slices.
+// In milliseconds, a few time slices. After the scheduler has preempted a spin, another thread needs the core. Spinning then stays off
+// for this time.
 const distrustMs = 5;
-// Most answers that are slept through between two trials. A failed trial costs a full spin, three to ten times the time of an answer met
-// asleep on a shared core. At this rate, trials add at most a tenth.
+// The maximum number of soon answers between two trials. A failed trial costs a full spin. That is three to ten times the time of an
+// answer that wakes a sleeper on a shared core. At this rate, trials add at most a tenth to the time of the answers.
 const restMax = 127;
 
 /**
  * Decides how long to spin before sleeping, from the outcomes of earlier waits. Has no clock: the caller passes the time.
  *
- * The time is either the maximum or 0. It is the maximum after an answer arrived during a spin, and 0 after a spin without one. An answer
- * soon after going to sleep has two possible reasons: a longer spin would have met it, or the spin itself delayed the other side, because
- * both share a core. A trial tells which: the first one comes at once, and after each failed trial the next one follows 1, 3, 7 and more
- * such answers later.
+ * The spin time is either the maximum or 0. An answer during a spin sets it to the maximum. A spin without an answer sets it to 0.
+ *
+ * A soon answer is one that arrives soon after the thread has gone to sleep. There are two possible causes. Either a longer spin would have
+ * caught the answer, or the spin itself delayed the other side because both sides share a core. A trial, which is one more spin, finds
+ * the cause. The first soon answer starts a trial. After each failed trial, 1, 3, 7, ... up to 127 soon answers pass before the next one.
  */
 export class AdaptiveSpin {
   #us: number;
-  /** Soon answers since the last trial (`#slept`), and the number that must come before the next trial (`#rest`). */
+  /** `#slept`: soon answers since the last trial. `#rest`: soon answers that must pass before the next trial. */
   #slept = 0;
   #rest = 0;
   #distrustedUntilMs = 0;
@@ -28,18 +30,18 @@ export class AdaptiveSpin {
     this.#us = maxUs;
   }
 
-  /** Returns how long to spin from now on, in microseconds; 0 for not at all. */
+  /** Returns how long to spin at this time, in microseconds. 0 means not at all. */
   at(clockMs: number): number {
     return clockMs < this.#distrustedUntilMs ? 0 : this.#us;
   }
 
-  /** An answer arrived during a spin. */
+  /** Records that an answer arrived during a spin. */
   met(): void {
     this.#us = this.maxUs;
     this.#rest = 0;
   }
 
-  /** An answer woke the sleeper `waitedUs` after its wait had begun. */
+  /** Records that an answer woke the sleeping thread. `waitedUs` is the time since the wait began. */
   woken(waitedUs: number): void {
     if (!(waitedUs <= this.maxUs + wakeUs) || this.#us > 0 || this.#slept++ < this.#rest) return;
     this.#us = this.maxUs;
@@ -47,12 +49,12 @@ export class AdaptiveSpin {
     this.#rest = Math.min(2 * this.#rest + 1, restMax);
   }
 
-  /** No answer arrived in time. */
+  /** Records that no answer arrived during the spin. */
   gaveUp(): void {
     this.#us = 0;
   }
 
-  /** The clock jumped during a spin: the scheduler took the core away. */
+  /** Records that the clock jumped during a spin: the scheduler took the core away. */
   jumped(clockMs: number): void {
     this.#distrustedUntilMs = clockMs + distrustMs;
   }

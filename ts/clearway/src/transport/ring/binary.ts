@@ -2,7 +2,7 @@
 
 type ViewType = { new (buffer: ArrayBuffer): ArrayBufferView; prototype: object; BYTES_PER_ELEMENT?: number };
 
-/** Types of binary memory by their number on the wire: add at the end, never renumber. 0 is the buffer itself. */
+/** Types of binary memory. The index is the type's number on the wire: add at the end, never renumber. 0 is the buffer itself. */
 export const viewTypes: readonly (ViewType | undefined)[] = [
   undefined,
   DataView,
@@ -21,14 +21,16 @@ export const viewTypes: readonly (ViewType | undefined)[] = [
 
 const kinds = new Map<object, number>(viewTypes.map((type, kind) => [(type ?? ArrayBuffer).prototype, kind]));
 
-/** Returns the number of an object's type, by its prototype; undefined when the object is not plain binary memory of this realm. */
+/** Returns the type number for an object's prototype. Returns undefined if the object is not plain binary memory of this realm. */
 export function kindOf(prototype: object): number | undefined {
   return kinds.get(prototype);
 }
 
 /**
- * Returns the buffer of a value that covers all of it; a partial view is refused, because structured clone copies a whole buffer. Returns
- * undefined for partial views, for shared, resizable and detached memory, and for empty memory.
+ * Returns the buffer of a value that covers the whole buffer.
+ *
+ * Returns undefined for a view of a part of a buffer, because structured clone would copy the whole buffer. Also returns undefined for
+ * shared, resizable, detached and empty memory.
  */
 export function wholeBuffer(value: ArrayBuffer | ArrayBufferView): ArrayBuffer | undefined {
   const buffer = ArrayBuffer.isView(value) ? value.buffer : value;

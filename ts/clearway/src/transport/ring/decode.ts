@@ -4,30 +4,32 @@ import { viewTypes } from "./binary.js";
 import { depthMax, frameHeadWords, Tag } from "./layout.js";
 
 /**
- * Decodes frames from private memory, which may hold any bytes. Checks every length before it allocates. Any frame therefore gives a
- * value or the error `protocol`, and costs no more than its own length.
+ * Decodes frames from private memory. The memory may hold any bytes.
+ *
+ * Checks every length before it allocates. Decoding therefore returns a value or throws `protocol`, and it never allocates more than the
+ * frame's length justifies.
  */
 export class Decoder {
-  /** Bytes of binary memory in the frame so far. */
+  /** Bytes of binary memory decoded so far in this frame. */
   binaryBytes = 0;
   readonly #words: Int32Array;
   readonly #bytes: Uint8Array;
   readonly #units: Uint16Array;
   readonly #double = new Float64Array(1);
   readonly #halves = new Int32Array(this.#double.buffer);
-  /** Recently read keys, by a hash of their characters: messages repeat the same names. */
+  /** Recently decoded keys, indexed by a hash of their characters. Messages often repeat the same keys. */
   readonly #keys: (string | undefined)[] = new Array(256).fill(undefined);
   #at = 0;
   #end = 0;
 
-  /** Decodes from these words, whatever their origin. They must not change while a frame is decoded. */
+  /** Decodes from these words and does not trust them. No code may change the words while a frame is decoded. */
   constructor(words: Int32Array) {
     this.#words = words;
     this.#bytes = new Uint8Array(words.buffer);
     this.#units = new Uint16Array(words.buffer);
   }
 
-  /** Starts a frame of `count` words, which must all be present. Its two values follow. */
+  /** Starts to decode a frame of `count` words. The frame is at the start of the decoder's words. Call `value` twice after this. */
   open(count: number): void {
     this.binaryBytes = 0;
     this.#at = frameHeadWords;
@@ -39,7 +41,7 @@ export class Decoder {
     return this.#value(0);
   }
 
-  /** Throws when words of the frame are left. */
+  /** Throws if the frame has words that were not decoded. */
   close(): void {
     if (this.#at !== this.#end) throw broken("words left over", this.#end - this.#at);
   }
@@ -79,7 +81,7 @@ export class Decoder {
     }
   }
 
-  // Takes words or throws. No length allocates memory unless the frame really has that many words.
+  // Takes words and returns the index of the first. Throws if the frame has fewer words, so a false length never allocates memory.
   #need(words: number): number {
     const at = this.#at;
     if (words > this.#end - at) throw broken("words missing", words);
@@ -110,7 +112,7 @@ export class Decoder {
     for (let each = 0; each < length; each++) {
       const key = this.#key();
       const value = this.#value(depth);
-      // A plain `=` would run a setter that Object.prototype has, or that a page has added to it.
+      // A plain `=` would run a setter of Object.prototype, or one that a page has added there.
       if (key in object)
         Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
       else object[key] = value;
@@ -118,7 +120,7 @@ export class Decoder {
     return object;
   }
 
-  // A value has at least one word, so a count above the words that are left is false.
+  // Throws if a count or the depth is too large. Each value takes at least one word, so a count above the remaining words is false.
   #nested(words: number, depth: number): void {
     if (words > this.#end - this.#at) throw broken("words missing", words);
     if (depth > depthMax + 1) throw broken("depth", depth);

@@ -5,18 +5,24 @@ import { kindOf, wholeBuffer } from "./binary.js";
 import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Tag } from "./layout.js";
 
 /**
- * Encodes small frames into private memory. Encoded values arrive exactly as structured clone would deliver them. The encoder leaves all
- * other values to the port: an object that occurs twice, class instances, sparse arrays and arrays with named properties, dates, maps,
- * sets, errors, big integers, symbols, functions, views of a part of a buffer, shared and resizable memory, and everything above the
- * limits in `layout.ts`. It also leaves objects with accessors to the port: an accessor must run only once, and whether the rest fits is
- * known only later.
+ * Encodes small frames into private memory. The receiver gets exactly the values that structured clone would give it.
  *
- * Runs no code of the value's owner, with two exceptions that cannot be detected from outside. A proxy crosses as the object that it
- * presents, while structured clone would throw. An accessor among an array's elements runs again when the frame then goes by port.
- * Allocates keys and descriptors of objects, and nothing else.
+ * The encoder refuses all other values, and the sender then uses the port:
+ *
+ * - objects that occur twice, class instances, dates, maps, sets, errors and functions
+ * - arrays with holes or named properties
+ * - big integers and symbols
+ * - views of a part of a buffer, and shared or resizable memory
+ * - everything above the limits in `layout.ts`
+ * - objects with accessors: an accessor must run only once, but structured clone would run it again if the encoder later refused the frame
+ *
+ * Runs no application code, with two exceptions that it cannot detect. A proxy crosses as the object that it presents, while structured
+ * clone would throw. An accessor among an array's elements runs a second time if the frame then goes by port.
+ *
+ * Allocates only the keys and property descriptors of objects.
  */
 export class Encoder {
-  /** The frame. Words behind the count that `frame` returned belong to earlier frames. */
+  /** The encoded frame. `frame` returns the number of its words. The words after them belong to earlier frames. */
   readonly words = new Int32Array(frameWordsMax);
   /** Bytes of binary memory in the last frame. */
   binaryBytes = 0;
@@ -30,9 +36,9 @@ export class Encoder {
   #binary = false;
   #busy = false;
 
-  /** Encodes a frame. `binary` says whether memory may be copied. Returns the number of words, or 0 when the frame has to go by port. */
+  /** Encodes a frame. `binary` says whether it may copy memory. Returns the number of words, or 0 if the frame must go by port. */
   frame(op: Op, id: number, a: unknown, b: unknown, binary: boolean): number {
-    // A proxy's traps may send frames of their own. Those go by port.
+    // A proxy's traps may send frames while this frame is encoded. Those frames go by port.
     if (this.#busy) return 0;
     this.#busy = true;
     this.#at = frameHeadWords;
@@ -41,14 +47,14 @@ export class Encoder {
     this.#objects = 0;
     let fits: boolean;
     try {
-      // The arguments of a call are an array that Clearway created, without named properties or holes.
+      // Clearway creates the array of a call's arguments, so that array has no named properties or holes.
       fits =
         this.#value(a, 0) &&
         (op === Op.Call && Array.isArray(b)
           ? this.#elements(b, 0)
           : this.#value(b === countBytes ? this.binaryBytes : b, 0));
     } catch {
-      // A revoked proxy, or a getter that throws. The port reports the error to the right caller.
+      // A revoked proxy or a throwing getter. The frame goes by port, which reports the error to the right caller.
       fits = false;
     } finally {
       this.#busy = false;
@@ -61,7 +67,7 @@ export class Encoder {
     return count;
   }
 
-  /** Encodes a mark, which has only a head and a number. */
+  /** Encodes a mark: a head and a message number, without values. Returns the number of words. */
   mark(number: number): number {
     this.words[0] = (frameHeadWords << 8) | Op.Mark;
     this.words[1] = number;
@@ -147,7 +153,7 @@ export class Encoder {
     if (!this.#word(Tag.object | (keys.length << 8))) return false;
     for (const key of keys) {
       const property = Object.getOwnPropertyDescriptor(value, key);
-      // Accessors have no `writable`.
+      // The descriptor of an accessor has no `writable`.
       if (property?.writable === undefined || key === "__proto__") return false;
       if (!this.#text(key) || !this.#value(property.value, depth + 1)) return false;
     }
@@ -157,7 +163,7 @@ export class Encoder {
   #array(value: unknown[], depth: number): boolean {
     const { length } = value;
     if (length > frameWordsMax) return false;
-    // Indices come first and in order. With as many keys as elements and the last index at the end, all keys are indices.
+    // `Object.keys` lists indices first, in order. So if there are `length` keys and the last is `length - 1`, all keys are indices.
     const keys = Object.keys(value);
     if (keys.length !== length || (length > 0 && keys[length - 1] !== String(length - 1))) return false;
     return this.#elements(value, depth);
@@ -174,7 +180,7 @@ export class Encoder {
     const buffer = this.#binary ? wholeBuffer(value) : undefined;
     if (!buffer) return false;
     if (buffer !== value) {
-      // A buffer under two views would arrive as two.
+      // Two views of one buffer would arrive as two buffers.
       if (this.#seen.includes(buffer)) return false;
       this.#seen.push(buffer);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The shared memory of one worker: a header, then two rings. Words have 32 bits, little-endian. Every word that one side writes and the
-// other reads has 128 bytes to itself: two cache lines, because processors fetch lines in pairs. `spec/ring.md` describes the layout for
-// other languages; `spec/vectors/ring.json` tests every implementation.
+// The shared memory of one worker: a header, then two rings. Words have 32 bits, little-endian. Each tail, head and parked word has 128
+// bytes to itself. That is two cache lines, because processors fetch lines in pairs. `spec/ring.md` describes the layout for other
+// languages. `spec/vectors/ring.json` tests every implementation.
 //
 //   byte     0  +-----------------------------------+
-//               | magic | version | capacity | spin |  caller writes; `spin` at any time, the rest before all else
+//               | magic | version | capacity | spin |  caller writes: `spin` at any time, the rest before it sends the memory
 //          128  +-----------------------------------+
 //               | to worker: tail                   |  caller writes
 //          256  +-----------------------------------+
@@ -24,22 +24,22 @@
 //               | to caller: frames                 |  `capacity` bytes
 //               +-----------------------------------+
 //
-// Tail and head count words since the start and wrap at 2^32. A word's position is its count modulo the capacity in words.
+// Tail and head count words since the ring was opened and wrap at 2^32. A word's position is its count modulo the capacity in words.
 //
-// A frame:  | op, 8 bits; words in all, 24 bits | id | value a ... | value b ... |   a mark ends after its id
-// A value:  | tag, 8 bits; payload, 24 bits | words that follow, by tag |
+// A frame:  | op, 8 bits; length in words, 24 bits | id | value a ... | value b ... |   a mark has only the first two words
+// A value:  | tag, 8 bits; payload, 24 bits | more words, depending on the tag |
 
 export const headerBytes = 1024;
 export const magic = 0x52_4c_43_30;
 export const version = 1;
 
 /**
- * Bytes of one ring. A frame of a trivial call takes 20 bytes, so 64 KiB hold 3,200: three times the need of 1000 calls in flight. A
- * benchmark of 1000 calls in flight gains nothing from 256 KiB and loses a fifth with 16 KiB.
+ * Size of one ring, in bytes. A frame of a trivial call takes 20 bytes, so 64 KiB hold 3,200 frames. That is three times the need of 1000
+ * calls in flight. A benchmark of 1000 calls in flight gains nothing from 256 KiB and loses a fifth with 16 KiB.
  */
 export const capacityBytes = 64 * 1024;
 
-/** Index of a word. */
+/** Positions of the header's words, counted in words. */
 export const at = {
   magic: 0,
   version: 1,
@@ -49,41 +49,41 @@ export const at = {
   toCaller: { tail: 512 / 4, head: 640 / 4, parked: 768 / 4 },
 } as const;
 
-/** A frame's words before its values: one with its op and length, one with its id. */
+/** The number of words before a frame's values. The first word has the op and the length, the second has the id. */
 export const frameHeadWords = 2;
 
-/** Types of a value, in its first word. The numbers are part of the wire: add at the end, never renumber. */
+/** Types of a value, in the value's first word. The numbers are part of the wire format: add at the end, never renumber. */
 export enum Tag {
   undefined = 0,
   null = 1,
   false = 2,
   true = 3,
-  /** The payload is the number, signed. */
+  /** The payload is the signed integer. */
   small = 4,
-  /** One word follows. */
+  /** One word follows: the integer. */
   int32 = 5,
-  /** Two words follow, the lower half first. */
+  /** Two words follow: the lower half, then the upper half. */
   float64 = 6,
-  /** Payload: number of bytes that follow, one per character, padded to a word with zeros. */
+  /** Payload: number of characters. One byte per character follows, padded with zeros to a whole word. */
   latin1 = 7,
-  /** Payload: number of UTF-16 units that follow, padded to a word with zero. */
+  /** Payload: number of UTF-16 units. The units follow, padded with zeros to a whole word. */
   utf16 = 8,
-  /** Payload: number of values that follow. */
+  /** Payload: number of values. The values follow. */
   array = 9,
-  /** Payload: number of pairs of key (latin1 or utf16) and value that follow. */
+  /** Payload: number of properties. Pairs of key (latin1 or utf16) and value follow. */
   object = 10,
-  /** Payload: type number (8 bits) and size (16 bits) of the bytes that follow, padded to a word with zeros. */
+  /** Payload: type number (8 bits) and number of bytes (16 bits). The bytes follow, padded with zeros to a whole word. */
   binary = 11,
 }
 
-// Limits of frames in the ring. Larger ones go by port, which costs them a wake-up of 20 to 50 us and a structured clone. Both sides
-// enforce these limits, so that a frame of the other side cannot make this one allocate or recurse further.
+// Limits of frames in the ring. A larger frame goes by port, which costs a wake-up of 20 to 50 us and a structured clone. Both sides
+// enforce these limits. A frame therefore cannot make its receiver allocate or recurse beyond them.
 
-/** Words of one frame: 4 KiB. Encoding or decoding that much takes a few microseconds of the thread that must not stall. */
+/** Maximum length of a frame, in words: 4 KiB. Encoding or decoding 4 KiB takes a few microseconds of a thread that must not stall. */
 export const frameWordsMax = 1024;
-/** Nesting levels of a value. */
+/** Maximum nesting depth of a value. */
 export const depthMax = 16;
-/** Objects and arrays of one frame. Each is compared with those before it, so that one object stays one object. */
+/** Maximum number of objects and arrays in a frame. The encoder compares each one with all earlier ones, to find an object that repeats. */
 export const objectsMax = 32;
-/** Bytes of binary memory in one frame. Copying half a KiB twice takes 0.1 us; moving it needs a message. */
+/** Maximum binary memory in a frame, in bytes. Copying 512 bytes twice takes 0.1 us; moving them needs a message. */
 export const binaryBytesMax = 512;

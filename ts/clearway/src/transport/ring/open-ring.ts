@@ -6,25 +6,24 @@ import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
 import { Poller } from "./poller.js";
 import { RingPort, type RingPortOwner } from "./ring-port.js";
 
-// The caller's side of the ring. Loaded lazily, so that a pool without shared memory does not pay for it.
+// The caller's end of the ring. This file is loaded lazily, so that a pool without shared memory does not pay for it.
 
 /** What a caller's ring needs from its pool. */
 export interface CallerOwner extends RingPortOwner {
-  /** Open calls of the worker. */
+  /** The worker's open calls. */
   readonly calls: { readonly size: number };
-  /** Whether the answer to a frame may arrive while the poller polls. False if every run of the call's task took longer. */
+  /** Whether the answer to a call may arrive while the poller polls. False if every run of the call's task took longer than that. */
   expectsSoon(id: number): boolean;
 }
 
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// The rings of this thread, oldest first. At most as many workers as there are cores may spin, less one for this thread. The other
-// workers sleep as soon as they are idle.
+// The rings of this thread, oldest first. At most `cores() - 1` workers may spin, because this thread needs a core. The other workers
+// sleep as soon as they are idle.
 const open: CallerRingPort[] = [];
 
 function allot(): void {
   const may = cores() - 1;
-  // Only `RingPort.maySpin` reads this word; no other memory depends on when the worker sees the change.
   for (const [index, ring] of open.entries()) ring.allow(index < may);
 }
 
@@ -69,17 +68,19 @@ export class CallerRingPort extends RingPort {
     return !this.#closed && this.#owner.calls.size > 0;
   }
 
-  // Polling for an answer that cannot be there yet keeps a core busy that its worker may need to start. When both were on one core, the
-  // scheduler then gave the worker a whole time slice: 3.5 ms in which this thread could not answer.
+  // Without this check, the poller would poll for an answer that cannot have arrived yet. Polling keeps a core busy that the worker may
+  // need to start. When both threads were on one core, the scheduler then gave the worker a whole time slice: 3.5 ms in which this thread
+  // could not answer.
   #answersSoon(op: Op, id: number): boolean {
     return op !== Op.Call || this.#owner.expectsSoon(id);
   }
 
   allow(on: boolean): void {
+    // Pairs with the load in `RingPort.maySpin`. No other memory depends on this store, so a worker may see the change late.
     Atomics.store(this.words, at.spin, on ? 1 : 0);
   }
 
-  /** Closes the ring of a dead worker. Reads the frames that it had published, up to the mark of a message that it did not post. */
+  /** Closes the ring of a dead worker. First reads the frames that the worker published, up to a mark whose message did not arrive. */
   close(): void {
     this.drain();
     this.#closed = true;
@@ -88,19 +89,19 @@ export class CallerRingPort extends RingPort {
   }
 }
 
-// A call without flags: its answer settles a promise and calls no code of the caller's.
+// Returns whether a call has no flags. The answer to such a call settles a promise and runs no other code of the caller.
 function isPlain(taskAndFlags: unknown): boolean {
   return ((taskAndFlags as number) & ((1 << callFlagBits) - 1)) === 0;
 }
 
-/** Allocates a worker's rings and opens the caller's end. The owner must send `memory` to the worker by port before anything else. */
+/** Allocates a worker's rings and opens the caller's end. The owner must send `memory` to the worker by port before any other message. */
 export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerRingPort {
   const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
   const words = new Int32Array(memory);
   words[at.magic] = magic;
   words[at.version] = version;
   words[at.capacity] = capacityBytes;
-  // The worker may answer a message of the port before this side polls for the first time.
+  // The worker may answer a message of the port before this side polls for the first time. The worker must then wake this side.
   words[at.toCaller.parked] = 1;
   return new CallerRingPort(memory, endpoint, owner);
 }

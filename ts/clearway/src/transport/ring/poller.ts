@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { AdaptiveSpin } from "./adaptive-spin.js";
 
-/** A ring as the poller sees it. */
+/** The functions of a ring that the poller uses. */
 export interface PolledRing {
   drain(): boolean;
-  /** Asks to be woken by a message. Returns false when a frame arrived meanwhile. */
+  /** Asks the other side for a message that wakes this side. Returns false, without asking, if a frame has arrived in the meantime. */
   park(): boolean;
   unpark(): void;
-  /** Whether the ring is stopped at a mark: a message in flight will wake this side. */
+  /** Whether the ring has stopped at a mark. The mark's message is in flight and will wake this side. */
   readonly blocked: boolean;
-  /** Whether the ring expects something from the other side. */
+  /** Whether this side waits for an answer of the other side. */
   expects(): boolean;
-  /** Whether a published frame is unread. */
+  /** Whether the other side has published a frame that this side has not read. */
   readonly waiting: boolean;
 }
 
-/** The clock in milliseconds, and turns of the event loop. Tests pass their own. */
+/** A clock in milliseconds, and the turns of the event loop. Tests pass their own implementation. */
 export interface Loop {
   now(): number;
-  /** Calls `next` after timers, I/O and messages had their turn. */
+  /** Calls `next` after timers, I/O and messages have run. */
   afterTurn(next: () => void): void;
 }
 
@@ -26,42 +26,46 @@ interface Hot {
   readonly ring: PolledRing;
   readonly spin: AdaptiveSpin;
   on: boolean;
-  /** When the last frame was sent or arrived; NaN: in this turn. */
+  /** When the last frame was sent or arrived, in milliseconds. NaN if the last frame was sent after the last poll. */
   sinceMs: number;
-  /** When the ring was last polled. */
+  /** When the ring was last polled, in milliseconds. */
   lookedMs: number;
-  /** Whether a glance found an answer since the last turn. */
+  /** Whether a glance has found an answer since the last turn. */
   glanced: boolean;
-  /** Calls to send without a glance (`skip`), and how many the last series had (`rest`). */
+  /** `skip`: the number of next calls without a glance. `rest`: the value with which `skip` last began. */
   skip: number;
   rest: number;
 }
 
-// In microseconds. An answer within this time is met awake; a later one costs a wake-up, which is then a tenth of it. Measured: the
-// latency of a trivial call is the same from 50 up; 200 gains tasks of 50 to 200 us.
+// In microseconds. The poller stays awake for this long to catch an answer. A later answer costs a wake-up, which then adds about a tenth
+// to the wait. Measured: the latency of a trivial call is the same with every value from 50 up. With 200, tasks of 50 to 200 us get
+// faster, too.
 const windowUs = 200;
-// In milliseconds. Two polls are usually 0.001 to 0.01 apart. At this distance, the worker had to take this core to answer.
+// In milliseconds. Two polls are usually 0.001 to 0.01 apart. If they are this far apart, the worker had to take this core to answer.
 const jumpMs = 0.03;
-// Polls of a glance, 1 us in total. On another core, the answer to a trivial call is there after 0.4 to 0.7 us. A turn of the event loop
-// costs 1 us in Node and 4 to 6 us in Chromium (a message to itself, or `postTask`).
+// Number of polls in one glance. All polls of a glance together take 1 us. On another core, the answer to a trivial call is there after 0.4
+// to 0.7 us. A turn of the event loop costs 1 us in Node and 4 to 6 us in Chromium (a message to the own thread, or `postTask`).
 const looks = 256;
-// In milliseconds after a turn of the event loop began. Glances stop then, so that the loop turns, whatever the caller does between its
-// calls. It is a tenth of the time that may block a thread.
+// In milliseconds. The poller makes glances only in this first part of a turn. The event loop therefore turns, even if the caller makes
+// calls without a pause. The value is a tenth of the time for which Clearway may block a thread.
 const glanceMs = 0.1;
-// After a glance without an answer, the next one follows 1, 3, 7 … calls later, at most 127. Little is therefore lost when both sides
-// share a core or the task takes longer.
+// Maximum number of calls without a glance. After each glance without an answer, the next 1, 3, 7 ... calls have none. Glances then cost
+// little if both sides share a core or if the task takes longer.
 const restMax = 127;
 
 /**
- * Polls the caller's rings without ever blocking; one instance serves all rings of a thread. While answers are expected, it polls once
- * per turn of the event loop, as long as `AdaptiveSpin` allows. Then the ring parks, and the worker posts one message for all its frames.
- * Timers, I/O and frames come between any two polls. Without a hot ring the poller does nothing.
+ * Polls the rings of one thread without ever blocking. All worker rings of a thread share one instance.
  *
- * A caller that makes one call after the other would wait for a turn each time, which takes longer than the answer. On a hot ring, a call
- * that is the only open one is therefore followed by a glance: at most 1 us each, and only in the first 0.1 ms of a turn.
+ * A ring is hot while the poller polls it once per turn of the event loop. A ring stays hot while answers are due and `AdaptiveSpin`
+ * allows it. Then the ring parks: it asks the worker for a wake-up, and the worker posts one message for all its frames. Between any two
+ * polls, the event loop handles timers, I/O and display frames. Without a hot ring the poller does nothing.
+ *
+ * A caller that makes one call after the other would wait for a whole turn each time. That takes longer than the answer. If a call on a
+ * hot ring is the only open one, the poller therefore polls at once, which is called a glance. A glance takes at most 1 us. The poller
+ * makes glances only in the first 0.1 ms of a turn.
  */
 export class Poller {
-  /** Number of turns with polls so far. */
+  /** The number of turns with polls so far. */
   turns = 0;
   readonly #loop: Loop;
   #hot: Hot[] = [];
@@ -73,9 +77,10 @@ export class Poller {
   }
 
   /**
-   * Adds a ring, which must be parked. Returns the functions to call when a frame was sent, and when a message arrived by port. After
-   * each of them, and after each poll, the ring is hot, or parked, or stopped at a mark. There is no fourth state: in it, an answer in
-   * the ring would not wake this side.
+   * Adds a parked ring. The caller must call `sent` after it has sent a frame, and `woken` after a message has arrived by port.
+   *
+   * After each of these calls, and after each poll, the ring is hot, parked, or stopped at a mark. Any other state would lose a wake-up: an
+   * answer in the ring would not wake this side.
    */
   add(ring: PolledRing): { sent(alone?: boolean): void; woken(): void } {
     const hot: Hot = {
@@ -89,18 +94,18 @@ export class Poller {
       rest: 0,
     };
     return {
-      // `alone`: the frame is a call and the only open one. Its answer may be read here, at once.
+      // `alone`: the frame is a call, and no other call is open. The glance may read its answer at once.
       sent: (alone = false) => {
         const wasHot = hot.on;
         if (wasHot || this.#hasPatience(hot)) this.#heat(hot);
         if (wasHot && alone) this.#glance(hot);
       },
       woken: () => {
-        // The ring is polled already.
+        // The poller already polls the ring.
         if (hot.on) return;
         hot.spin.woken((this.#loop.now() - hot.sinceMs) * 1000);
         if (this.#hasPatience(hot) && ring.expects()) return this.#heat(hot);
-        // The sender of the message has cleared this side's `parked` word. `park` sets it again, unless a frame arrived meanwhile.
+        // The sender of the message has cleared this side's `parked` word. `park` sets the word again, unless a frame has arrived.
         if (!ring.park()) this.#heat(hot);
       },
     };
@@ -124,7 +129,7 @@ export class Poller {
     hot.skip = hot.rest = Math.min(2 * hot.rest + 1, restMax);
   }
 
-  // Returns whether to poll the ring from now on. If not, `sinceMs` is the start of its wait.
+  // Returns whether to poll the ring from now on. If not, the ring starts to wait now, at `sinceMs`.
   #hasPatience(hot: Hot): boolean {
     hot.sinceMs = this.#loop.now();
     return hot.spin.at(hot.sinceMs) > 0;
@@ -145,7 +150,7 @@ export class Poller {
     this.turns++;
     const clock = this.#loop.now();
     this.#turnedMs = clock;
-    // Draining may make another ring hot. That ring is polled in the next turn.
+    // `drain` may make another ring hot. The next turn polls that ring.
     const looked = this.#hot;
     this.#hot = [];
     for (const hot of looked) {
@@ -171,7 +176,7 @@ export class Poller {
       return true;
     }
     if (ring.blocked) return false;
-    // After an answer, the next call often follows.
+    // The glance has found an answer in this turn, and often the next call follows soon.
     if (glanced) return true;
     if (ring.expects()) {
       if ((clock - hot.sinceMs) * 1000 < spin.at(clock)) return true;

@@ -8,39 +8,43 @@ import { Encoder } from "./encode.js";
 import { at, headerBytes, magic, version } from "./layout.js";
 import { type Place, ReceiveRing, SendRing } from "./ring.js";
 
-/** Receives what a ring reads. */
+/** Receives what a ring port reads from its ring and its port. */
 export interface RingPortOwner {
-  /** A message of the port, in its place among the frames. */
+  /** Receives a message of the port, in order with the ring's frames. */
   message(frames: unknown[]): void;
-  /** A frame of the ring. */
+  /** Receives a frame of the ring. */
   frame(op: Op, id: number, a: unknown, b: unknown): void;
-  /** The ring's frames have been delivered one by one; no more are there for now. */
+  /** Called after `frame` has received all frames that were in the ring. */
   drained(): void;
-  /** The other side broke the layout. The ring reads nothing more. */
+  /** Called when the other side has broken the layout. The ring reads nothing more. */
   broken(error: ClearwayError): void;
-  /** Counts bytes of binary memory that arrived in a result or a stream's value. */
+  /** Counts the bytes of binary memory in a received result or stream value. */
   copied(bytes: number): void;
 }
 
-// Frames are encoded one after the other, so one encoder serves every ring of this thread.
+// A thread encodes one frame at a time, so all its rings share one encoder.
 const encoder = new Encoder();
 
 /**
- * A pair of rings next to a port, with one order for both (`spec/ring.md`, "Order"):
+ * A pair of rings next to a port. Ring and port share one order (`spec/ring.md`, "Order"):
  *
- * - A message of the port has a number, which it carries first. The ring carries a mark with that number behind the frames sent before
- *   the message.
- * - The receiver reads the ring up to the mark, then the message, then the ring behind the mark. Everything in the ring before the mark
- *   was published before the message was posted, so it is there when the message arrives.
- * - A mark that finds no room is written before the next frame. Until then every frame goes by port.
+ * - Each message of the port carries a number in its first frame. The sender writes a mark with the same number into the ring, behind the
+ *   frames that it sent before the message.
+ * - The receiver reads the ring up to the mark, then the message, then the ring behind the mark. The sender publishes the frames before
+ *   the mark before it posts the message. These frames are therefore in the ring when the message arrives.
+ * - If the ring has no room for a mark, the sender writes the mark before the next frame. Until then every frame goes by port.
  *
- * No side sleeps while a frame waits. The receiver stores `parked`, then loads the tail. The sender stores the tail, then loads `parked`.
- * All four are sequentially consistent, so they have one total order. If the tail's store comes before its load in that order, the
- * receiver sees the frame and does not sleep. Otherwise the store of `parked` comes before the tail's store, and therefore before the
- * sender's load of `parked`: the sender sees it and posts a wake-up. `test/transport/ring/model.node.test.ts` checks every interleaving.
+ * A side never sleeps while a frame waits for it. The receiver stores `parked`, then loads the tail. The sender stores the tail, then loads
+ * `parked`. All four accesses are sequentially consistent, so they have one total order. There are two cases:
+ *
+ * - The sender stores the tail before the receiver loads it. Then the receiver sees the frame and does not sleep.
+ * - The receiver loads the tail first. It has stored `parked` before that load, and the sender loads `parked` only after its store of the
+ *   tail. Then the sender sees `parked` and posts a wake-up.
+ *
+ * `test/transport/ring/model.node.test.ts` checks every interleaving.
  */
 export class RingPort implements FastPath {
-  /** Stopped at a mark, whose message is in flight and will wake this side. */
+  /** Whether this side has stopped at a mark. The mark's message is in flight and will wake this side. */
   blocked = false;
   owesWake = false;
   protected readonly words: Int32Array;
@@ -53,11 +57,11 @@ export class RingPort implements FastPath {
   readonly #parkedThere: number;
   #posted = 0;
   #read = 0;
-  /** Messages that could not be deserialized; their numbers are unknown. */
+  /** Number of messages that could not be deserialized and whose numbers are not yet known. */
   #unread = 0;
   #markDue = false;
   #draining = false;
-  /** Number of delivered frames; it may wrap. */
+  /** Number of frames delivered so far. May wrap. */
   #told = 0;
   #broken = false;
 
@@ -85,16 +89,16 @@ export class RingPort implements FastPath {
   }
 
   send(op: Op, id: number, a: unknown, b: unknown): boolean {
-    // A sleeper needs a message in any case. That message then carries the frame too, and all later frames of its tick. After a pause of
-    // 2 ms, a call by ring and wake-up took 1.3 times as long. The load is only a hint, without a pair: the order holds whatever it
-    // returns.
+    // A sleeping receiver needs a message anyway. That message then carries this frame and all later frames of the tick. After a pause of
+    // 2 ms, a call by ring with a wake-up took 1.3 times as long as a call by port. The load has no pair: it is only a hint, and the order
+    // of frames does not depend on its result.
     if (Atomics.load(this.words, this.#parkedThere) === 1) return false;
     if (this.#broken || (this.#markDue && !this.#mark())) return false;
     const count = encoder.frame(op, id, a, b, true);
     return count > 0 && this.#write(count);
   }
 
-  /** Bytes of binary memory in the frame sent last. */
+  /** Bytes of binary memory in the last frame that was sent. */
   get binaryBytes(): number {
     return encoder.binaryBytes;
   }
@@ -102,14 +106,15 @@ export class RingPort implements FastPath {
   wake(): void {
     if (!this.owesWake) return;
     this.owesWake = false;
-    // Acquire and release: pairs with the store in `park`. The side that clears the word posts, so there is only one wake-up.
+    // Acquire and release: pairs with the store in `park`. Only the side that clears the word posts, so there is only one wake-up.
     if (Atomics.compareExchange(this.words, this.#parkedThere, 1, 0) === 1) this.#endpoint.post(wakeUp, none);
   }
 
-  /** Posts frames by port, with their place in the order. Throws what the port throws; then nothing has left. */
+  /** Posts frames by port, numbered and in order with the ring's frames. Throws the errors of the port; then it has sent nothing. */
   post(message: unknown, transfer: readonly object[]): void {
-    // The message will wake the other side, which may sleep again before the next line here runs. Clearing the word afterwards would hide
-    // that second sleep. The word is therefore cleared first, and restored when the post fails. Pairs with `park`.
+    // Clears the word before the post, because the message will wake the other side. The other side may sleep again before the next line
+    // here runs. Clearing the word after the post would hide that second sleep. If the post fails, the word is restored. Pairs with the
+    // store in `park`.
     const slept = Atomics.compareExchange(this.words, this.#parkedThere, 1, 0) === 1;
     try {
       this.#endpoint.post([Op.Mark, this.#posted + 1, undefined, undefined, ...(message as unknown[])], transfer);
@@ -118,9 +123,9 @@ export class RingPort implements FastPath {
       throw reason;
     }
     this.#posted++;
-    // At once: a receiver that polls the ring has to turn to its port.
+    // The mark goes out at once. The mark stops a receiver that polls the ring, so that its event loop can read the port.
     this.#mark();
-    // The message wakes the other side for all earlier frames. A mark alone is no reason to wake it again.
+    // This message also wakes the other side for all earlier frames. The mark alone needs no second wake-up.
     this.owesWake = false;
   }
 
@@ -130,7 +135,7 @@ export class RingPort implements FastPath {
     const number = message[1] as number;
     this.drain();
     if (number === 0) return;
-    // Lost messages came before this one.
+    // The missing numbers belong to lost messages, which were posted before this one. Reads the frames behind the mark of each.
     for (; this.#unread > 0 && number > this.#read + 1; this.#unread--) {
       this.#read++;
       this.blocked = false;
@@ -141,29 +146,29 @@ export class RingPort implements FastPath {
     this.#read = number;
     this.blocked = false;
     this.#owner.message(message);
-    // Reads on behind the mark, if it is there already. Unread frames would keep this side from sleeping.
+    // Reads the frames behind the mark, if the mark is already there. Unread frames would keep this side from parking.
     this.drain();
   }
 
   /**
-   * Notes that a message of the port could not be deserialized. The next message shows whether it had a number, and frees the ring behind
-   * its mark.
+   * Records that a message of the port could not be deserialized. The number of the next message shows whether the lost message had a
+   * number. The ring then reads on behind the lost message's mark.
    */
   lost(): void {
     this.#unread++;
   }
 
-  /** Whether a published frame is unread. */
+  /** Whether the other side has published a frame that this side has not read. */
   get waiting(): boolean {
     return this.#receive.waiting;
   }
 
-  /** Whether this side's worker may spin. The caller sets this and may change it; pairs with the store in `CallerRingPort.allow`. */
+  /** Whether this worker may spin. The caller can change this at any time. The load pairs with the store in `CallerRingPort.allow`. */
   get maySpin(): boolean {
     return Atomics.load(this.words, at.spin) === 1;
   }
 
-  /** Reads the frames in the ring, up to a mark whose message is still in flight. Returns whether there were any. */
+  /** Delivers the frames in the ring, up to a mark whose message has not arrived. Returns whether it has delivered any frame. */
   drain(): boolean {
     if (this.#draining || this.#broken) return false;
     this.#draining = true;
@@ -174,7 +179,7 @@ export class RingPort implements FastPath {
     } catch (reason) {
       error = reason as ClearwayError;
     }
-    // Frames before a broken one have been delivered.
+    // The frames before a broken frame have been delivered.
     const some = this.#told !== before;
     try {
       if (some) this.#owner.drained();
@@ -187,19 +192,20 @@ export class RingPort implements FastPath {
   }
 
   /**
-   * Asks to be woken. Returns false, without asking, when a frame arrived meanwhile. A ring that is stopped at a mark needs no request:
-   * the mark's message wakes it.
+   * Asks the other side to wake this side. Returns false, without asking, if a frame has arrived in the meantime.
+   *
+   * A ring that has stopped at a mark needs no request, because the mark's message wakes this side.
    */
   park(): boolean {
     if (this.blocked || this.#broken) return true;
-    // Sequentially consistent: pairs with the load in `#write` (see the proof above), and with the clearing in `wake`.
+    // Sequentially consistent: pairs with the load in `#write` (see the class comment) and with the compareExchange in `wake` and `post`.
     Atomics.store(this.words, this.#parkedHere, 1);
     if (!this.waiting) return true;
     this.unpark();
     return false;
   }
 
-  /** Clears the request to be woken: this side polls again. A wake-up that is already in flight does no harm. */
+  /** Withdraws the request of `park`, because this side polls again. A wake-up that is already in flight does no harm. */
   unpark(): void {
     Atomics.store(this.words, this.#parkedHere, 0);
   }
@@ -220,7 +226,7 @@ export class RingPort implements FastPath {
         if (decoder.binaryBytes > 0 && isAnswer(op)) this.#owner.copied(decoder.binaryBytes);
         ring.take(count);
         this.#told = (this.#told + 1) | 0;
-        // `frame` is not used after this line: the owner's callback may send, and make this side read again.
+        // The owner's callback may re-enter this port. The loop therefore does not use `frame` after the callback.
         try {
           this.#owner.frame(op, id, a, b);
         } catch (reason) {
@@ -250,7 +256,7 @@ export class RingPort implements FastPath {
       return false;
     }
     this.#send.publish();
-    // Sequentially consistent, after the store of the tail: pairs with the store in `park` (see the proof above).
+    // Sequentially consistent, after the store of the tail: pairs with the store in `park` (see the class comment).
     if (Atomics.load(this.words, this.#parkedThere) === 1) this.owesWake = true;
     return true;
   }
@@ -262,7 +268,7 @@ export class RingPort implements FastPath {
   }
 }
 
-// An owner's error becomes an uncaught error of its own, so that the frames behind are still delivered.
+// Throws an owner's error in a microtask, as an uncaught error. The ring can then still deliver the remaining frames.
 function uncaught(reason: unknown): void {
   queueMicrotask(() => {
     throw reason;

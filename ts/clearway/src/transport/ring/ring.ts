@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { frameHeadWords, frameWordsMax } from "./layout.js";
 
-/** Position of one ring in its memory, in words. `capacity` is a power of two. */
+/** The positions of one ring's parts in its memory, in words. `capacity` is the number of words for frames, a power of two. */
 export interface Place {
   tail: number;
   head: number;
@@ -10,38 +10,39 @@ export interface Place {
   capacity: number;
 }
 
-// In words. Up to here a loop beats `set`, which has to create views first: 24 bytes take 8 ns in a loop and 32 ns with `set`, 256 bytes
-// take 65 ns and 38 ns. Loops over single bytes of shared memory are much slower than both.
+// In words. Up to this length a loop is faster than `set`, which has to create views first. 24 bytes take 8 ns in a loop and 32 ns with
+// `set`; 256 bytes take 65 ns and 38 ns. A loop over single bytes of shared memory is much slower than both.
 const loopWords = 24;
 
 /**
- * The sending end of a ring with one sender and one receiver. Allocates nothing for frames of up to 96 bytes. Never blocks.
+ * The sending end of a ring with one sender and one receiver. Never blocks. Allocates nothing for frames of up to 96 bytes.
  *
- * Frames are stored with plain stores, not atomic ones. The receiver reads no word at or after the tail that it has loaded, and `publish`
- * stores the tail after the words (a sequentially consistent store releases all stores before it). The sender writes no word at or after
- * `head + capacity`, and the receiver stores the head after its last read of the words before it. No word is therefore ever read and
- * written at the same time.
+ * The words of a frame are written with plain stores. No word is read and written at the same time, for two reasons:
+ *
+ * - The receiver reads only words before the tail that it has loaded. `publish` stores the tail after the words, and a sequentially
+ *   consistent store releases all stores before it.
+ * - The sender writes only words before `head + capacity`. The receiver stores the head after its last read of the words before it.
  */
 export class SendRing {
   readonly #words: Int32Array;
   readonly #place: Place;
   #tail: number;
-  /** The head when it was last loaded. It can only have advanced since. */
+  /** The head when this side last loaded it. The receiver may have advanced it since. */
   #headSeen: number;
 
   constructor(words: Int32Array, place: Place) {
     this.#words = words;
     this.#place = place;
-    // The current positions: zero, except in tests.
+    // Both positions are 0 in a new ring. Some tests start elsewhere.
     this.#tail = words[place.tail]!;
     this.#headSeen = words[place.head]!;
   }
 
-  /** Writes a frame behind the others; the receiver cannot see it yet. Returns false, without writing, when there is no room. */
+  /** Writes a frame behind the others. The receiver cannot see it before `publish`. Returns false, without writing, if there is no room. */
   write(frame: Int32Array, count: number): boolean {
     const { capacity, data, head } = this.#place;
     if (capacity - ((this.#tail - this.#headSeen) | 0) < count) {
-      // Acquire: pairs with the store in `ReceiveRing.release`. The receiver has finished with the words before the head.
+      // Acquire: pairs with the store in `ReceiveRing.release`. The receiver has finished reading the words before the head.
       this.#headSeen = Atomics.load(this.#words, head);
       const used = (this.#tail - this.#headSeen) | 0;
       if (used < 0 || used > capacity) throw torn("head", used);
@@ -61,19 +62,21 @@ export class SendRing {
     return true;
   }
 
-  /** Makes the written frames visible to the receiver. */
+  /** Makes all written frames visible to the receiver. */
   publish(): void {
-    // Release: pairs with the loads of the tail in `ReceiveRing`; makes the frames' words visible.
+    // Release: pairs with the loads of the tail in `ReceiveRing`. Makes the words of the frames visible.
     Atomics.store(this.#words, this.#place.tail, this.#tail);
   }
 }
 
 /**
- * The receiving end. Copies each frame into private memory before it checks the frame, so that a sender that overwrites published words
- * cannot change what was checked. Never blocks.
+ * The receiving end of a ring. Never blocks.
+ *
+ * Copies each frame into private memory before it checks the frame. A sender that overwrites published words can therefore not change
+ * words that have been checked.
  */
 export class ReceiveRing {
-  /** The frame that `read` found. */
+  /** The frame that `read` copied last. */
   readonly frame = new Int32Array(frameWordsMax);
   readonly #words: Int32Array;
   readonly #place: Place;
@@ -87,13 +90,13 @@ export class ReceiveRing {
     this.#head = this.#released = this.#tailSeen = words[place.head]!;
   }
 
-  /** Whether a frame is unread. */
+  /** Whether the sender has published a frame that was not taken. */
   get waiting(): boolean {
-    // Acquire: pairs with the store in `SendRing.publish`. Sequentially consistent with the store of the parked word.
+    // Acquire: pairs with the store in `SendRing.publish`. Sequentially consistent with the store of the parked word in `RingPort.park`.
     return Atomics.load(this.#words, this.#place.tail) !== this.#head;
   }
 
-  /** Loads the sender's position. `read` reads up to there and no further, however fast the sender is. */
+  /** Loads the sender's tail. `read` reads up to this position and no further, even if the sender publishes more. */
   look(): void {
     // Acquire: pairs with the store in `SendRing.publish`.
     this.#tailSeen = Atomics.load(this.#words, this.#place.tail);
@@ -101,14 +104,14 @@ export class ReceiveRing {
     if (used < 0 || used > this.#place.capacity) throw torn("tail", used);
   }
 
-  /** Copies the next frame into `frame` and returns its words; 0 when there is none. The frame stays in the ring until `take`. */
+  /** Copies the next frame into `frame`. Returns its length in words, or 0 without a frame. The frame stays in the ring until `take`. */
   read(): number {
     const left = (this.#tailSeen - this.#head) | 0;
     if (left === 0) return 0;
     const { capacity, data } = this.#place;
     const words = this.#words;
     const from = this.#head & (capacity - 1);
-    // Read only once: the copy below does not take the length from shared memory again.
+    // Loads the length once and uses only this copy, because the sender could change the shared word.
     const head = words[data + from]!;
     const count = head >>> 8;
     if (count < frameHeadWords || count > left || count > frameWordsMax) throw torn("frame", count);
@@ -125,18 +128,18 @@ export class ReceiveRing {
     return count;
   }
 
-  /** Moves behind the frame that was read. */
+  /** Advances past the frame that was read. */
   take(count: number): void {
     this.#head = (this.#head + count) | 0;
-    // Releases in the middle of a long drain too, so that a nearly empty ring does not refuse the sender.
+    // Releases words also in the middle of a long drain, so that the sender finds room before the drain ends.
     if (((this.#head - this.#released) | 0) * 4 > this.#place.capacity) this.release();
   }
 
-  /** Gives the room of the read frames back to the sender. */
+  /** Returns the room of the taken frames to the sender. */
   release(): void {
     if (this.#released === this.#head) return;
     this.#released = this.#head;
-    // Release: pairs with the load in `SendRing.write`; every read of these words is over.
+    // Release: pairs with the load in `SendRing.write`. This side has finished reading these words.
     Atomics.store(this.#words, this.#place.head, this.#head);
   }
 }
