@@ -94,7 +94,10 @@ export interface TaskAdvice {
   inlineUs: number | undefined;
   /** The better place for the task's calls. Undefined without enough measurements. */
   better: "inline" | "worker" | undefined;
-  /** How many times faster a single call is in the better place than in the other one. About 1 if both places are about equally fast. */
+  /**
+   * How many times faster a single call is in the better place than in the other one. If both are about equally fast, the worker is the
+   * better place, because it keeps the caller's thread free; the factor is then between 0.83 and 1.2.
+   */
   factor: number | undefined;
   /** The advice as a sentence. */
   advice: string;
@@ -151,7 +154,8 @@ export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
   const factor = (hopUs + runUs) / Math.max(hereUs, 0.1);
   const compared = `${takes} and its hop costs ${shown(hopUs)}`;
   if (factor < 1 / worthFactor) return say(`${compared}: the worker is faster`, "worker", 1 / factor);
-  if (factor < worthFactor) return say(`${compared}: either place will do`, "worker", factor);
+  // The worker, because it keeps the caller's thread free.
+  if (factor < worthFactor) return say(`${compared}: either place will do`, "worker", 1 / factor);
   const gain = `${factor < 10 ? factor.toFixed(1) : Math.round(factor)} times faster inline`;
   if (placement === "inline") return say(`${compared}: ${gain}, where it is`, "inline", factor);
   if (placement === "auto")

@@ -36,7 +36,9 @@ export async function loadModule(
       return { why: 'the pool was made with a factory; give it `module: () => import("./x.tasks.js")` as well' };
     }
     // Bundlers must not change this import, because it must load the same URL as the workers.
-    const module = await (load ? load() : import(/* @vite-ignore */ /* webpackIgnore: true */ urlOf(source as string)));
+    const module = await (load
+      ? load()
+      : import(/* @vite-ignore */ /* webpackIgnore: true */ moduleUrl(source as string)));
     const tasks = (module as { default?: unknown } | null)?.default;
     if (tasks === null || typeof tasks !== "object") return { why: "the module exports no tasks by default" };
     return { tasks: new Map(Object.entries(tasks).map(([name, fn]) => [name, definitionOfTask(name, fn)])) };
@@ -47,16 +49,27 @@ export async function loadModule(
   }
 }
 
-// Resolves a worker's URL in the same way as the host: relative to the page or to the working directory. `import()` would resolve it
-// relative to this file.
-function urlOf(source: URL | string): string {
-  if (typeof source !== "string" || /^[a-z]+:/.test(source)) return String(source);
+/**
+ * Returns the URL of a worker's module for `import()`. Resolves it in the same way as the host: relative to the page or to the working
+ * directory. `import()` would resolve it relative to this file.
+ */
+export function moduleUrl(source: URL | string): string {
+  // A single letter is a Windows drive, not a URL scheme.
+  if (typeof source !== "string" || /^[a-z][a-z0-9+.-]+:/i.test(source)) return String(source);
   const { document, location, process } = globalThis as {
     document?: { baseURI: string };
     location?: { href: string };
-    process?: { cwd(): string };
+    process?: { cwd(): string; platform: string };
   };
-  return new URL(source, document?.baseURI ?? location?.href ?? `file://${process?.cwd()}/`).href;
+  const page = document?.baseURI ?? location?.href;
+  if (page !== undefined || process === undefined) return new URL(source, page).href;
+  // Node reads the text as a path. The characters `%`, `#` and `?` have no special meaning in a path, and Windows also separates by `\`.
+  const inUrl = (path: string): string =>
+    encodeURI(process.platform === "win32" ? path.replaceAll("\\", "/") : path).replace(/[#?]/g, encodeURIComponent);
+  const folder = inUrl(process.cwd());
+  const path = inUrl(source);
+  if (/^[a-z]:/i.test(path)) return new URL(`file:///${path}`).href;
+  return new URL(path, `file://${folder.startsWith("/") ? "" : "/"}${folder}/`).href;
 }
 
 /** Called when a call that went to a worker is over. `runUs` is its run time in microseconds, or -1 if there was no answer. */

@@ -41,7 +41,7 @@ export function readMessage(value: unknown): { shapes: Shape[]; segments: Segmen
   if (!Array.isArray(chunks)) throw malformed("it has no list of chunks");
   const reader = new ChunkReader(shapes);
   const segments: Segment[] = [];
-    // An index loop throws at the first hole in the list. `map` would skip holes, and skipping 100 million holes takes seconds.
+  // An index loop throws at the first hole in the list. `map` would skip holes, and skipping 100 million holes takes seconds.
   for (let at = 0; at < chunks.length; at++) segments.push(reader.read(chunks[at]));
   return { shapes, segments };
 }

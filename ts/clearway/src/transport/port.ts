@@ -67,7 +67,8 @@ export class PortTransport implements Transport {
   /** Sends a frame by the ring only. Returns false if there is no ring, or if the frame must go by port. */
   sendByRing(op: Op, id: number, a: unknown, b: unknown): boolean {
     // The frames that wait for the port were sent earlier, so this frame must not overtake them.
-    if (!this.ring || this.#frames.length > 0 || this.#apart || !this.ring.send(op, id, a, b)) return false;
+    if (this.#closed || !this.ring || this.#frames.length > 0 || this.#apart || !this.ring.send(op, id, a, b))
+      return false;
     if (this.ring.owesWake) this.#schedule();
     return true;
   }

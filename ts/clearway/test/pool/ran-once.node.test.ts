@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
@@ -18,3 +19,27 @@ test.each([1, 2])(
     expect([...cells]).toEqual([1, 1]);
   },
 );
+
+test("a call that runs in a worker which takes no more messages fails, and does not run again", async () => {
+  let deaf: Worker | undefined;
+  let latest: Worker | undefined;
+  const source = (): Worker => {
+    const worker = new Worker(builtUrl("chaos"));
+    latest = worker;
+    const post = worker.postMessage.bind(worker);
+    worker.postMessage = (...message) => {
+      if (deaf === worker) throw new Error("deaf");
+      post(...message);
+    };
+    return worker;
+  };
+  const pool = testPool<Chaos>(source as never, { carrier: "port" });
+  const cells = new Int32Array(new SharedArrayBuffer(8));
+  const running = reasonOf(pool.call.spin({ cells, at: 0 }));
+  await expect.poll(() => cells[0]).toBe(1);
+  deaf = latest;
+  expect(await reasonOf(pool.ping())).toMatchObject({ code: "worker-crashed" });
+  expect(await running).toMatchObject({ code: "worker-crashed" });
+  expect(await pool.call.ok({ cells, at: 1 }, 5)).toBe(5);
+  expect([...cells]).toEqual([1, 1]);
+});

@@ -24,6 +24,9 @@ const closeLimitMs = 5_000;
 // a call needs a worker.
 const provenMs = 1_000;
 
+// Workers that the pool killed, or kills, because a call did not stop.
+const overdueWorkers = new WeakSet<Worker>();
+
 /** Notifies a worker that a call was cancelled. The call then has the grace period to stop. */
 export function cancel(host: LifecycleHost, worker: Worker, call: PoolCall, reason: unknown): void {
   const { cells } = worker;
@@ -54,7 +57,7 @@ function overdue(host: LifecycleHost, worker: Worker): void {
   const look = async (): Promise<void> => {
     const alive = await within(pingWorker(worker), limitMs);
     if (worker.life.state === "gone") return;
-    if (!alive) return void worker.kill(why);
+    if (!alive) return killOverdue(worker, why);
     // The other calls may take long. For example, a half-read stream waits for its reader. Waiting calls must not wait for this worker, so
     // another worker takes its index.
     supersede(host, worker);
@@ -73,8 +76,13 @@ function condemn(worker: Worker, why: ClearwayError): boolean {
   worker.life.drain(1);
   worker.removed = () => condemn(worker, why);
   for (const call of worker.calls.values()) if (call.state !== "cancelling") return false;
-  void worker.kill(why);
+  killOverdue(worker, why);
   return true;
+}
+
+function killOverdue(worker: Worker, why: ClearwayError): void {
+  overdueWorkers.add(worker);
+  void worker.kill(why);
 }
 
 // Gives the index of a worker to a new worker now. The old worker finishes its calls, however long they take.
@@ -170,7 +178,7 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   // have run only if the worker also had a stream.
   //
   // In all other cases it is unknown which calls had begun.
-  const known = killed && why.code !== "message-error";
+  const known = overdueWorkers.has(worker) || why.code.startsWith("pool-");
   const left = [...calls.values()];
   let inVain = crashed && worker.tasksRun === 0 && left.length > 0;
   const streaming = left.some((call) => call.isStream);

@@ -32,7 +32,7 @@ export function nullableBuilder(of: Builder): Builder {
       this.#nulls++;
     }
 
-  // After truncating a null, the null count may be too high. The chunk then has an unnecessary bitmap.
+    // After truncating a null, the null count may be too high. The chunk then has an unnecessary bitmap.
     truncate(rows: number): void {
       this.#of.truncate(rows);
       this.#valid.truncate(rows);

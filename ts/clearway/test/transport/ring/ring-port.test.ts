@@ -174,6 +174,15 @@ describe.runIf(shared)("a ring", () => {
     expect(worker.waiting).toBe(false);
   });
 
+  test("carries nothing after its transport is closed", () => {
+    const { transport, worker, port } = pair();
+    transport.close();
+    transport.send(Op.Result, 1, 1);
+    expect(transport.sendByRing(Op.Result, 2, 2, undefined)).toBe(false);
+    transport.flush();
+    expect([worker.waiting, port]).toEqual([false, []]);
+  });
+
   test("leaves no frame unread by a receiver that sleeps, whenever it parks and whatever is refused", () => {
     const step = fc.constantFrom(
       "send",
