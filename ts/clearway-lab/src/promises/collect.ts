@@ -13,13 +13,13 @@ import { type Promised, type PromiseScenario, verdict } from "./scenario.js";
 export interface Subject {
   name: string;
   role: Role;
-  /** The mechanism's settings: the facts that a reader needs to repeat the measurement or to object to it. */
+  /** The mechanism's settings. A reader needs them to repeat the measurement or to object to it. */
   settings?: string;
 }
 
 /**
- * The parts of a comparison: the mechanism, the mechanism that it is divided by, the state of the threads or the data, and both figures
- * as text.
+ * Describes a comparison: the mechanism `of`, the mechanism `over` by which it is divided, the `state` of the threads or the data,
+ * and both figures as text (`detail`).
  */
 export interface About {
   of: string;
@@ -83,7 +83,7 @@ export class Collector {
     this.#add("promise", id, host, of, "clearway", describe(this.#find(id), about), { status, why, metrics: {} });
   }
 
-  /** Records the difference of two measurements of the same thing, as a factor. */
+  /** Records the factor between two measurements of the same thing. */
   noise(scenario: string, host: HostName, mechanism: string, params: Params, apart: number, rounds: number): void {
     const ratio = significant(apart);
     this.noiseFloor.push({

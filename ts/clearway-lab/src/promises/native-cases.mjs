@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cases of native plugins. Each case creates subjects `{ times, run(times) }`. `run` returns the average microseconds of one
-// operation.
+// The cases of native plugins. Each case creates subjects `{ times, run(times) }`. `run` returns the mean time of one operation, in
+// microseconds.
 import { createRequire } from "node:module";
 import { standardMethodCodec } from "clearway/channel";
 
@@ -27,10 +27,10 @@ const awaited = (times, call) => ({
   },
 });
 
-/** Makes a subject that measures itself, in C. */
+/** Makes a subject that measures itself in C. */
 const told = (run) => ({ times: 1, run });
 
-/** Returns the peers that use koffi, or the reason why they cannot run. */
+/** Returns the subjects that use koffi, or the reason why koffi does not load. */
 function byKoffi(file, subjects) {
   try {
     const library = require("koffi").load(file);

@@ -3,7 +3,7 @@
 import type { Params } from "../protocol/message.js";
 import { bytes, shown } from "./number.js";
 
-/** Returns the description, or an empty text if a scenario has only one load. */
+/** Returns the description. Returns an empty text if the scenario has only one load. */
 export function loadText(params: Params): string {
   const parts: string[] = [];
   const { work, waits, order } = params;

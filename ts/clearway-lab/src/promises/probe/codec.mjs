@@ -4,7 +4,7 @@ import { mixed } from "../../../../clearway/bench/codec/mixed.mjs";
 import { shuffler } from "../../statistics/rounds.ts";
 import { codecs } from "../subject/codecs.mjs";
 
-/** About 5 ms per turn: many times the clock's resolution, but short compared with other work of the machine. */
+/** Number of messages in a timed turn. A turn of about 5 ms is many clock steps long, but shorter than other work of the machine. */
 const times = 300;
 const warmRounds = 10;
 
@@ -29,7 +29,7 @@ export function codec({ rounds, seed }) {
   return figures;
 }
 
-/** The last call's result. It is kept so that the compiler cannot remove a call as unused. */
+/** The result of the last call. It is kept so that the compiler cannot remove calls as unused. */
 export let kept;
 
 function time(run, argument) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Consecutive trivial calls, and calls after idling, in each of the three states of the cores.
+// Measures consecutive trivial calls, and calls after idle time, in each of the three states of the cores.
 
 import { CORE_STATE_TEXT, CORE_STATES, type CoreState, keptAwake, whyNotPinned } from "../../machine/cores.js";
 import type { HostName, Params } from "../../protocol/message.js";
@@ -68,7 +68,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
   }
   delete p50[twinOf(reference)];
   const peer = bestOf(peersOf(host, p50), "low") as string;
-  // Not paired by core: a carrier that keeps its worker awake also keeps the worker on a separate core.
+  // Rounds are not paired by core: a carrier that keeps its worker awake also keeps the worker on a separate core.
   collect.promise(
     "call-over-peer",
     host,
@@ -104,7 +104,7 @@ function alike(figures: Figures, mine: string, theirs: string): Spread {
   return ratio(used(own), used(other));
 }
 
-/** Records the difference of the reference from itself: the 75th percentile of its rounds' ratios. */
+/** Records how much the reference differs from its second worker: the 75th percentile of the ratios of its rounds. */
 function floor(host: HostName, params: Params, own: number[], twin: number[], collect: Collector): void {
   const apart = own.map((value, round) => {
     const other = twin[round] as number;

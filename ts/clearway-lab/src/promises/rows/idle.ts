@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cost of a warm, idle pool.
+// Measures the processor time of a warm, idle pool.
 import { spread } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 import { type KnownSubject, known, learn } from "./subjects.js";
 
 /**
- * V8 collects garbage in the background for about ten seconds after an app becomes idle; a bare worker then costs 0.4 % of a core. Even
- * after fifteen seconds, a few runs met a last collection of 30 ms, which is 0.3 % of the ten measured seconds.
+ * Time for which the heap settles before the measurement, in milliseconds. V8 collects garbage in the background for about ten seconds
+ * after an app becomes idle; a bare worker then costs 0.4 % of a core. Even after fifteen seconds, a few runs had a last collection of
+ * 30 ms, which is 0.3 % of the ten measured seconds.
  */
 const settleMs = 30_000;
 const idleMs = 10_000;

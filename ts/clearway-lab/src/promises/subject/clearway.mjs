@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway with both carriers, the same on every host.
+// Clearway's subjects, one per carrier. They are the same on every host.
 import { pool } from "clearway";
 
 /** Returns the subjects `clearway` and `clearway port`. `source` is a task module's URL, or a factory of workers. */
