@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type koffi from "koffi";
 import { compilePeers, type NativePeers } from "./compile.js";
 
-/** The functions of native/addon.c. All copy in or out, except `fill`, which writes in place. */
+/** The functions of native/addon.c. `echo` and `ask` copy the bytes. `fill` writes in place, and `take` only returns null. */
 export interface Addon {
   fill(bytes: Uint8Array, value: number): void;
   echo(bytes: Uint8Array): Uint8Array;
