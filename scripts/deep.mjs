@@ -27,7 +27,7 @@ if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo inst
 const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
 console.log(`deep: CLEARWAY_FUZZ_SEED=${seed}`);
 const random = (runs) => ({ CLEARWAY_FUZZ_SEED: seed, CLEARWAY_FUZZ_RUNS: String(runs) });
-// These stages also assert the size of the heap in bytes. No test of `make test` does so.
+// These stages also check by how many bytes the heap grows, which no stage of `make test` does.
 const heap = { CLEARWAY_FUZZ_HEAP: "1" };
 const timeoutMinutes = 24 * 60;
 const vitest = (...args) => [node, "node_modules/vitest/vitest.mjs", "run", "--root", "ts/clearway", ...args];
