@@ -14,9 +14,9 @@ export interface Job {
 }
 
 export interface JobOnPage {
-  /** Prepares a run. The time does not count for any way. */
+  /** Prepares a run. Its time does not count. */
   prepare(): Promise<void>;
-  /** Does the job and shows its outcome on the page. That proves that the outcome is usable, and is part of the measurement. */
+  /** Does the job and shows its outcome on the page, which proves that the outcome is usable. Both are part of the measurement. */
   run(way: Way): Promise<void>;
 }
 
