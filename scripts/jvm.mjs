@@ -15,7 +15,7 @@ function sayMissing(version, found) {
   return 127;
 }
 
-/** Runs all tests on JDK `version`. With `newest`, the same run of Maven also runs the tests that differ on that JDK, on it. */
+/** Runs all tests on JDK `version`. With `newest`, the same run of Maven also runs the JDK-dependent tests on that JDK. */
 function test(version, newest) {
   const found = jdks();
   for (const asked of [version, newest]) if (asked !== undefined && !found.has(asked)) return sayMissing(asked, found);
@@ -72,7 +72,7 @@ function measure(version) {
   );
 }
 
-/** Prints how long the adaptive executor blocks Swing's event thread, and what the meter costs. It measures and asserts nothing. */
+/** Prints how long the adaptive executor blocks Swing's event thread, and what the meter costs. It only measures and asserts nothing. */
 function edt(version) {
   const home = jdks().get(version);
   if (home === undefined) return sayMissing(version, jdks());

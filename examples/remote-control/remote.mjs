@@ -18,7 +18,7 @@ export const remote = schema({
           number: "i32",
           width: "i32",
           height: "i32",
-          /** Three numbers per newly visible command: its number, the ms that the server kept it, and the ms of native code in that. */
+          /** Three numbers per newly visible command: its number, the ms that the server kept it, and how much of that was native code. */
           shown: "f64s",
           pixels: "bytes",
         },

@@ -16,7 +16,7 @@ const places = [
 const text =
   /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|rs|c|h|toml|lock|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
 
-/** Returns the lines of `[{ path, text }]` that name such a place. */
+/** Returns a problem for each line of `[{ path, text }]` that names such a place. */
 export function machineProblems(sources) {
   return sources.flatMap(({ path, text }) =>
     text.split("\n").flatMap((line, index) => {

@@ -9,7 +9,7 @@ import { monotonicMs, writeStamp } from "./stamp.mjs";
  * @property {number} rate frames per second
  *
  * @typedef {object} Screen
- * @property {(command: number, x: number, y: number, buttons: number) => void} point moves the pointer
+ * @property {"native" | "drawn"} kind
  * @property {(command: number, x: number, y: number, buttons: number) => void} point moves the pointer
  * @property {(size: Size, signal: AbortSignal) => AsyncIterable<Uint8Array>} frames yields the newest frame on each request; the receiver
  *   may use a frame until it requests the next

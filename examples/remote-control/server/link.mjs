@@ -3,7 +3,7 @@
 import { connect, createServer } from "node:net";
 import { fair, Schedule } from "./schedule.mjs";
 
-/** Maximum number of bytes in flight per direction. With more, the sender must wait, as with TCP's window: Linux's usual maximum. */
+/** Maximum number of bytes in flight per direction: 4 MiB, Linux's usual maximum for TCP's window. With more, the sender waits. */
 const windowBytes = 4 << 20;
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A hand-written id map. It finds the promise that waits for an answer by the answer's id.
+// A hand-written id map. It finds the promise of an answer by the answer's id.
 
 export class Answers {
   readonly #waiting = new Map<number, (value: unknown) => void>();

@@ -12,7 +12,7 @@ export interface Caller {
   callNow?(value: unknown): unknown;
   /** Returns the number of bytes copied into messages so far, in both directions. Absent if the mechanism does not count them. */
   copiedBytes?(): number;
-  /** Whether a call takes the value's memory from the sender. If so, each lane of `drive` sends the value that came back. */
+  /** Whether a call takes the value's memory from the sender. If so, `drive` sends the value that came back in its next call. */
   moves?: boolean;
   /** Returns the form of the row's value that this mechanism sends. */
   prepare?(value: unknown): unknown;

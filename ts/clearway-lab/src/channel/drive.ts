@@ -21,7 +21,7 @@ export interface Figures {
 }
 
 const LANES = 3;
-/** Maximum number of warm-up calls; rows with fewer timed calls warm up with as many. The optimiser compiles after some hundred calls. */
+/** Maximum number of warm-up calls. It is lower if fewer calls are timed. The optimiser compiles code after a few hundred calls. */
 const WARM_UP_MAX = 300;
 /** Maximum number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
 const COUNTED_MAX = 30;

@@ -18,7 +18,7 @@ export const cloneKind: PortKind = {
   open(end, row): Caller {
     const answers = new Answers();
     let copied = 0;
-    // A port does not report its copies, so this counts the bytes of v8.serialize: they are the same as those of the port's serializer.
+    // A port does not report its copies. This counts the bytes that v8.serialize writes: the port's serializer writes the same bytes.
     let size: number | undefined;
     end.listen((message) => {
       const { id, value } = message as Letter;

@@ -14,7 +14,7 @@ export const nativeAddon: Record<string, Mechanism> = {
     const { write, read, encodes } = bytesOf(row);
     let copied = 0;
     const answer = (bytes: Uint8Array): Uint8Array => {
-      // Three copies: packing the message, copying it for the call, and packing the result.
+      // Counts three copies: packing the message, copying it for the call, and packing the result.
       copied += 3 * bytes.length;
       return write(read(bytes));
     };
@@ -22,7 +22,7 @@ export const nativeAddon: Record<string, Mechanism> = {
       if (row.payload === "null" && row.channel === "message") return addon.take(NOTHING);
       if (direction === "native to host") return read(addon.ask(answer, write(value)));
       const bytes = addon.echo(write(value));
-      // Packing copies the message once, and the addon copies it back. Raw bytes are not packed.
+      // Packing copies the message once, and the addon copies it once more. Raw bytes are not packed.
       copied += (encodes ? 2 : 1) * bytes.length;
       return read(bytes);
     };

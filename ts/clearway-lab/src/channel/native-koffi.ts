@@ -22,7 +22,7 @@ export const nativeKoffi: Record<string, Mechanism> = {
       const slab = new Uint8Array(1 << 16);
       const place = (message: Uint8Array): number => {
         slab.set(message);
-        // Two copies: packing the message, and copying it into the slab.
+        // Counts two copies: packing the message, and copying it into the slab.
         copied += 2 * message.length;
         return message.length;
       };

@@ -35,7 +35,7 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
 }
 
 /**
- * Returns why a host's runner cannot run a mechanism, or undefined. A cell with a reason is reported as unavailable and not run.
+ * Returns why a host's runner cannot run a mechanism, or undefined if it can. A cell with a reason is reported and not run.
  */
 export function missingMechanism(
   description: Description | undefined,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shows the progress of a run on stderr. A terminal gets a bar with the remaining time; other outputs get a line now and then.
+// Shows the progress of a run on stderr. A terminal gets a bar with the remaining time; other outputs get a line every 15 s.
 import cliProgress from "cli-progress";
 import { duration } from "../report/duration.js";
 import type { Step } from "../run/execute.js";

@@ -124,8 +124,8 @@ function runsOf(cell: RecordedCell, metric: string): number[] {
 }
 
 /**
- * Returns the raw samples. A set with too many samples to store has none; then returns the values of its histogram in ascending
- * order, exact to a thousandth.
+ * Returns the raw samples. Sets with too many samples have no raw samples. For such a set, returns the values of its histogram in
+ * ascending order, exact to a thousandth.
  */
 function samplesNs({ raw, hdr, n }: SampleSet): number[] {
   if (raw !== undefined) return raw;

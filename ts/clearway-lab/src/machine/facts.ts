@@ -11,7 +11,7 @@ export interface MachineFacts {
   cpu: string;
   cores: number;
   memoryGb: number;
-  /** "unknown" if the system does not report it. */
+  /** The governor of the CPU, or "unknown" if the system does not report it. */
   governor: string;
   virtual: string;
   loadBefore: number;

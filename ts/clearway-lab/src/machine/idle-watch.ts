@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 /** Indexes into the shared Int32Array. */
 export const SLOT = { stop: 0, sleep: 1, longestUs: 2 } as const;
 
-/** Length of a sleep, in milliseconds. Short enough to catch a stall of a few ms, long enough to cost under 0.5 % of a core. */
+/** Length of a sleep, in milliseconds: short enough to catch a stall of a few ms, long enough to cost under 0.5 % of a core. */
 export const SLEEP_MS = 5;
 
 export class IdleWatch {

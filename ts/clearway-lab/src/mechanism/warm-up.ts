@@ -8,7 +8,7 @@ const WINDOW_MS = 20;
 export interface WarmUp {
   /** Time from the first call to the end of the last window, in milliseconds. */
   ms: number;
-  /** Mean time of a call in the fastest window, in milliseconds, within 5 %. */
+  /** Mean time of a call in the fastest window, in milliseconds, exact to 5 %. */
   perCallMs: number;
   /** Whether the calls stopped getting faster before `msMax` was over. */
   warm: boolean;

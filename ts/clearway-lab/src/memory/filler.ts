@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Fills a buffer with native code.
 export interface Filler {
-  /** Requests new memory in place of the old. Called in the fresh series only, and timed. */
+  /** Requests new memory in place of the old. Called only in the fresh series, and timed. */
   renew(): void;
-  /** Releases the memory that `renew` replaces, if the garbage collector does not. Called in the fresh series only, not timed. */
+  /** Releases the memory that `renew` replaces, if the garbage collector does not. Called only in the fresh series, not timed. */
   release?(): void;
-  /** Fills the buffer with `value`. Timed. */
+  /** Fills the buffer with `value`. This call is timed. */
   fill(value: number): void | Promise<void>;
   /** Returns whether every byte of the filled memory is `value`. */
   holds(value: number): boolean;

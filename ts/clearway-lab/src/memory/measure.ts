@@ -6,7 +6,7 @@ import type { Filler } from "./filler.js";
 
 /** Number of bytes in a batch of warm fills. Small fills need batches: reading the clock takes as long as a fill of 4 KB. */
 const BATCH_BYTES = 1 << 18;
-/** Maximum number of warm-up fills. A series with fewer timed fills warms up with that number. */
+/** Maximum number of warm-up fills. It is lower if fewer fills are timed. */
 const WARM_UP_MAX = 20;
 
 export const batchOf = (bytes: number, fresh: boolean): number => (fresh ? 1 : Math.max(1, BATCH_BYTES / bytes));

@@ -50,7 +50,10 @@ export async function batches(
   return found;
 }
 
-/** Closes, but waits at most 500 ms: some pools' close never settles if nothing else keeps the process alive. The process ends anyway. */
+/**
+ * Closes the pool, but waits at most 500 ms. The close of some pools never settles if nothing else keeps the process alive. The process
+ * ends after its answer anyway.
+ */
 export function closeSoon(running: Running): Promise<unknown> {
   return Promise.race([running.close(), new Promise((done) => setTimeout(done, 500))]);
 }

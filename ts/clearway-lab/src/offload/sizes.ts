@@ -12,9 +12,9 @@ import type { Strategy } from "./strategy.js";
 /** Maximum number of batches in a series. A learning strategy needs some tens of batches of short tasks, but only two of long ones. */
 const WARM_BATCHES_MAX = 100;
 
-/** Longest action, in nanoseconds, that may be fastest on the calling thread. Such sizes get more warm-up batches. */
+/** Longest action that may be fastest on the calling thread, in nanoseconds. Actions up to this size get more warm-up batches. */
 const TAUGHT_NS = 10_000;
-/** Minimum number of their warm-up batches, even if the pool is slow at first. */
+/** Minimum number of warm-up batches of such actions, even if the pool is slow at first. */
 const TAUGHT_BATCHES = 12;
 
 export function sizesMechanism(strategy: Strategy): Mechanism {

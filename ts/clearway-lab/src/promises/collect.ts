@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Collects the findings of the rows as cells of results.json. The family "bench" has the measurements by mechanism. The family "promise"
-// has the table: each line has a ratio or a figure, its target, and the verdict.
+// Collects the figures that the functions in rows/ measure, as cells of results.json. The family "bench" has the measurements by mechanism.
+// The family "promise" has the table: each line has a ratio or a figure, its target, and the verdict.
 import type { HostName, Params } from "../protocol/message.js";
 import type { Floor } from "../run/floor.js";
 import type { Metric, ResultCell } from "../run/results.js";
@@ -10,6 +10,7 @@ import { histogramOf } from "../statistics/histogram.js";
 import type { Spread } from "../statistics/rounds.js";
 import { type Promised, type PromiseScenario, verdict } from "./scenario.js";
 
+/** A measured mechanism: Clearway, another library (a peer) or a hand-written reference. */
 export interface Subject {
   name: string;
   role: Role;

@@ -46,7 +46,7 @@ function memset({ bareFile, plugin }) {
   const filled = plugin.allocate(8 * MB).bytes;
   const shared = new Uint8Array(new SharedArrayBuffer(8 * MB));
   const own = new Uint8Array(8 * MB).fill(1);
-  // A quarter of a megabyte at a time, because koffi crashes the process with lists of two million elements.
+  // koffi converts a quarter of a megabyte at a time, because it crashes the process with lists of two million elements.
   const list = Array.from({ length: MB / 4 }, () => 1);
   const { subjects, without } = byKoffi(bareFile, (func) => {
     const lend = func("void bare_fill(uint8_t *data, uint32_t size)");
@@ -117,7 +117,7 @@ function megabyte({ plugin }) {
     subjects: {
       "direct, null": timed(20_000, () => nothing.call()),
       "direct, 1 MB lent": timed(20_000, () => echo.call(lent).release()),
-      // For comparison: memory that is lent only during a call must be copied to be returned.
+      // This case is for comparison: memory that is lent only during a call must be copied to be returned.
       "direct, 1 MB of an ArrayBuffer": timed(20, () => echo.call(plain).release()),
       "pool, null": awaited(200, () => poolNothing.send()),
       "pool, 1 MB lent": awaited(200, async () => (await poolEcho.send(lent)).release()),

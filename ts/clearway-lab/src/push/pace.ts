@@ -19,8 +19,8 @@ export interface PushEvent {
 // A timer may be a millisecond late. (Node rounds to whole milliseconds, and Chromium clamps nested timers to 4 ms.) The sender
 // therefore sleeps until this many milliseconds before the time, then turns the event loop without sleeping.
 const AWAKE_BEFORE_MS = 2;
+
 /** Waits until `time`. If `time` has passed, returns without yielding to the event loop. */
-/** Waits until `time`. Returns at once, without yielding, if it has passed. */
 export async function untilMs(time: number): Promise<void> {
   const left = time - nowMs();
   if (left > AWAKE_BEFORE_MS + 1) await new Promise((done) => setTimeout(done, left - AWAKE_BEFORE_MS));

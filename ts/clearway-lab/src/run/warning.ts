@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** All kinds of warnings, the most important first. */
+/** All kinds of warnings. */
 export const WARNING_CODES = [
   "interrupted",
   "budget-ended",

@@ -22,7 +22,7 @@ export function planQuestions(
     const { reference, subject, others } = compared;
     for (const name of [reference, subject, ...others])
       add(cells, cellOf(compared, name, scenarios, hostProblems, rounds));
-    // One second cell is enough for all parts of a question, because it takes as much time as a mechanism.
+    // All parts of a question share one second cell, because each second cell takes as much time as a mechanism.
     if (isPartOfEarlier(compared, questions)) continue;
     const twin = cellOf(compared, reference, scenarios, hostProblems, rounds);
     add(cells, { ...twin, control: true, params: { ...twin.params, [CONTROL_PARAM]: "A/A" } });

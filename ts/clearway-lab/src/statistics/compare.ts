@@ -7,7 +7,7 @@ export interface Comparison {
   ratioMin: number;
   ratioMax: number;
   rounds: number;
-  /** "no difference seen" unless the mean ratio exceeds the noise floor and every round has the same sign. */
+  /** "no difference seen" unless the mean ratio exceeds the noise floor and all rounds differ in the same direction. */
   verdict: "lower" | "higher" | "no difference seen";
 }
 

@@ -2,7 +2,7 @@
 // Decides from the ratios of interleaved rounds whether one mechanism differs from another. The interval makes no assumption about the
 // distribution, because the ratios may have two humps: they depend on the cores on which the scheduler runs the two threads.
 
-/** Minimum number of rounds for a decision. The median of a ratio lies between the extremes of five rounds in 15 of 16 cases. */
+/** Minimum number of rounds for a decision. The true median lies between the smallest and largest of five rounds in 15 of 16 cases. */
 export const ROUNDS_MIN = 5;
 
 /** Minimum probability that the interval contains the median: the probability for the smallest and largest of five rounds. */
@@ -20,7 +20,10 @@ export interface Decision {
   verdict: Verdict;
   /** The median of subject / reference over the rounds. */
   ratio: number;
-  /** The smallest ratio of the interval. With five rounds or more, it contains the median in at least 15 of 16 cases. */
+  /**
+   * The ends of the interval. With five rounds or more, the interval contains the median in at least 15 of 16 cases. With fewer, it goes
+   * from the smallest to the largest ratio.
+   */
   low: number;
   high: number;
   rounds: number;
@@ -63,7 +66,10 @@ function outside(n: number): number {
   return left;
 }
 
-/** Returns the median of sorted ratios. For an even number, it is the geometric mean of the middle two: inverting all ratios inverts it. */
+/**
+ * Returns the median of sorted ratios. For an even number, it is the geometric mean of the middle two, so that a ratio and its inverse
+ * weigh the same.
+ */
 function middle(sorted: readonly number[]): number {
   const at = sorted.length >> 1;
   const upper = sorted[at] as number;

@@ -52,7 +52,7 @@ export async function call({ state, plans, group, seed }, host) {
 const warmCalls = 2000;
 /**
  * The number of uncounted calls at the start of a slice. The worker has slept during the other subjects' slices. A carrier that tunes its
- * spinning needs up to 200 calls to adapt again. The plan with a gap measures the cost of a first call.
+ * spinning needs up to 200 calls to adapt again. The plan with a gap has none, because it measures first calls.
  */
 const leadCalls = 300;
 

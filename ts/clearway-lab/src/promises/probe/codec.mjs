@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs in Node. Measures encoding and decoding of one message of about 2 KB with every supported type.
+// Runs in Node. Measures encoding and decoding of one message of about 2 KB with values of many types.
 import { mixed } from "../../../../clearway/bench/codec/mixed.mjs";
 import { shuffler } from "../../statistics/rounds.ts";
 import { codecs } from "../subject/codecs.mjs";
@@ -13,7 +13,7 @@ export function codec({ rounds, seed }) {
   const figures = {};
   const messages = {};
   for (const { name, encode, message = encode, decode } of codecs) {
-    // A copy, as on the receiving side, because some encoders write the next message over the last one.
+    // Copies the message, as a receiver has a copy, because some encoders write the next message over the last one.
     const made = message(mixed);
     messages[name] = ArrayBuffer.isView(made) ? Uint8Array.from(made) : made;
     const changed = Object.keys(mixed).filter((key) => shown(decode(messages[name])[key]) !== shown(mixed[key]));

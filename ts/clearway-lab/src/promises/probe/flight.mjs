@@ -30,7 +30,7 @@ async function tasksASecond(call, inFlight, lastsMs, enough = () => false) {
       while (!over) {
         await call(done);
         done++;
-        // Reads the clock only for every 64th answer, because a reading costs as much as a small part of a call.
+        // Reads the clock only for every 64th answer, because a reading takes a noticeable part of the time of a call.
         if (done % 64 !== 0) continue;
         const forMs = performance.now() - begin;
         over = forMs >= lastsMs || enough(done, forMs);

@@ -56,7 +56,7 @@ const proof = (table) => [table.length, copy(table.at(0)), copy(table.at(table.l
 const copy = ({ rollNum, name }) => ({ rollNum, name });
 
 async function byPool(kind, host) {
-  // Imported only here. Code that reads tables needs the records, and a build without them lacks this entry.
+  // Imported only here, because only this code reads tables. A build without the records does not have this entry.
   await import("clearway/records");
   const made = pool(host.workerUrl("records.tasks"), { size: 1 });
   const make = kind === "records" ? made.call.students : inParts(made.call.studentsInParts);

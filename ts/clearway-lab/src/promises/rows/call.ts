@@ -25,7 +25,7 @@ export async function call({ host, collect, settings, seed }: RowContext): Promi
   const group = host.name === "chromium" ? 20 : 1;
   const plans = [
     { gapMs: 0, passes: 1, slice: 200 / group, rounds: settings["rounds"], roles: ["clearway", "peer", "reference"] },
-    // Short passes, because the wake-up time of a halted core changes within a second. This plan has no peers.
+    // The passes are short, because the wake-up time of a halted core changes within a second. This plan has no peers.
     { gapMs: 2, passes: 5, slice: 4, rounds: settings["gapRounds"], roles: ["clearway", "reference"] },
   ];
   for (const state of CORE_STATES) {

@@ -80,7 +80,7 @@ export function heatMap(label: string, rows: readonly string[], columns: readonl
   });
 }
 
-/** Returns a heading's length in lines. A wide page puts its parts on separate lines; a narrow page rotates the heading. */
+/** Returns a heading's height, in units of about 5.5 px. A wide page has a line per part; a narrow page rotates the heading. */
 function lines(column: string, narrow: boolean): number {
   return narrow ? column.length : column.split(", ").length * 2.8;
 }
