@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make deep`: runs the tests that take too long for `make test`: random orders from a new seed, every interleaving under loom, jcstress,
-// miri, sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out. CLEARWAY_DEEP_ORDERS is the
-// number of orders for pools and channels. The default is 20,000; 1,000,000 orders take a day.
+// `make deep`: runs the tests that take too long for `make test`. These are random orders from a new seed, every interleaving under loom,
+// jcstress, miri, sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out.
+// CLEARWAY_DEEP_ORDERS is the number of orders for pools and channels. The default is 20,000; 1,000,000 orders take a day.
 import { spawnSync } from "node:child_process";
 import { chosen } from "./maven.mjs";
 import { builds, sayMissing, toolchains } from "./native.mjs";

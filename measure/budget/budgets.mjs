@@ -29,16 +29,16 @@ export async function measureBudget(name, carrier) {
 }
 
 /**
- * Returns the factor by which bytes may exceed their budget. The cheapest of nine runs varied by 0.5 % in six repetitions on an idle
- * machine, and by 2 % in three repetitions on a busy one. Other versions of V8 allocate differently.
+ * Returns the factor by which bytes may exceed their budget. On an idle machine, the cheapest of nine runs varied by 0.5 % in six
+ * repetitions. On a busy machine, it varied by 2 % in three repetitions. Other versions of V8 allocate differently.
  */
 export function allowance() {
   return process.versions.node.split(".")[0] === budgets.measuredOn.node ? 1.04 : 1.5;
 }
 
 /**
- * Returns the factor by which the number of allocations may exceed its budget. V8 reports equal objects of one function as one entry or as
- * several, at random: a chunk had 13.9 to 17.2 allocations on a busy machine, while its bytes varied by 2 %.
+ * Returns the factor by which the number of allocations may exceed its budget. V8 reports equal objects of one function as one entry or
+ * as several, at random. On a busy machine, a chunk had 13.9 to 17.2 allocations, while its bytes varied by 2 %.
  */
 export function countAllowance() {
   return Math.max(1.3, allowance());

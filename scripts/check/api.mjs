@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares the committed public API of each package, in its folder `api`, with the built API, so that every change of the API is part of a
-// review. `--write` replaces the committed API with the built one.
+// Compares the committed public API of each package, in its folder `api`, with the built API. Every change of the API is therefore visible
+// in a review. `--write` replaces the committed API with the built one.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -59,7 +59,7 @@ export function cell(
   };
 }
 
-/** Returns a record: students cloned in 500 ms and moved in 2 ms, streams at 1000/s in 50 and 60 us, and a cell that cannot run. */
+/** Returns a record. Students are cloned in 500 ms and moved in 2 ms. Streams at 1000/s take 50 and 60 us. One cell cannot run. */
 export function record(more: Partial<RunRecord> = {}): RunRecord {
   const rows = { rows: 1_000_000 };
   const load = { perSecond: 1000, count: 1000, payloadBytes: 8, receiver: "idle" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Fetches a picture and makes its thumbnail: both on the main thread, both in a worker, or the fetch on the main thread and the
-// thumbnail in a worker.
+// Fetches a picture and makes its thumbnail. Both run on the main thread, or both run in a worker, or the main thread fetches and a worker
+// makes the thumbnail.
 import { openWorker } from "#lab-host";
 import type { Fixture, Mechanism } from "../protocol/measured.js";
 import { fetchImage, greyThumbnail, type Thumbnail } from "./image.js";

@@ -15,7 +15,7 @@ export interface MachineFacts {
   governor: string;
   virtual: string;
   loadBefore: number;
-  /** Share of CPU time that the hypervisor took away during the run, in percent; null if the system does not report it. */
+  /** Share of CPU time that the hypervisor took away during the run, in percent. Null if the system does not report it. */
   stealPercent: number | null;
 }
 

@@ -19,8 +19,8 @@ export interface Subject {
 }
 
 /**
- * Describes a comparison: the mechanism `of`, the mechanism `over` by which it is divided, the `state` of the threads or the data,
- * and both figures as text (`detail`).
+ * Describes a comparison. `of` is a mechanism, and `over` is the mechanism by which it is divided. `state` is the state of the threads
+ * or of the data. `detail` has both figures as text.
  */
 export interface About {
   of: string;

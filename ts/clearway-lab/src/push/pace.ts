@@ -16,8 +16,8 @@ export interface PushEvent {
   body?: Uint8Array;
 }
 
-// A timer may be a millisecond late. (Node rounds to whole milliseconds, and Chromium clamps nested timers to 4 ms.) The sender
-// therefore sleeps until this many milliseconds before the time, then turns the event loop without sleeping.
+// How long before an event's time the sender stops sleeping, in milliseconds. A timer may be late: Node rounds to whole milliseconds, and
+// Chromium clamps nested timers to 4 ms. From this moment on, the sender turns the event loop without sleeping.
 const AWAKE_BEFORE_MS = 2;
 
 /** Waits until `time`. If `time` has passed, returns without yielding to the event loop. */

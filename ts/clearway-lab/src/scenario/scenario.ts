@@ -11,8 +11,8 @@ export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
 export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;
 
 /**
- * The place where a strategy of the family `offload` runs its actions: the calling thread, one other thread, about one thread per core,
- * more threads, or the place that the strategy's own measurements suggest.
+ * The place where a strategy of the family `offload` runs its actions. `caller` is the calling thread, and `one` is one other thread.
+ * `cpu` is about one thread per core, and `many` is more threads. `adaptive` is the place that the strategy's own measurements suggest.
  */
 export type Place = "caller" | "one" | "cpu" | "many" | "adaptive";
 

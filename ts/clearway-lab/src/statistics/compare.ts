@@ -36,9 +36,9 @@ export function pairedRatios(subject: ReadonlyMap<number, number>, reference: Re
 }
 
 /**
- * Returns the noise floor of an A/A pair: the largest ratio between any two of its measurements, from either cell and any round, but at
- * least FLOOR_RATIO_MIN. Ratios within one round would not be enough: if a wake-up is fast in some rounds and slow in others, the two
- * cells may agree in each round by chance. Returns undefined if a cell has no measurement.
+ * Returns the noise floor of an A/A pair: the largest ratio between any two of its measurements. They may be from either cell and any
+ * round. The result is at least FLOOR_RATIO_MIN. Ratios within one round would not be enough: a wake-up may be fast in some rounds and
+ * slow in others, and the two cells may agree in each round by chance. Returns undefined if a cell has no measurement.
  */
 export function noiseFloor(
   first: ReadonlyMap<number, number>,

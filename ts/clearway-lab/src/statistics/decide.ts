@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decides from the ratios of interleaved rounds whether one mechanism differs from another. The interval makes no assumption about the
-// distribution, because the ratios may have two humps: they depend on the cores on which the scheduler runs the two threads.
+// distribution. The ratios may have two humps, because they depend on the cores on which the scheduler runs the two threads.
 
 /** Minimum number of rounds for a decision. The true median lies between the smallest and largest of five rounds in 15 of 16 cases. */
 export const ROUNDS_MIN = 5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The regret of a strategy: its time divided by the time of the best strategy. The best strategy for a round is chosen from the other
-// rounds, so that no measurement both chooses and compares. The smallest of several noisy times is smaller than each of them on average,
-// so choosing and comparing with the same measurements would show a regret that does not exist.
+// rounds, so that no measurement both chooses and compares. The smallest of several noisy times is on average smaller than each of them.
+// Choosing and comparing with the same measurements would therefore show a regret that does not exist.
 import { geometricMean } from "./compare.js";
 
 /** The times of one kind of work: by strategy, then by round. */

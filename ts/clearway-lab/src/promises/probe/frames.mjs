@@ -29,8 +29,9 @@ export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
     }
     lost += wanted - next;
   };
-  // The warm-up includes the compilation and the memory mapping that the first frame causes. It also includes two garbage collections of
-  // 2 to 5 ms, which V8 runs 8 s after the start of a worker (the meter's own) in any process. Its stalls are reported separately.
+  // The warm-up includes the compilation and the memory mapping that the first frame causes. It also includes two garbage collections of 2
+  // to 5 ms. V8 runs them in any process 8 s after the start of a worker, here of the meter's own. The stalls of the warm-up are reported
+  // separately.
   const options = { floorMs, stacks: false };
   const warm = await measure(() => show(Math.round(perSecond * warmSeconds)), options);
   const before = plugin.stats().ledger.fromNative;

@@ -26,8 +26,9 @@ const kinds = {
 };
 
 /**
- * Returns the time from the request to the proof, and the longest stalls of this thread meanwhile, all in milliseconds: `anyStallMs` of
- * all stalls, `stallMs` without those that the meter attributes to the machine (a thread was not woken, or an idle watcher was late too).
+ * Returns the time from the request to the proof, and the longest stalls of this thread in that time, all in milliseconds. `anyStallMs`
+ * is the longest of all stalls. `stallMs` leaves out the stalls that the meter attributes to the machine: the thread was not woken, or
+ * an idle watcher was late too.
  */
 export async function students({ kind, rows, names }, host) {
   const { make, stop } = kind.startsWith("records") ? await byPool(kind, host) : await byHand(kind, host);

@@ -6,7 +6,7 @@ import { type KnownSubject, known, learn } from "./subjects.js";
 
 /**
  * Time for which the heap settles before the measurement, in milliseconds. V8 collects garbage in the background for about ten seconds
- * after an app becomes idle; a bare worker then costs 0.4 % of a core. Even after fifteen seconds, a few runs had a last collection of
+ * after an app becomes idle. A bare worker then costs 0.4 % of a core. Even after fifteen seconds, a few runs had a last collection of
  * 30 ms, which is 0.3 % of the ten measured seconds.
  */
 const settleMs = 30_000;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The kinds of work of a run on one host, and the regret of each strategy in each of them: its time as a multiple of the best one's.
+// The kinds of work of a run on one host, and the regret of each strategy in each of them. A regret is the strategy's time as a multiple
+// of the best strategy's time.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
