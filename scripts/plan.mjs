@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Chooses the next stage to run, by the `after` of each stage and the busy lanes. It starts no process itself.
 
-// `needs` and `cargo` are for scripts that combine several lists of stages.
+// The fields of a stage. `Plan` ignores `needs` and `cargo`; scripts that combine several lists of stages use them.
 const fields = ["name", "command", "cwd", "env", "after", "lane", "timeoutMinutes", "needs", "cargo"];
 
-/** The order of a run of stages. Call `next()` until it returns undefined, and report each end with `ended()`. */
+/** Decides the order in which stages run. Call `next()` until it returns undefined, and report each end with `ended()`. */
 export class Plan {
   /** The stages of this run, in order. */
   chosen;
@@ -61,7 +61,7 @@ export class Plan {
     this.#stopped = true;
   }
 
-  /** Returns the chosen stages that never started. If a stage in its `after` failed, a stage has the reason `why`. */
+  /** Returns the chosen stages that never started. If a stage did not start because another one failed, it has the reason `why`. */
   notRun() {
     return this.chosen
       .filter(({ name }) => !this.#state.has(name))

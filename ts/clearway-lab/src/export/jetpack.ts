@@ -37,7 +37,7 @@ const NS: Record<string, number> = { us: 1e3, ms: 1e6 };
 
 /**
  * Converts a run. Leaves out cells that measure something other than time (such as events per second), cells without rounds, and
- * the second cell of each A/A pair.
+ * cells that only measure a mechanism again.
  */
 export function jetpackReport(record: RunRecord): JetpackReport {
   const cells = record.cells.filter((cell) => !cell.control && cell.rounds.length > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs a piece of work under Clearway's meter. Converts the meter's report into the figures of this family.
+// Runs a piece of work under Clearway's meter. Converts the meter's report into the figures of the family `isolate`.
 import { measure } from "clearway/meter";
 import type { Measured } from "../protocol/measured.js";
 import type { Json, Value } from "../protocol/message.js";

@@ -62,7 +62,7 @@ export function stealPercent(before: ReturnType<typeof cpuTimes>, after: ReturnT
 
 const PEERS = ["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier", "msgpackr", "cbor-x", "koffi"];
 
-/** Returns the facts about the build. `names` are the packages whose versions are reported as peers. */
+/** Returns the facts about the build. `names` are the compared libraries (peers), whose versions are reported. */
 export function buildFacts(chromium: string | null, names: readonly string[] = PEERS): BuildFacts {
   return {
     lab: versionOf("clearway-lab") ?? "unknown",

@@ -16,7 +16,7 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
     const bytes = numberParam(params, "bytes");
     const fresh = textParam(params, "memory") === "fresh";
     const repetitions = numberParam(params, "repetitions");
-    // Only the first fill may begin after this time. Otherwise a mechanism with fills of seconds would repeat them a thousand times.
+    // Only the first fill may begin after this time. Otherwise a mechanism whose fills take seconds would repeat them a thousand times.
     const timeMs = numberParam(params, "timeMsMax");
     const batch = batchOf(bytes, fresh);
     const filler = await open(bytes);

@@ -9,7 +9,7 @@ import { actionOf } from "./action.js";
 import { batches, closeSoon } from "./batches.js";
 import type { Strategy } from "./strategy.js";
 
-/** Maximum number of batches in a series. A learning strategy needs some tens of batches of short tasks, but only two of long ones. */
+/** Maximum number of batches in a series. A strategy that learns needs some tens of batches of short tasks, but only two of long ones. */
 const WARM_BATCHES_MAX = 100;
 
 /** Longest action that may be fastest on the calling thread, in nanoseconds. Actions up to this size get more warm-up batches. */

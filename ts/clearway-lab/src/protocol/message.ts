@@ -7,7 +7,7 @@ export type HostName = "node" | "chromium" | "jvm";
 export type Params = Record<string, string | number>;
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** One thing to measure, as the lab describes it to a runner. */
+/** A cell to measure: a mechanism with its parameters. */
 export interface CellRequest {
   family: string;
   scenario: string;
@@ -74,7 +74,7 @@ export interface Verification {
 export interface Description {
   protocol: number;
   host: HostName;
-  /** For example "Node v20.20.0" or "Chromium 156.0". */
+  /** Name and version of the runtime, for example "Node v20.20.0" or "Chromium 156.0". */
   runtime: string;
   /** The part that is new for each measurement: the process, or the page's renderer process. The JVM host keeps a JVM for each work. */
   fresh: "process" | "renderer process" | "JVM for each work";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Describes a cell's parameters in words.
+// Describes a cell's load, which is its parameters, in words.
 import type { Params } from "../protocol/message.js";
 import { bytes, shown } from "./number.js";
 

@@ -30,7 +30,7 @@ export function logTicks(least: number, most: number): number[] {
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++) {
     for (const step of steps) {
-      // Parsed from text, because 3 * 10 ** -1 is 0.30000000000000004.
+      // The tick is parsed from text, because 3 * 10 ** -1 is 0.30000000000000004.
       const tick = Number(`${step}e${power}`);
       if (tick >= least && tick <= most) ticks.push(tick);
     }

@@ -39,7 +39,7 @@ export interface Table {
   quiet?: boolean;
 }
 
-/** Groups the cells that have the same parameters. Leaves out the second cells of A/A pairs. */
+/** Groups the cells that have the same parameters. Leaves out the cells that only measure a mechanism again. */
 export function byLoad(cells: RecordedCell[]): RecordedCell[][] {
   return grouped(
     cells.filter(({ control }) => !control),

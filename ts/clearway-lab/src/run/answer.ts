@@ -12,9 +12,9 @@ export type Measured = Pick<RunRecord, "cells" | "hosts">;
 
 export interface ComparedAnswer {
   compared: Compared;
-  /** Undefined if the record has no round of both mechanisms. */
+  /** The decision. Undefined if no round has both mechanisms. */
   decision?: Decision;
-  /** The medians of both mechanisms over the rounds, in the metric's unit. */
+  /** `subject` and `reference` are the medians of the mechanisms over the rounds, in the metric's unit. */
   subject?: number;
   reference?: number;
   unit?: string;

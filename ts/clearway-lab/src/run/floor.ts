@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The noise floor: how much two runs of the same thing differ. Each scenario, host and load with an A/A pair has one.
+// The noise floor: how much two runs of the same thing differ. It comes from A/A pairs, which measure one mechanism as two cells. Each
+// scenario, host and load with such a pair has a noise floor.
 import type { HostName, Params } from "../protocol/message.js";
 import { CONTROL_PARAM } from "../scenario/plan.js";
 import { type Comparison, compare, FLOOR_RATIO_MIN, noiseFloor } from "../statistics/compare.js";

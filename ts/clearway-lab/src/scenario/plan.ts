@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans the cells of a run and the order in which they are measured.
+// Plans the cells of a run and the order of their measurements. A cell is a mechanism with one set of parameters on one host.
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
 import { belongsOn, HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";

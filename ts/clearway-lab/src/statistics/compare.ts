@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares two cells of one run. The ratios are paired round by round and compared with the noise floor of an A/A pair.
+// Compares two cells of one run. The ratios are paired round by round and compared with the noise floor of an A/A
+// pair, which measures the same mechanism as two cells.
 
 export interface Comparison {
   /** Geometric mean over the rounds of subject / reference. 0.5 means that the subject takes half as long. */

@@ -29,7 +29,7 @@ const NS_PER = { us: 1e3, ms: 1e6 } as const;
 
 /** Returns the number of samples that are expected beyond quantile `q` of `n` samples, on the side with fewer samples. */
 export function samplesBeyond(n: number, q: number): number {
-  // Rounded to 1e-6: 1000 * (1 - 0.98) must count as 20, not as 19.999999999999996.
+  // The result is rounded to 1e-6: 1000 * (1 - 0.98) must count as 20, not as 19.999999999999996.
   return Math.round(n * Math.min(q, 1 - q) * 1e6) / 1e6;
 }
 

@@ -13,7 +13,7 @@ export interface Regret {
   ratioMin: number;
   ratioMax: number;
   rounds: number;
-  /** False if there is only one round: the best strategy had to be chosen in the same round with which it is compared. */
+  /** Whether the best strategy was chosen from other rounds than those it is compared in. False if there is only one round. */
   chosenElsewhere: boolean;
 }
 

@@ -3,10 +3,10 @@
 import { median, shuffler } from "../../statistics/rounds.ts";
 
 /**
- * Measures the calls. machine/cores.ts describes `state`. Each plan has `gapMs`, the sleep before each call; `roles`, the roles of its
- * subjects; and `rounds`. Each round has `passes` over the subjects, with a `slice` of calls each. `group` is the number of calls per
- * reading of the clock, for clocks with large steps. Returns for each plan and subject the p50 of each round and all samples, in
- * microseconds, and whether both threads were on one core.
+ * Measures the calls. machine/cores.ts describes `state`. Each of the `plans` has `gapMs` (the sleep before each call), `roles` (the
+ * roles of its subjects) and `rounds`. A round has `passes` over the subjects. In a pass, each subject makes a `slice` of calls.
+ * `group` is the number of calls per reading of the clock, for clocks with large steps. Returns, for each plan and subject, the p50 of
+ * each round and all samples, both in microseconds, and whether both threads were on one core.
  */
 export async function call({ state, plans, group, seed }, host) {
   const running = [];
@@ -25,7 +25,7 @@ export async function call({ state, plans, group, seed }, host) {
   for (const { gapMs, passes, slice, rounds, roles } of plans) {
     const taking = running.filter(({ role }) => roles.includes(role));
     const figures = Object.fromEntries(taking.map(({ name }) => [name, { p50Us: [], samplesUs: [], onOneCore: [] }]));
-    // The first round fills the caches.
+    // Round -1 fills the caches. It is not counted.
     for (let round = -1; round < rounds; round++) {
       const seen = new Map(taking.map(({ name }) => [name, { samples: [], cores: [] }]));
       for (let pass = 0; pass < passes; pass++) {
@@ -48,7 +48,7 @@ export async function call({ state, plans, group, seed }, host) {
   return all;
 }
 
-/** The number of calls after which most code is compiled. The first, uncounted round completes the compilation. */
+/** The number of calls after which most code is compiled. The round that is not counted completes the compilation. */
 const warmCalls = 2000;
 /**
  * The number of uncounted calls at the start of a slice. The worker has slept during the other subjects' slices. A carrier that tunes its

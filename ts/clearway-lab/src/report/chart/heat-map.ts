@@ -7,7 +7,7 @@ import { chart } from "./draw.js";
 export interface HeatCell {
   row: string;
   column: string;
-  /** At least 1, because the colour depends on the value's logarithm. */
+  /** The value. It is at least 1, because the colour depends on the value's logarithm. */
   value: number;
   text: string;
   /** The text for a narrow page with many columns: at most four characters. */

@@ -61,7 +61,7 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
 /** From this ratio on, two strategies are not called alike, even if the noise is too large for a verdict. */
 const ALIKE_RATIO = 2;
 
-/** From this regret on a cold pool, the sentence also names the best strategy on a cold pool. */
+/** From this regret (time / the best strategy's time) on a cold pool, the sentence also names the best strategy on a cold pool. */
 const COLD_WORTH_RATIO = 1.5;
 
 /** Returns advice that follows from the place where the best strategy runs its actions. */

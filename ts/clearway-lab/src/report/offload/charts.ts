@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Renders the report's part about this family: heat maps and advice, the sweep over sizes, and the call site that changes.
+// Renders the report's part about the family `offload`: heat maps and advice, the sweep over sizes, and the call site that changes.
 import type { HostName } from "../../protocol/message.js";
 import type { RecordedScenario, RunRecord } from "../../run/record.js";
 import type { Results } from "../../run/results.js";

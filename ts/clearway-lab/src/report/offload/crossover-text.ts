@@ -12,7 +12,7 @@ import { shown } from "../number.js";
 export interface SizeLine {
   cell: RecordedCell;
   points: { ns: number; us: number }[];
-  /** Undefined for the reference itself, and if the reference was not measured. */
+  /** The crossover. Undefined for the reference itself, and if the reference was not measured. */
   crossover: Crossover | undefined;
 }
 

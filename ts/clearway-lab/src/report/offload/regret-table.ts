@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of regrets: strategies by kind of work, and the worst regret of each strategy.
+// The table of regrets: strategies by kind of work, and the worst regret of each strategy. A regret is a time as a multiple of the best
+// strategy's time.
 import type { HostName } from "../../protocol/message.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Regret } from "../../statistics/regret.js";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the cost of one strategy for all kinds of work: the regret of the best single strategy in its worst work.
+// Writes the cost of using one strategy for all kinds of work: the worst regret of the best single strategy. A regret is a time as a
+// multiple of the best strategy's time.
 import type { HostName } from "../../protocol/message.js";
 import { type RunRecord, wasWarmUpCut } from "../../run/record.js";
 import { IN_HOST } from "../host-titles.js";
