@@ -19,7 +19,7 @@ const complaintsMax = 8;
 const endOfOne = /^⎯+(\[\d+\/\d+\]⎯+)?$/;
 const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 
-/** Returns the failing tests of Vitest or Maven with their messages, or else complaints and the last lines. Removes colours. */
+/** Returns the failing tests of Vitest or Maven with their messages, or else the lines with error words and the end. Removes colours. */
 export function excerptOf(output) {
   const lines = output.replace(ansi, "").split(/\r?\n/).filter(said);
   const chosen = chosenOf(lines);
@@ -30,7 +30,7 @@ export function excerptOf(output) {
   return [...short, ...(rest > 0 ? [`… and ${rest} lines more above`] : [])].join("\n");
 }
 
-/** Returns one or two lines that say why a stage failed: the first failing test with its message, the first complaint, or the last line. */
+/** Returns one or two lines that say why a stage failed: the first failing test with its message, the first error, or the last line. */
 export function reasonOf(excerpt) {
   const lines = excerpt.split("\n").map((line) => line.trim());
   const test = lines.findIndex((line) => failing.test(line));
@@ -43,7 +43,7 @@ export function reasonOf(excerpt) {
   return first < 0 ? lines.slice(-1) : lines.slice(Math.max(0, first - 1), first + 1);
 }
 
-/** Returns the summary of a known tool, or else the lines that look like complaints and the end. */
+/** Returns the summary of a known tool, or else the lines with error words and the last lines. */
 function chosenOf(lines) {
   const from = lines.findIndex((line) => account.test(line));
   if (from >= 0) return firstOfEach(lines.slice(from));
@@ -61,7 +61,7 @@ function span(from, count) {
 function complaintsAndEnd(lines) {
   const end = Math.max(0, lines.length - linesMax / 2);
   const complaints = [...lines.keys()].filter((at) => at < end && complaint.test(lines[at])).slice(0, complaintsMax);
-  // Also keeps the line before a complaint, which often names the subject.
+  // Also keeps the line before an error, which often names the failing part.
   const shown = new Set(complaints.flatMap((at) => [at - 1, at]));
   return lines.filter((_, at) => at >= end || shown.has(at));
 }

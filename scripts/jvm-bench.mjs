@@ -41,7 +41,7 @@ if (status !== 0) process.exit(status);
 const target = join(folder, "executor/target");
 const classPath = [join(target, "test-classes"), join(target, "classes"), readFileSync(paths, "utf8").trim()].join(":");
 
-/** Time limit of a JVM, in milliseconds: the measurement, the warm-up of 13 strategies for a tenth of it each, long batches, the JVM. */
+/** Time limit of a JVM, in milliseconds. It includes a warm-up of 13 strategies (`seconds` / 10 each), long batches and the JVM's start. */
 const patienceMs = (seconds * 5 + 120) * 1000;
 
 /** Returns the rows that one JVM prints, split at tabs. After a failure, returns the rows before it. */

@@ -47,7 +47,7 @@ export function jdks() {
   return found;
 }
 
-/** Returns `builds`, the JDK that builds (17, or the next newer one), and `newest`, another one for tests (the newest from 24 on). */
+/** Returns `{ builds, newest }`: the JDK that builds (17, or the next newer one), and another JDK for tests (the newest from 24 on). */
 export function chosen(found = jdks()) {
   const versions = [...found.keys()].sort((a, b) => a - b);
   const builds = versions.find((version) => version >= oldest);

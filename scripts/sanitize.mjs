@@ -51,7 +51,7 @@ const cStages = [
 ];
 
 const nightly = toolchains.rust && spawnSync("cargo", ["+nightly", "--version"]).status === 0;
-// Sanitizers need a named target. Without one, build scripts and macros would also be built with them.
+// Sanitizers need a named target. Without one, build scripts and macros would also be built with sanitizers.
 const host = () =>
   /host: (\S+)/.exec(spawnSync("rustc", ["-vV"], { encoding: "utf8" }).stdout ?? "")?.[1] ?? "x86_64-unknown-linux-gnu";
 const rustStages = () => [

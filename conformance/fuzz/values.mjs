@@ -98,7 +98,7 @@ function randomMap(random, depth, plain) {
   return { map: [...entries.values()] };
 }
 
-/** Returns a random value. With `plain`, JSON can express its form. */
+/** Returns a random value. With `plain`, the value has a form that JSON can express. */
 export function randomValue(random, depth, plain) {
   switch (random.below(depth > 0 ? 11 : 8)) {
     case 0:

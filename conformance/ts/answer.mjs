@@ -41,7 +41,7 @@ export function answer({ id = null, ...asked }) {
     if (asked.op === "encode") return { id, hex: toHex(encode(asked)) };
     if (asked.op === "decode") {
       const value = decode(asked);
-      // Zero bytes decode as "no reply" in a channel. The case decodes an envelope, and as an envelope they are truncated.
+      // In a channel, zero bytes decode as "no reply". This case decodes an envelope, and zero bytes are a truncated envelope.
       return value === undefined ? { id, error: { code: "truncated", offset: 0 } } : { id, value };
     }
   } catch (thrown) {

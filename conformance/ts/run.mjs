@@ -5,7 +5,7 @@ import { answerLine } from "./answer.mjs";
 
 for await (const line of linesOf(process.stdin)) {
   if (line.trim() === "") continue;
-  // If the reader is slow, waits for it, so that answers do not accumulate in memory.
+  // Waits for a slow reader, so that answers do not accumulate in memory.
   if (!process.stdout.write(`${answerLine(line)}\n`))
     await new Promise((resolve) => process.stdout.once("drain", resolve));
 }

@@ -22,7 +22,7 @@ const kinds = {
     peer.socket.pause();
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "large"));
   },
-  /** Makes calls that never end, so that they keep all of the peer's places for open calls. */
+  /** Makes calls that never end. They use up the number of open calls that a peer may have. */
   async "fills its places"() {
     const peer = (await open()).greet();
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "held"));

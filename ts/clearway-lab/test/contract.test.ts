@@ -11,7 +11,7 @@ import { decodeHistogram } from "../src/statistics/histogram.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const built = ".cache/contract-dist";
-// Maven may take this long, in milliseconds, if other builds run at the same time, even if it compiles nothing.
+// Time limit for a build, in milliseconds. While other builds run, Maven is slow even if it compiles nothing.
 const BUILD_MS = 600_000;
 
 const runners = {
@@ -114,7 +114,8 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
           continue;
         }
         const sets = wanted.find(({ name }) => name === scenario)?.profiles.full.sets ?? [];
-        // Takes one row on the calling thread, one that waits and one from native code, if the scenario has them: values and bytes.
+        // Takes three parameter sets. They cover the calling thread and the background, values and bytes, and calls from native code
+        // if the scenario has them.
         for (const { params } of [sets[1], sets.at(-4), sets.at(-1)].flatMap((set) => set ?? [])) {
           const request = { family: "channel", scenario, mechanism, expected: { equal: true } };
           const { result } = await runner.verify(

@@ -9,7 +9,7 @@ export interface Job {
   id: JobId;
   title: string;
   what: string;
-  /** Builds the elements that show the job's outcome. Called once. */
+  /** Builds the elements that show the job's outcome. The page calls it once. */
   show(outcome: HTMLElement): JobOnPage;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work of job 2, the same for every way. It fetches a hazy photo as raw RGBA (30 MB), stretches its contrast and sharpens it.
+// The work of job 2, the same in every implementation ("way"). It fetches a hazy photo as raw RGBA (30 MB), stretches its contrast and
+// sharpens it.
 
 export interface Picture {
   width: number;
@@ -8,7 +9,7 @@ export interface Picture {
 }
 
 export interface Restored extends Picture {
-  /** A small copy that the page paints. Painting 30 MB would block the thread in every way. */
+  /** A small copy that the page paints. Painting 30 MB would block the thread in every implementation. */
   preview: Picture;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work of job 1, the same for every way: making a million students, as objects or as columns.
+// The work of job 1, the same in every implementation ("way"): making a million students, as objects or as columns.
 
 export interface Student {
   rollNum: number;

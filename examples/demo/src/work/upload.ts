@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work of job 3, the same for every way. It sends a file in chunks, each with its CRC-32, and reports progress.
+// The work of job 3, the same in every implementation ("way"). It sends a file in chunks, each with its CRC-32, and reports progress.
 
 export interface Progress {
   sentBytes: number;

@@ -8,7 +8,7 @@ import type { ComlinkStudents } from "../work/students-comlink.js";
 import { metered } from "./metered.js";
 import { makeStudents, type Student, type StudentColumns, StudentRows } from "./student.js";
 
-/** Makes students and delivers them. Called once with few rows, to warm up, and once measured. */
+/** Makes students and delivers them. A measurement calls it with few rows to warm up, and then calls it once more, timed. */
 type Make = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
 
 export function studentsMechanism(open: () => Promise<{ make: Make; close(): Promise<void> }>): Mechanism {

@@ -93,8 +93,8 @@ async function measureWarm(
 }
 
 /**
- * Warms up for `warmMs` milliseconds. If the machine gave this process less than half a core, computing work gets up to four times as
- * long, because strategies that learn need some batches. With too few batches to judge, the work counts as not warm.
+ * Warms up for `warmMs` milliseconds. If the machine gave this process less than half a core, computing work gets up to four times
+ * that time, because strategies that learn need some batches. With too few batches to judge, the work counts as not warm.
  */
 async function warmUp(
   running: Running,

@@ -56,8 +56,8 @@ export class Receiver {
 }
 
 /**
- * Blocks the thread again and again, as `state` demands. The returned function stops this. It returns by how much the blocks exceeded
- * a 60 Hz frame, in milliseconds per second.
+ * Blocks the thread again and again, as `state` demands. The returned function stops this. It returns the time by which the
+ * blocks exceeded a 60 Hz frame, in milliseconds per second of the run.
  */
 export function disturb(state: ReceiverState): () => number {
   if (state === "idle") return () => 0;

@@ -18,7 +18,7 @@ import { tableHtml } from "./table-html.js";
 import { ordered, sortQuantile } from "./tables.js";
 import { zoomable } from "./zoom.js";
 
-/** The loads whose tables are open, as the best-known loads of their scenarios. */
+/** The loads whose tables are open. They are the best-known loads of their scenarios. */
 const PRIMARY_LOADS = ["1\u202f000 events/s", "8 MB, warm memory"];
 
 export function scenarioSection(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stall timeline that a reader can zoom. It uses an inlined uPlot and appears only if scripts run. The static chart has the same data.
+// Adds a stall timeline that a reader can zoom. An inlined uPlot draws it if scripts run. The static chart has the same data.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Strip } from "./chart/timeline.js";

@@ -15,7 +15,7 @@ export interface Floor {
   params: Params;
   mechanism: string;
   metric: string;
-  /** Maximum factor between two runs of the same thing. At least 1.05. */
+  /** Maximum factor between two runs of the same thing. It is at least 1.05. */
   ratio: number;
   rounds: number;
 }

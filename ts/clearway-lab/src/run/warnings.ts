@@ -7,7 +7,7 @@ import { type RunRecord, wasWarmUpCut } from "./record.js";
 import type { Warning } from "./warning.js";
 
 /**
- * Limit for the factor between two runs of the same thing. Above it, a scenario says little: differences of two fifths are noise.
+ * Limit for the factor between two runs of the same thing. Above it, even a difference of two fifths may be noise.
  */
 const NOISE_HIGH_RATIO = 1.4;
 export function warningsOf(record: RunRecord, floors: readonly Floor[]): Warning[] {

@@ -9,7 +9,7 @@ import { encodeHistogram, histogramOf } from "../statistics/histogram.js";
 /** Maximum number of samples that are also sent as numbers. A reader of the record can then see each sample. */
 const RAW_MAX = 64;
 
-/** Converts a result. Throws if it is not the expected one, because a wrong result has no speed. */
+/** Converts a result. Throws if the result is wrong, because only a correct result may have a time. */
 export function toMeasurement(measured: Measured, cell: CellRequest): Measurement {
   const wrong = mismatch(cell.expected, measured.result, cell.params);
   if (wrong !== undefined) throw new Error("the work gave a wrong result: " + wrong);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures consecutive trivial calls on warm workers, in interleaved slices.
+// Runs in Node or in a page. Measures consecutive trivial calls on warm workers, in interleaved slices.
 import { median, shuffler } from "../../statistics/rounds.ts";
 
 /**

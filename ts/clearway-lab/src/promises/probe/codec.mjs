@@ -13,7 +13,7 @@ export function codec({ rounds, seed }) {
   const figures = {};
   const messages = {};
   for (const { name, encode, message = encode, decode } of codecs) {
-    // Copies the message, as a receiver has a copy, because some encoders write the next message over the last one.
+    // Copies the message, because some encoders write the next message over the last one. A receiver has a copy, too.
     const made = message(mixed);
     messages[name] = ArrayBuffer.isView(made) ? Uint8Array.from(made) : made;
     const changed = Object.keys(mixed).filter((key) => shown(decode(messages[name])[key]) !== shown(mixed[key]));

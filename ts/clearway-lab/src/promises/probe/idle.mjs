@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures a warm, idle pool.
+// Runs in Node or in a page. Measures a warm, idle pool.
 
 /** Warms a subject, waits until the heap is quiet, then sleeps inside `host.cpuOver`. Returns the result of `host.cpuOver`. */
 export async function idle({ name, calls, settleMs, idleMs }, host) {

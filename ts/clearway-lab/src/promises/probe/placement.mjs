@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures batches of calls with `placement` auto, inline and worker on one pool, interleaved. All calls of a batch
-// start in one turn of the event loop and are awaited together. Also measures how long starting a batch blocks the thread.
+// Runs in Node or in a page. Measures batches of calls with `placement` auto, inline and worker on one pool, interleaved. All calls of a
+// batch start in one turn of the event loop and are awaited together. Also measures how long starting a batch blocks the thread.
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host, each measurement in a new process or page. Measures N students that a worker makes, until this thread can use
-// them. As proof, the measured time includes reading the length, the first row and the last row.
+// Runs in Node or in a page. Each measurement has a new process or page. A worker makes N students. The measured time ends when this
+// thread can use them. As proof, it includes reading the length, the first row and the last row.
 import { pool } from "clearway";
 import { measure } from "clearway/meter";
 import { nameAt } from "../worker/students-make.mjs";

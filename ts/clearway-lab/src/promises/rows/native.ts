@@ -93,7 +93,7 @@ function enter(operation: string, name: string, { us, copiedBytes }: Timed, host
 function copied(figures: Record<string, Timed>, host: HostName, collect: Collector): void {
   for (const of of megabytes) {
     const { copiedBytes, uncopiedBytes } = figures[of] as Timed;
-    // Both directions together are 2 MB. A ledger with less has missed the message.
+    // The message and its answer are 2 MB together. If the ledger counted less, it missed one of them.
     if (copiedBytes + uncopiedBytes < 2 << 20)
       throw new Error(`the ledger counted too little: way="${of}" bytes=${copiedBytes + uncopiedBytes}`);
     const detail = `${(uncopiedBytes / 2 ** 20).toFixed(1)} MB lent or moved`;

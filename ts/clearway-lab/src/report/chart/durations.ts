@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Draws a time against a time, with one line per strategy. Both axes are logarithmic. Every line has a symbol, so the chart is readable
+// Draws one time against another, with one line per strategy. Both axes are logarithmic. Every line has a symbol, so the chart is readable
 // without colour.
 import * as Plot from "@observablehq/plot";
 import { Html, html } from "../html.js";
