@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make deep`: runs the tests that take too long for `make test`. These are random orders from a new seed, every interleaving under loom,
-// jcstress, miri, sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out.
-// CLEARWAY_DEEP_ORDERS is the number of orders for pools and channels. The default is 20,000; 1,000,000 orders take a day.
+// `make deep`: runs the tests that take too long for `make test`. These are random orders of events from a new seed, every interleaving
+// under loom, jcstress, miri, sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out.
+// CLEARWAY_DEEP_ORDERS is the number of random orders for pools and channels. The default is 20,000; 1,000,000 orders take a day.
 import { spawnSync } from "node:child_process";
 import { chosen } from "./maven.mjs";
 import { builds, sayMissing, toolchains } from "./native.mjs";
@@ -53,7 +53,7 @@ const stages = [
   {
     name: "channels: orders",
     command: vitest("--project", "node", "test/channel/endpoint/no-hang.test.ts"),
-    // Each of eight combinations of carrier and wire runs this number of orders.
+    // The test has eight combinations of carrier and wire. Each one runs this number of random orders.
     env: random(Math.ceil(orders / 8)),
     after: ["build"],
     lane: "typescript",

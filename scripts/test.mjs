@@ -63,7 +63,7 @@ const stages = [
         {
           name: "library, node 24",
           ...tests("ts/clearway", { program: newer, projects: ["node"] }),
-          // Runs the first 60 of the orders that the stage with the machine's own Node runs.
+          // Runs the first 60 of the random orders of events that the stage with the machine's own Node runs.
           env: { CLEARWAY_FUZZ_RUNS: "60" },
         },
       ]

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const file = new URL("../budgets.json", import.meta.url);
 const child = fileURLToPath(new URL("child.mjs", import.meta.url));
 
-/** The carriers by their names in the budgets. The values are the pool's options. */
+/** The carriers, which transport a pool's messages, by their names in the budgets. The values are those of the pool's option `carrier`. */
 export const carriers = { port: "port", ring: "auto" };
 
 /** The committed budgets: `{ measuredOn, operations: { [name]: { [carrier]: { copiedBytes, allocations, allocatedBytes } } } }`. */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the figures of a kept run into Markdown. Two marks in a page enclose a table:
+// Writes the figures of a committed run into Markdown. Two comments in a page enclose a table:
 //
 //   <!-- figures: calls -->
 //   <!-- end of figures -->
 //
-// The lines between the marks are generated. The name is `summary`, `machine` or a name in tables.mjs.
+// The lines between the comments are generated. The name is `summary`, `machine` or a name in tables.mjs.
 import { summary, tables } from "./tables.mjs";
 
 const begin = /^<!-- figures: ([\w-]+) -->$/;
 const end = "<!-- end of figures -->";
 const hosts = { node: "Node", chromium: "Chromium" };
 
-/** Returns `{ page, problems, count }`. `page` is `text` with every marked table generated from `results`. Does not throw. */
+/** Returns `{ page, problems, count }`. `page` is `text` with every such table generated from `results`. Does not throw. */
 export function fill(text, results) {
   const lines = text.split("\n");
   const out = [];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/figures/page.mjs`: checks that the figures in the pages are those of the kept run in lab/records/promises.json. `--write`
-// updates the pages.
+// `node scripts/figures/page.mjs`: checks that the figures in the pages are those of the committed run in lab/records/promises.json.
+// `--write` updates the pages.
 import { readFileSync, writeFileSync } from "node:fs";
 import { isProgram, report } from "../problems.mjs";
 import { fill } from "./fill.mjs";

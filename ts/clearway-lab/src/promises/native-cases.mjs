@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cases of native plugins. Each case creates subjects `{ times, run(times) }`. `run` returns the mean time of one operation, in
-// microseconds.
+// The cases of native plugins. Each case creates its subjects (the compared mechanisms) as `{ times, run(times) }`. `run` returns the mean
+// time of one operation, in microseconds.
 import { createRequire } from "node:module";
 import { standardMethodCodec } from "clearway/channel";
 

@@ -7,7 +7,7 @@ import type { Results } from "../run/results.js";
 import type { Column } from "./columns.js";
 import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./table.js";
 
-/** The figures of a round trip, one table each. The first table is open. The others are folded in the report, and absent on a terminal. */
+/** The figures of a round trip, one table each. The first table is open. The report collapses the others, and a terminal omits them. */
 const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
   { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
   { what: "three in flight, time per message", unit: "us", metric: "perMessageOfThree" },

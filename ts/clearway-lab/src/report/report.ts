@@ -48,7 +48,7 @@ ${factsSection(results, record)}
 }
 
 /**
- * Lists the warnings in the order of the results, which begins with the most important. Warnings about single samples are folded.
+ * Lists the warnings in the order of the results, which begins with the most important. Warnings about single samples are collapsed.
  */
 function doubts({ warnings }: Results): Html {
   if (warnings.length === 0) return html``;

@@ -37,10 +37,10 @@ ${hosts.map((host) => {
 })}${missing(record, scenario.name)}</section>`;
 }
 
-/** Renders a scenario's tables of one host. One load is open; the others are folded. */
+/** Renders a scenario's tables of one host. One load is open; the others are collapsed. */
 function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   const own = tables.filter((table) => table.scenario === scenario && table.host === host);
-  // A channel has one open table for each direction, and several folded tables.
+  // A channel has one open table for each direction, and several collapsed tables.
   const open = own.filter(({ lead, folded }) => lead !== undefined && !folded);
   const primary = own.find(({ load }) => PRIMARY_LOADS.includes(load)) ?? own[0];
   if (primary === undefined) return html``;

@@ -33,7 +33,7 @@ export interface Table {
   /** `title` and `role` are set if the column is a mechanism. */
   columns: { label: string; unit: string; title?: string; role?: Role }[];
   rows: TableRow[];
-  /** Whether the table only adds detail to others. The report folds such a table, and a terminal does not show it. */
+  /** Whether the table only adds detail to others. The report collapses such a table, and a terminal does not show it. */
   folded?: boolean;
   /** Whether a terminal does not show the table, because it prints sentences with the same information. */
   quiet?: boolean;

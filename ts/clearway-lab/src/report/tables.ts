@@ -32,7 +32,7 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
 }
 
 /**
- * Makes the offload tables. Sentences and heat maps show the same figures, so a terminal does not show these tables. The report folds
+ * Makes the offload tables. Sentences and heat maps show the same figures, so a terminal does not show these tables. The report collapses
  * them, except the table of changing-site.
  */
 function offloadTables(

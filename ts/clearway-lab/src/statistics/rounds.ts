@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interleaved rounds: each round measures every subject once, in a new random order. If the machine becomes slower, it affects all
-// subjects alike. The result is the ratio within a round: its median and its middle half.
+// Interleaved rounds: each round measures every mechanism once, in a new random order. If the machine becomes slower, it affects all
+// mechanisms alike. The result is the ratio within a round: its median and its middle half.
 import { median } from "./compare.js";
 import { randomFrom, shuffled } from "./random.js";
 

@@ -3,7 +3,7 @@
 /** Minimum relative gain by which a window counts as faster. Windows vary by less than that by chance. */
 const GAIN_MIN = 0.05;
 /**
- * Number of successive windows without a gain that end the warm-up. Compilers and carriers take effect in stages, some 100 ms apart.
+ * Number of successive windows without a gain that end the warm-up. Compilers and adaptive mechanisms improve in stages, some 100 ms apart.
  */
 export const WINDOWS_WITHOUT_GAIN = 10;
 

@@ -3,10 +3,10 @@
 import { median, shuffler } from "../../statistics/rounds.ts";
 
 /**
- * Measures the calls. machine/cores.ts describes `state`. Each of the `plans` has `gapMs` (the sleep before each call), `roles` (the
- * roles of its subjects) and `rounds`. A round has `passes` over the subjects. In a pass, each subject makes a `slice` of calls.
- * `group` is the number of calls per reading of the clock, for clocks with large steps. Returns, for each plan and subject, the p50 of
- * each round and all samples, both in microseconds, and whether both threads were on one core.
+ * Measures the calls. The compared mechanisms are called subjects. machine/cores.ts describes `state`. Each of the `plans` has `gapMs`
+ * (the sleep before each call), `roles` (the roles of its subjects) and `rounds`. A round has `passes` over the subjects. In a pass, each
+ * subject makes a `slice` of calls. `group` is the number of calls per reading of the clock, for clocks with large steps. Returns, for each
+ * plan and subject, the p50 of each round and all samples, both in microseconds, and whether both threads were on one core.
  */
 export async function call({ state, plans, group, seed }, host) {
   const running = [];
@@ -51,8 +51,8 @@ export async function call({ state, plans, group, seed }, host) {
 /** The number of calls after which most code is compiled. The round that is not counted completes the compilation. */
 const warmCalls = 2000;
 /**
- * The number of uncounted calls at the start of a slice. The worker has slept during the other subjects' slices. A carrier that tunes its
- * spinning needs up to 200 calls to adapt again. The plan with a gap has none, because it measures first calls.
+ * The number of uncounted calls at the start of a slice. The worker has slept during the other subjects' slices. A mechanism that adapts
+ * how long it spins needs up to 200 calls to adapt again. The plan with a gap has none, because it measures first calls.
  */
 const leadCalls = 300;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs in Node. Measures frames of native memory at a given rate: lost frames, the ledger's bytes and the meter's stalls.
+// Runs in Node. Measures frames of native memory at a given rate: lost frames, the bytes that Clearway's ledger
+// counts, and the stalls that Clearway's meter finds.
 import { measure } from "clearway/meter";
 import { loadPlugin } from "clearway-native";
 

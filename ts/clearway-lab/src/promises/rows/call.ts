@@ -68,7 +68,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
   }
   delete p50[twinOf(reference)];
   const peer = bestOf(peersOf(host, p50), "low") as string;
-  // Rounds are not paired by core: a carrier that keeps its worker awake also keeps the worker on a separate core.
+  // Rounds are not paired by core: a mechanism that keeps its worker awake also keeps the worker on a separate core.
   collect.promise(
     "call-over-peer",
     host,
@@ -81,7 +81,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
     { ...about, detail: inUs(reference, "clearway") },
     ratio(of(reference), of("clearway")),
   );
-  // If the port is the only carrier, "clearway" uses it.
+  // If there is no "clearway port", "clearway" itself uses the message port.
   const port = p50["clearway port"] ? "clearway port" : "clearway";
   collect.promise(
     "port-over-bare",
@@ -93,7 +93,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
 
 /**
  * Returns the ratio over rounds in which both pairs of threads ran on one core, or both on two cores. Other rounds would compare the
- * scheduler's choices instead of the carriers. Uses all rounds if the cores are unknown.
+ * scheduler's choices instead of the mechanisms. Uses all rounds if the cores are unknown.
  */
 function alike(figures: Figures, mine: string, theirs: string): Spread {
   const [own, other] = [figures[mine], figures[theirs]] as [Called, Called];

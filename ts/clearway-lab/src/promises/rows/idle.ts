@@ -17,7 +17,7 @@ type Idle = { subject: KnownSubject } & ({ share: number; why?: undefined } | { 
 
 export async function idle({ host, collect }: RowContext): Promise<void> {
   await learn(host);
-  // In Node each subject is idle in a separate process, so the subjects are measured at the same time without disturbing one another. A
+  // In Node each mechanism is idle in a separate process, so all are measured at the same time without disturbing one another. A
   // browser's pages take turns. In a browser the bare worker is left out, because it has no target.
   const atOnce = host.name === "node";
   const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));

@@ -8,7 +8,7 @@ import { shown } from "../number.js";
 import type { Table, TableCell } from "../table.js";
 import { regretGrid, type Temperature } from "./columns.js";
 
-/** Returns the table, or undefined if the run has no such cells. It is folded: a terminal shows one sentence per kind of work instead. */
+/** Returns the table, or undefined if the run has no such cells. It is collapsed: a terminal has one sentence per kind of work instead. */
 export function regretTable(record: RunRecord, host: HostName, temperature: Temperature): Table | undefined {
   const { columns, rows } = regretGrid(record, host, temperature);
   if (columns.length === 0) return undefined;
