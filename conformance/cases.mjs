@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cases for every language: each vector in both directions, each of its truncations, and the corpus of hostile messages.
+// The cases for every language: each vector in both directions, each truncation of each vector, and the corpus of hostile messages.
 
-/** Returns the cases of vectors.json and corpus.json with the expected answers: `{ ask, expect }`. */
+/** Returns the cases of vectors.json and corpus.json, each with the expected answer: `{ ask, expect }`. */
 export function casesOf(vectors, corpus) {
   return [...vectors.flatMap(ofVector), ...corpus.map(ofCorpus)].map(({ ask, expect }, id) => ({
     ask: { id: `${id} ${ask.id}`, ...rest(ask) },
@@ -20,7 +20,7 @@ function ofVector({ name, codec, value, hex, direction }) {
   if (direction !== "decode")
     cases.push({ ask: { id: `${name}, encoded`, codec, op: "encode", value }, expect: { hex: whole } });
   for (const size of truncations(whole.length / 2)) {
-    // Skips this prefix: an error without its optional fourth value is a complete error of three values.
+    // This prefix is not truncated: an error without its optional fourth value is a complete error with three values.
     if (whole.slice(0, size * 2) === withoutStack(value, whole)) continue;
     cases.push({
       ask: decode(`${name}, first ${size} bytes`, whole.slice(0, size * 2)),
@@ -35,7 +35,8 @@ function withoutStack(value, hex) {
   return error?.stacktrace === undefined ? undefined : hex.slice(0, -4 - 2 * error.stacktrace.length);
 }
 
-// Returns all lengths of a short message. For a long one returns both ends, where sizes and the last element are.
+// Returns the lengths to which a message is cut: all shorter ones, or for a long message only those near both ends. The shortest ones
+// cut the sizes at the start, and the longest ones cut the last element.
 function truncations(size) {
   const all = Array.from({ length: size }, (_, at) => at);
   return size <= 300 ? all : [...all.slice(0, 40), ...all.slice(-8)];
@@ -47,7 +48,7 @@ function ofCorpus({ name, codec, op = "decode", as, hex, value, error, read }) {
   return { ask: { id: name, codec, op, hex, ...(as ? { as } : {}) }, expect };
 }
 
-/** Returns undefined if the answer is the expected one, else a description of the difference. */
+/** Returns undefined if the answer is the expected one. Otherwise returns a description of the difference. */
 export function judge({ ask, expect }, answer) {
   if (answer?.id !== ask.id) return `an answer to ${JSON.stringify(answer?.id)}`;
   const shown = JSON.stringify({ ...answer, id: undefined }).slice(0, 200);
@@ -66,14 +67,14 @@ export function judge({ ask, expect }, answer) {
   if (expect.hex !== undefined)
     return answer.hex === expect.hex ? undefined : `expected ${expect.hex.slice(0, 80)}: ${shown}`;
   if (!("value" in answer)) return `expected a value: ${shown}`;
-  // The corpus contains no value to compare here: JSON parsers refuse values that are nested this deep.
+  // The corpus has no value to compare here, because JSON parsers refuse values that are nested this deeply.
   if (expect.read) return undefined;
   return canonical(answer.value) === canonical(expect.value)
     ? undefined
     : `expected ${JSON.stringify(expect.value).slice(0, 200)}: ${shown}`;
 }
 
-/** Returns the same text for all notations of the same value. */
+/** Returns the same text for all notations of one value. */
 export function canonical(value) {
   return JSON.stringify(value, (_, each) => {
     if (each === null || typeof each !== "object" || Array.isArray(each)) return each;

@@ -10,7 +10,7 @@ import { linesOf } from "./lines.mjs";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const json = (path) => JSON.parse(readFileSync(here(path), "utf8"));
 
-/** All cases. */
+/** The cases for every language. */
 export const cases = casesOf(json("vectors.json").vectors, json("corpus.json").messages);
 
 /** Writes the questions to a command's standard input. Resolves with its answers in the same order. Rejects if the command ends early. */
@@ -33,7 +33,7 @@ export async function ask(command, questions) {
   return answers;
 }
 
-/** Returns the failures of a language, one line per case. */
+/** Returns the wrong answers of a language, one line per case. */
 export async function check(language) {
   const answers = await ask(
     [process.execPath, here("run"), language],

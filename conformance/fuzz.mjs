@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node conformance/fuzz.mjs [LANGUAGE ...]`: sends the same random cases to the languages. Each must return the same value, or the same
-// error at the same byte. Shrinks and prints the cases on which they disagree. The README.md in this folder lists the settings.
+// `node conformance/fuzz.mjs [LANGUAGE ...]`: sends the same random cases to all languages. Each language must return the same value, or
+// the same error at the same byte. Shrinks and prints the cases on which they disagree. README.md in this folder lists the settings.
 import { readFileSync } from "node:fs";
 import { cases as known } from "./check.mjs";
 import { outcome } from "./fuzz/compare.mjs";
@@ -10,7 +10,7 @@ import { start } from "./fuzz/languages.mjs";
 import { randomFrom } from "./fuzz/random.mjs";
 import { shrink } from "./fuzz/shrink.mjs";
 
-// A fixed seed, so that only a change of the code can make it fail. 20,000 cases take about five seconds.
+// The default seed is fixed. A new failure therefore comes from a change of the code. 20,000 cases take about five seconds.
 const { CLEARWAY_FUZZ_SEED: given = "20261121", CLEARWAY_FUZZ_RUNS = "20000" } = process.env;
 const seed = given === "random" ? Math.floor(Math.random() * 2 ** 32) : Number(given);
 const runs = Number(CLEARWAY_FUZZ_RUNS);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Yields the lines of a stream. Lines end only at a line feed. Node's readline, from 24 on, also ends a line at U+2028 and U+2029, which
- * JSON does not escape.
+ * Yields the lines of a stream. A line ends only at a line feed. Node's readline, from version 24 on, also ends a line at U+2028 and
+ * U+2029, which JSON does not escape.
  *
  * @param {import("node:stream").Readable} stream
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Opens an example's page as a user would: its own server in a process of its own, and a real Chromium.
+// Opens an example's page as a user would: with the example's server in a separate process, and in a real Chromium.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
 
-/** Maximum time for any step of a page. */
+/** Maximum time for any step of a page, in milliseconds. */
 export const patienceMs = 180_000;
 
-/** A running example. Ends its server and its browser when disposed. */
+/** A running example. Disposing it ends its server and its browser. */
 export class Shown implements AsyncDisposable {
   readonly url: string;
   readonly #server: ChildProcess;
@@ -22,7 +22,7 @@ export class Shown implements AsyncDisposable {
     this.#browser = browser;
   }
 
-  /** Starts `serve`, a script that prints its address on loopback, and a browser with `flags` in addition to the usual ones. */
+  /** Starts the script `serve`, which prints its address on loopback, and a browser. `flags` are added to the browser's usual flags. */
   static async by(serve: URL, flags: readonly string[] = []): Promise<Shown> {
     const server = spawn(process.execPath, [fileURLToPath(serve), "--port", "0"], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -44,7 +44,7 @@ export class Shown implements AsyncDisposable {
     }
   }
 
-  /** Opens `query` relative to the address. An error on the page fails the test. */
+  /** Opens the page at `query`, relative to the address. An error on the page fails the test. */
   async open(query = "", viewport = { width: 1280, height: 860 }): Promise<Page> {
     const page = await this.#browser.newPage({ viewport });
     page.on("pageerror", (error) => {

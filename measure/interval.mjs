@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Computes the median of a few repetitions with its interval, and whether a limit is kept. Pure.
+// Calculates the median of a few samples, the interval of the median, and whether a limit is kept.
 
-/** Smallest share of cases in which an interval must contain the true median. */
+/** Minimum probability that an interval contains the true median. */
 const coverageMin = 0.95;
 
-/** Returns P(X <= k) for a binomial X with n trials of probability one half. The ranks around a median follow from this. */
+/** Returns P(X <= k) for a binomial X with n trials of probability one half. `intervalOf` calculates ranks around a median from it. */
 function atMostHeads(k, n) {
   let term = 2 ** -n;
   let sum = 0;
@@ -16,9 +16,9 @@ function atMostHeads(k, n) {
 }
 
 /**
- * Returns `{ median, low, high, coverage, n }` of the samples, which may be infinite. `low` and `high` are order statistics: the
- * narrowest symmetric ranks that contain the true median in at least 95 of 100 cases, for any distribution. With fewer than six samples
- * they are the extremes, and `coverage` gives the probability. Throws `RangeError` without samples.
+ * Returns `{ median, low, high, coverage, n }` of the samples, which may be infinite. `low` and `high` are two of the sorted samples, at
+ * symmetric ranks. The ranks are the narrowest that contain the true median in at least 95 of 100 cases, for any distribution. With fewer
+ * than six samples, they are the extremes. `coverage` is the probability. Throws `RangeError` if there are no samples.
  */
 export function intervalOf(samples) {
   const n = samples.length;
@@ -32,8 +32,8 @@ export function intervalOf(samples) {
 }
 
 /**
- * Returns "kept" if the whole interval is on the required side of the limit, "out" if the whole of it is on the other side, else
- * "undecided": the noise is larger than the distance to the limit.
+ * Returns "kept" if the whole interval is on the required side of the limit, and "out" if it is completely on the other side. Otherwise
+ * returns "undecided": the noise is larger than the distance to the limit.
  */
 export function verdictOf({ low, high }, { sense, limit }) {
   const [best, worst] = sense === "at most" ? [low, high] : [-high, -low];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Blocks this thread for known times under the meter, in Node and in a page, and returns the meter's errors.
+// Blocks this thread for known times while the meter runs, in Node or in a page. Returns the errors of the meter.
 
-/** Lengths in milliseconds, each with the number of stalls to compare. */
+/** The lengths of the stalls in milliseconds, each with the number of stalls to compare. */
 export const lengths = [
   [5, 15],
   [20, 15],
@@ -13,17 +13,17 @@ export const lengths = [
 /** The meter's promised tolerance: 1 ms or 5 %, whichever is more. */
 export const toleranceMs = (lengthMs) => Math.max(1, lengthMs * 0.05);
 
-// Largest delay of a timer on an idle thread: Node's timers have whole milliseconds.
+// Maximum delay of a timer on an idle thread, in milliseconds. Node's timers have whole milliseconds.
 const lateMs = 2;
 
-/** Works for about `ms`. Returns the real length, by the clock that the meter uses too. */
+/** Keeps the thread busy for about `ms` milliseconds. Returns the start and the real length, by the clock that the meter also uses. */
 function busy(ms) {
   const startMs = performance.now();
   while (performance.now() - startMs < ms);
   return { startMs, lengthMs: performance.now() - startMs };
 }
 
-// These lengths do not fall into step with any heartbeat.
+// The pauses vary, so that they do not have the period of any heartbeat.
 const pauseMs = (index) => 13 + ((index * 7) % 11);
 const pause = (index) => new Promise((resolve) => setTimeout(resolve, pauseMs(index)));
 
@@ -40,9 +40,9 @@ function turn() {
 }
 
 /**
- * Blocks the thread `count` times for about `ms`. Returns the stalls that the machine did not disturb. The machine may take the thread
- * off its core next to a stall, which then really is longer: a timer before it is late, or the turn after it takes more than `besideMs`.
- * Makes at most ten times `count` attempts.
+ * Blocks the thread `count` times for about `ms`. Returns only the stalls that the machine did not disturb. The machine may take the thread
+ * off its core just before or after a stall, and the stall is then longer than known. In that case the timer before the stall is late, or
+ * the turn after it takes more than `besideMs`. Makes at most ten times `count` attempts.
  */
 async function knownStalls(mark, count, ms, besideMs) {
   const known = [];
@@ -60,13 +60,13 @@ async function knownStalls(mark, count, ms, besideMs) {
 }
 
 /**
- * Returns, for each length, the meter's errors beyond its tolerance in milliseconds: one sample per stall, null for a stall that the
- * meter did not find. `besideMs(lengthMs)` limits what the machine may add to a stall.
+ * Returns, for each length, by how many milliseconds the meter's errors exceed its tolerance. There is one sample per stall, which is null
+ * if the meter did not find the stall. `besideMs(lengthMs)` limits the time that the machine may add to a stall.
  */
 export async function errorsByLength({ measure, mark }, besideMs) {
   const found = [];
   for (const [ms, count] of lengths) {
-    // The floor is below the shortest length, so that a slightly low estimate still counts as found.
+    // `floorMs` is below the shortest length, so that the meter still records a stall if it estimates a little too low.
     const { value: known, report } = await measure(() => knownStalls(mark, count, ms, besideMs(ms)), { floorMs: 3 });
     const errors = known.map(({ label, lengthMs }) => {
       const stall = report.stalls.find(({ marks }) => marks.some((share) => share.label === label));
@@ -77,7 +77,7 @@ export async function errorsByLength({ measure, mark }, besideMs) {
   return found;
 }
 
-/** Yields one host's figures from the result of `errorsByLength`. */
+/** Yields the figures of one host from the result of `errorsByLength`. */
 export function* figuresOf(host, found) {
   for (const { ms, errors } of found) {
     const name = `error of the meter beyond 1 ms or 5 %: stalls of ${ms} ms, ${host}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Opens an example's page in a separate Chromium, served by a separate process.
+// Opens an example's page in a separate Chromium. A separate process serves the page.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
 
 const limitMs = 180_000;
 
-/** Opens `query` of the example at `serve`, calls `use` with the page, then ends server and browser. */
+/** Starts the example's server `serve`, opens its page with `query` and calls `use` with the page. Then ends server and browser. */
 export async function withPage(serve, query, { flags = [], viewport = { width: 1280, height: 860 } }, use) {
   const server = spawn(process.execPath, [fileURLToPath(serve), "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make measure`: measures everything that depends on a clock, a sampler or the optimiser, which `make test` therefore does not test.
-// Prints each figure's median with its interval and its limit, and writes out/measure.json. The exit status is 1 if a figure is out,
-// which means that its whole interval is beyond the limit, or if a group failed. `node measure/run.mjs WORD...` measures only those
-// groups.
+// `make measure`: measures the figures that depend on a clock, a sampler or the optimiser. `make test` does not test them for that reason.
+// Prints each figure's median with its interval and its limit, and writes out/measure.json. The exit status is 1 if a group failed or a
+// figure is out, which means that its whole interval is beyond the limit. `node measure/run.mjs WORD...` measures only the groups with
+// these names.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -18,8 +18,8 @@ import { remoteControl } from "./figures/remote-control.mjs";
 import { intervalOf, verdictOf } from "./interval.mjs";
 
 /**
- * Each group yields `{ name, unit, sense: "at most" | "at least", limit, samples }`, or `{ name, missing }` if a tool or a JDK that it
- * needs is missing.
+ * The groups of figures. Each group yields `{ name, unit, sense: "at most" | "at least", limit, samples }`. If a tool or a JDK that it
+ * needs is missing, it yields `{ name, missing }`.
  */
 const groups = { budgets, nodeMeter, chromiumMeter, jvm, idle, hostilePeers, demo, remoteControl };
 const out = fileURLToPath(new URL("../out/", import.meta.url));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Imports modules that are not public, to measure them: bundles their TypeScript sources first.
+// Imports modules that are not public, so that they can be measured. Bundles their TypeScript sources first.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

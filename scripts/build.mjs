@@ -46,7 +46,7 @@ function build(name, folders, tools = "") {
 }
 
 build("clearway", ["ts/clearway"]);
-// Built again when Rust is installed, updated or removed.
+// clearway-native is built again when Rust is installed, updated or removed.
 const rust = spawnSync("cargo", ["--version"], { encoding: "utf8" }).stdout ?? "none";
 build("clearway-native", ["native/crates", "ts/clearway", "ts/clearway-native"], rust);
 build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/cargo.mjs ARGUMENTS`: runs cargo in native/, and says how to install Rust if it is missing.
+// `node scripts/cargo.mjs ARGUMENTS`: runs cargo in native/. If Rust is missing, prints how to install it.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { isProgram } from "./problems.mjs";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the browser for tests and checks. The lab, which people install separately, searches the same places itself.
+// Finds the browser for tests and checks. The lab, which users install separately, has its own search in the same places.
 import { existsSync } from "node:fs";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Returns the path of a Chromium. CLEARWAY_CHROMIUM takes precedence. Throws when there is none. */
+/** Returns the path of a Chromium. If CLEARWAY_CHROMIUM is set, only that path counts. Throws if there is none. */
 export function chromiumPath() {
   const given = process.env.CLEARWAY_CHROMIUM;
   const path = given ? [given].find(existsSync) : places.find(existsSync);
@@ -18,7 +18,7 @@ export function chromiumPath() {
   return path;
 }
 
-/** Flags, besides `--headless`, for a browser that asks no questions and needs no screen. */
+/** Flags, besides `--headless`, for a browser that shows no dialogs and needs no screen. */
 export const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",

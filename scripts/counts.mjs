@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Counts the tests that a stage ran, from the output of Vitest, of cargo test, and of Clearway's own programs (`12 passed, 0 failed`, `,
-// 3 skipped`).
+// Counts the tests that a stage ran. Reads the output of Vitest, of cargo test, and of Clearway's own programs (`12 passed, 0 failed` or
+// `12 passed, 0 failed, 3 skipped`).
 
 const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 const vitest = /^\s*Tests\s+(?=.*\(\d+\))(.+)$/;
@@ -18,7 +18,7 @@ function countOfLine(line) {
   return { passed, failed, skipped: vitestCount(theirs, "skipped") };
 }
 
-/** Returns `{ passed, failed, skipped }` summed over all runs in the output; undefined if it has none. */
+/** Returns the sum `{ passed, failed, skipped }` of all runs in the output, or undefined if there are none. */
 export function countOf(output) {
   const counts = output.replace(ansi, "").split(/\r?\n/).map(countOfLine).filter(Boolean);
   if (counts.length === 0) return undefined;

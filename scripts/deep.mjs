@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make deep`: tests that take too long for `make test`. Random orders from a new seed, every interleaving under loom, jcstress, miri,
-// sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out. CLEARWAY_DEEP_ORDERS is the
-// number of orders for pools and channels; default 20,000; 1,000,000 take a day.
+// `make deep`: runs the tests that take too long for `make test`. These are random orders of events from a new seed, every interleaving
+// under loom, jcstress, miri, sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out.
+// CLEARWAY_DEEP_ORDERS is the number of random orders for pools and channels. The default is 20,000; 1,000,000 orders take a day.
 import { spawnSync } from "node:child_process";
 import { chosen } from "./maven.mjs";
 import { builds, sayMissing, toolchains } from "./native.mjs";
@@ -23,11 +23,11 @@ sayMissing("deep");
 if (!miri) console.error("deep: miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src");
 if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo install cargo-fuzz");
 
-// Each failing test prints the seed, with the path to the failure.
+// A failing test prints the seed and the path to the failure.
 const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
 console.log(`deep: CLEARWAY_FUZZ_SEED=${seed}`);
 const random = (runs) => ({ CLEARWAY_FUZZ_SEED: seed, CLEARWAY_FUZZ_RUNS: String(runs) });
-// Counts the bytes of the heap as well, which no test of the gate asserts.
+// These stages also check by how many bytes the heap grows, which no stage of `make test` does.
 const heap = { CLEARWAY_FUZZ_HEAP: "1" };
 const timeoutMinutes = 24 * 60;
 const vitest = (...args) => [node, "node_modules/vitest/vitest.mjs", "run", "--root", "ts/clearway", ...args];
@@ -53,7 +53,7 @@ const stages = [
   {
     name: "channels: orders",
     command: vitest("--project", "node", "test/channel/endpoint/no-hang.test.ts"),
-    // Each of eight combinations of carrier and wire plays this many.
+    // The test has eight combinations of carrier and wire. Each one runs this number of random orders.
     env: random(Math.ceil(orders / 8)),
     after: ["build"],
     lane: "typescript",

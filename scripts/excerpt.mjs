@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Excerpts of a failed stage's output, repeated at the end of a run, because often only the end is read.
+// Makes an excerpt of a failed stage's output. The end of a run repeats it, because often only the end is read.
 
 const linesMax = 40;
 const linesOfTest = 12;
 const linesOfMaven = 6;
 const widthMax = 240;
 
-// The start of Vitest's own summary of failures, and the end of one failure.
+// The start of Vitest's own summary of failures.
 const account = /^\s*⎯+\s*(Failed|Unhandled|Vitest caught)/;
 const failing = /^\s*FAIL /;
-// Maven's summary: the suite, then each failing test with its message and stack, then advice.
+// Maven's summary has the suite, then each failing test with its message and stack, then advice.
 const mavenSays = /^\[ERROR\] /;
 const mavenFailing = /^\[ERROR\] .*<<< (FAILURE|ERROR)!/;
 const mavenSuite = /^\[ERROR\] Tests run:/;
-// Words that other tools write in or before the important line, anywhere in their output.
+// Other tools write one of these words in or before the important line, anywhere in their output.
 const complaint = /\b(exceeded|error|failed|failure|panicked)\b/i;
 const complaintsMax = 8;
 const endOfOne = /^⎯+(\[\d+\/\d+\]⎯+)?$/;
 const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 
-/** Returns Vitest's or Maven's failing tests with their messages, or otherwise complaints and the last lines. Without colours. */
+/** Returns the failing tests of Vitest or Maven with their messages, or else the lines with error words and the end. Removes colours. */
 export function excerptOf(output) {
   const lines = output.replace(ansi, "").split(/\r?\n/).filter(said);
   const chosen = chosenOf(lines);
@@ -30,7 +30,7 @@ export function excerptOf(output) {
   return [...short, ...(rest > 0 ? [`… and ${rest} lines more above`] : [])].join("\n");
 }
 
-/** Returns in one or two lines why a stage failed: its first failing test with the message, its first complaint, or its last line. */
+/** Returns one or two lines that say why a stage failed: the first failing test with its message, the first error, or the last line. */
 export function reasonOf(excerpt) {
   const lines = excerpt.split("\n").map((line) => line.trim());
   const test = lines.findIndex((line) => failing.test(line));
@@ -43,13 +43,13 @@ export function reasonOf(excerpt) {
   return first < 0 ? lines.slice(-1) : lines.slice(Math.max(0, first - 1), first + 1);
 }
 
-/** Returns the summary of a known tool, or otherwise lines that look like complaints, and the end. */
+/** Returns the summary of a known tool, or else the lines with error words and the last lines. */
 function chosenOf(lines) {
   const from = lines.findIndex((line) => account.test(line));
   if (from >= 0) return firstOfEach(lines.slice(from));
   const maven = [...lines.keys()].filter((at) => mavenSays.test(lines[at]));
   if (maven.length === 0) return complaintsAndEnd(lines);
-  // Each failing test with its message, and the first calls of its stack.
+  // Keeps each failing test with its message and the first calls of its stack.
   const shown = new Set(maven.flatMap((at) => (mavenFailing.test(lines[at]) ? span(at, linesOfMaven) : [at])));
   return lines.filter((_, at) => shown.has(at));
 }
@@ -61,12 +61,12 @@ function span(from, count) {
 function complaintsAndEnd(lines) {
   const end = Math.max(0, lines.length - linesMax / 2);
   const complaints = [...lines.keys()].filter((at) => at < end && complaint.test(lines[at])).slice(0, complaintsMax);
-  // With the line before, which often names the subject.
+  // Also keeps the line before an error, which often names the failing part.
   const shown = new Set(complaints.flatMap((at) => [at - 1, at]));
   return lines.filter((_, at) => at >= end || shown.has(at));
 }
 
-/** Returns the name of each failure and the beginning of its description; code around it and stacks come later. */
+/** Returns the first lines of each failure: its name and the start of its description. Leaves out the code and the stacks that follow. */
 function firstOfEach(lines) {
   const chosen = [];
   let taken = 0;

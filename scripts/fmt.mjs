@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make fmt`: fixes everything that a program can fix. Review its changes, above all those of the API snapshot.
+// `make fmt`: fixes everything that a program can fix. Review its changes, above all those of the committed API.
 import { runStages } from "./stages.mjs";
 
 const node = process.execPath;
 const own = (path) => [node, `scripts/${path}.mjs`, "--write"];
 
-// Stages run one after the other, in this order: formatting follows the stages that write files.
+// The stages run one after the other, in this order, because formatting must follow the stages that write files.
 const after = ["build"];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"] },

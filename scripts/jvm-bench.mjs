@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm-bench.mjs [17 25] [arithmetic storage …] [first] [change] [--seconds 8] [--forks 1]`: measures what the adaptive
-// executor loses against the best fixed choice, for each kind of work. Each kind runs in one JVM, in which all strategies take turns. The
-// best one is chosen on other rounds than those that are compared. Without words it runs all kinds and both extras, about 5 minutes per
-// JDK. A JVM that fails or hangs is reported, and only its own cell is missing.
+// `node scripts/jvm-bench.mjs [17 25] [arithmetic storage …] [first] [change] [--seconds 8] [--forks 1]`: measures how much slower the
+// adaptive executor is than the best fixed strategy, for each kind of work. Each kind runs in one JVM, in which all strategies take turns.
+// The best strategy is chosen from other rounds than those that are compared. Without words, runs all kinds and both extras, which takes
+// about 5 minutes per JDK. If a JVM fails or hangs, the script reports it, and only the results of that JVM are missing.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,10 +41,10 @@ if (status !== 0) process.exit(status);
 const target = join(folder, "executor/target");
 const classPath = [join(target, "test-classes"), join(target, "classes"), readFileSync(paths, "utf8").trim()].join(":");
 
-/** Time limit of a JVM: the measurement, the warm-up of 13 strategies for a tenth of it each, the longest batches, and the JVM itself. */
+/** Time limit of a JVM, in milliseconds. It includes a warm-up of 13 strategies (`seconds` / 10 each), long batches and the JVM's start. */
 const patienceMs = (seconds * 5 + 120) * 1000;
 
-/** Returns the tab-separated rows that one JVM prints; after a failure, the rows before it. */
+/** Returns the rows that one JVM prints, split at tabs. After a failure, returns the rows before it. */
 function rows(home, ...command) {
   const heap = ["-Xms512m", "-Xmx512m", "-XX:+UseParallelGC"];
   const main = "clearway.executor.bench.RegretBenchKt";
@@ -71,7 +71,7 @@ const time = (ns) =>
 
 const isWhole = (table) => table.some(({ name }) => name === ours);
 
-/** Returns each strategy's time over that of the best of the others. The best one is chosen on the other half of the rounds. */
+/** Returns each strategy's time divided by that of the best fixed strategy, which is chosen from the other half of the rounds. */
 function regrets(table) {
   const rivals = table.filter(({ name }) => name !== ours && name !== control);
   const best = [0, 1].map((half) =>

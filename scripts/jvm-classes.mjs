@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles the classes of jvm/ once for all users: the tests on each JDK, and conformance.
+// Compiles the classes of jvm/ once for all their users: the tests on each JDK, and the conformance programs.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chosen, folder, jdks, maven } from "./maven.mjs";
 import { paths, root } from "./sources.mjs";
 
-/** File with the fingerprint of the compiled classes, written by their build. */
+/** The file with the fingerprint of the compiled classes. Their build writes it. */
 const stamp = join(folder, "target/classes.sha256");
 
 /** Returns the fingerprint of the sources and the JDKs. */
@@ -34,20 +34,20 @@ function stand(print) {
   return left === print && names.length > 0 && names.every(compiled);
 }
 
-/** Whether the compiled classes of all modules and tests, and Maven's other output, match these sources. */
+/** Returns whether all modules and tests, and Maven's other output, were built from the current sources. */
 export const areCompiled = (found) => stand(fingerprint(found));
 
-/** Compiles all modules and their tests unless that is done already. Returns Maven's exit status, or 127 without a JDK. */
+/** Compiles all modules and their tests unless this has been done. Returns Maven's exit status, or 127 without a JDK. */
 export function compile(found = jdks()) {
   const print = fingerprint(found);
   if (stand(print)) return 0;
   rmSync(stamp, { force: true });
-  // The compiler never deletes classes: a class whose source is gone would still run.
+  // The compiler never deletes classes. A class without a source would still run, so the folders are deleted first.
   for (const kind of ["classes", "test-classes"]) {
     for (const { name } of targets(kind)) rmSync(join(folder, name, "target", kind), { recursive: true });
   }
-  // Two modules at a time; more would need more memory. The phase is late enough to copy the libraries for conformance. The same run
-  // checks the format, because a separate run takes 15 s.
+  // Builds two modules at a time, because more would need more memory. The phase is late enough to copy the libraries for conformance. The
+  // same run checks the format, because a separate run takes 15 s.
   const status = maven(["-Pstress", "process-test-classes", "spotless:check", "-T", "2"], found);
   if (status !== 0) return status;
   mkdirSync(join(folder, "target"), { recursive: true });
@@ -55,7 +55,7 @@ export function compile(found = jdks()) {
   return 0;
 }
 
-/** Options that make Maven use the existing classes. */
+/** Options with which Maven uses the existing classes and compiles nothing. */
 export const asTheyStand = [
   "-Dcompiled=true",
   "-Dkotlin.phase=none",

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm-lab.mjs`: compiles the lab's runner for the JVM. Writes to jvm/lab/target/runner.json how the lab can start it, and
-// on which JDKs. Quick when nothing has changed. On failure it says why and exits with status 1.
+// `node scripts/jvm-lab.mjs`: compiles the lab's runner for the JVM. Writes jvm/lab/target/runner.json, which says how the lab starts the
+// runner and on which JDKs. It is quick if nothing has changed. On failure, prints the reason and exits with status 1.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { libclearway, plugins } from "./native.mjs";
 import { isProgram } from "./problems.mjs";
 import { paths, root } from "./sources.mjs";
 
-/** The runner's modules; the lab's own are last. Those of `foreign` are compiled only with a JDK 22 or newer. */
+/** The modules of the runner; the lab's own module is last. The modules in `foreign` need a JDK 22 or newer. */
 const modules = ["executor", "channel", "channel-websocket", "lab"];
 const foreign = ["native", "lab-foreign"];
 const all = [...modules, ...foreign];
@@ -32,12 +32,12 @@ function fingerprint() {
 
 const classesOf = (names) => names.map((name) => join(folder, name, "target/classes"));
 
-/** C sources of the native peers: the lab's own, and their JNI part. */
+/** The C sources of the native peers: the lab's own file, and the JNI part. */
 const plain = "ts/clearway-lab/native/plain.c";
 const sources = [plain, "jvm/lab/src/main/c/peers.c"];
 const peers = join(target, "native", process.platform === "darwin" ? "libpeers.dylib" : "libpeers.so");
 
-/** Compiles the native peers. On failure it says why; the cells that need them say so too. */
+/** Compiles the native peers. If it fails, it prints the reason, and the cells that need the peers report it too. */
 function compilePeers(jdk) {
   rmSync(peers, { force: true });
   if (process.platform !== "linux") return console.error("jvm-lab: the native peers are written for Linux; left out");
@@ -57,17 +57,17 @@ function built(print) {
   return left.print === print && left.classpath.every((path) => existsSync(path)) ? left : undefined;
 }
 
-/** System properties with the paths of native files. A file may be missing; the cells that need it then say so. */
+/** The system properties with the paths of native files. A file may be missing; the cells that need it then report that. */
 const properties = {
   "clearway.lab.peers": peers,
   "clearway.lab.plugin": plugins.c.example,
   "clearway.library": libclearway,
 };
 
-/** File in which Maven leaves the runner's class path. */
+/** The file in which Maven writes the runner's class path. */
 const librariesFile = join(target, "runtime.classpath");
 
-/** Compiles the runner's modules unless a full build has already done so. */
+/** Compiles the runner's modules, unless a full build has already done so. Returns whether they are compiled. */
 function compileOwn(own, found) {
   if (areCompiled(found) && existsSync(librariesFile)) return true;
   return maven(["process-classes", "-pl", own === all ? "lab,lab-foreign" : "lab", "-am"], found) === 0;
@@ -84,7 +84,7 @@ export function buildRunner() {
     console.log("build: the lab's runner for the JVM");
     if (!compileOwn(own, found)) return false;
     const libraries = readFileSync(librariesFile, "utf8").trim().split(delimiter);
-    // Maven names a module by its folder of classes in one build, and by a jar that does not exist in another.
+    // Maven names a module by its folder of classes in one kind of build, and by a jar that does not exist in another.
     const classes = classesOf(own);
     classpath = [...classes, ...libraries.filter((path) => !classes.includes(path) && path.endsWith(".jar"))];
     compilePeers(found.get(chosen(found).builds));

@@ -30,7 +30,7 @@ mkdirSync(out, { recursive: true });
 const classes = ["stress", "executor"].map((module) => join(folder, module, "target/classes"));
 const classPath = [...classes, readFileSync(paths, "utf8").trim()].join(":");
 const java = join(found.get(chosen(found).builds), "bin/java");
-// A sample of a thread's stack takes about 20 us and stops the thread. With more samples in a round, rounds time out.
+// A sample of a thread's stack takes about 20 us and stops the thread. Larger strides have too many samples, and rounds time out.
 const strides = ["-strideSize", "32", "-strideCount", "4"];
 const run = spawnSync(java, ["-cp", classPath, "org.openjdk.jcstress.Main", "-m", mode, ...strides, "-r", out], {
   cwd: out,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`, `format`,
-// `check-format`, or `fetch`: the tasks of jvm/.
+// The tasks of jvm/: `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`,
+// `format`, `check-format` or `fetch`.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import { asTheyStand, compile } from "./jvm-classes.mjs";
 import { chosen, folder, foreignMin, jdks, maven, missing, oldest } from "./maven.mjs";
 import { isProgram } from "./problems.mjs";
 
-/** Says that a requested JDK is missing. Returns 127. */
+/** Prints that a requested JDK is missing. Returns 127. */
 function sayMissing(version, found) {
   console.error(`no JDK ${version} was found; there are: ${[...found.keys()].join(", ") || "none"}. ${missing.jdk}`);
   return 127;
 }
 
-/** Runs all tests on JDK `version`. If `newest` is given, the same Maven run also tests there what differs on that JDK. */
+/** Runs all tests on JDK `version`. With `newest`, the same run of Maven also runs the JDK-dependent tests on that JDK. */
 function test(version, newest) {
   const found = jdks();
   for (const asked of [version, newest]) if (asked !== undefined && !found.has(asked)) return sayMissing(asked, found);
@@ -34,13 +34,13 @@ function test(version, newest) {
 const reports = "surefire-reports";
 const newestReports = "surefire-reports-newest";
 
-/** Returns the folders of this name that the last build left, one per module. */
+/** Returns the report folders with this name that the last build wrote, one per module. */
 function leftIn(name) {
   const modules = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return modules.map((module) => join(folder, module.name, "target", name)).filter((path) => existsSync(path));
 }
 
-/** Returns one line with the counts of tests, from Surefire's reports in the folders called `name`. */
+/** Returns one line with the numbers of tests, from Surefire's reports in the folders with the name `name`. */
 function summary(version, name) {
   const sums = { tests: 0, failures: 0, errors: 0, skipped: 0 };
   for (const path of leftIn(name)) {
@@ -53,7 +53,7 @@ function summary(version, name) {
   return `jvm, JDK ${version}: ${sums.tests - failed - sums.skipped} passed, ${failed} failed, ${sums.skipped} skipped`;
 }
 
-/** Runs the tests with the tag `measure` on JDK `version`. Each prints its figures as JSON after `figure: `. Asserts nothing. */
+/** Runs the tests with the tag `measure` on JDK `version`. Each prints its figures as JSON after `figure: `. They assert nothing. */
 function measure(version) {
   const found = jdks();
   if (!found.has(version)) return sayMissing(version, found);
@@ -72,7 +72,7 @@ function measure(version) {
   );
 }
 
-/** Prints how long the adaptive executor blocks Swing's event thread, and what the meter costs. Measures; tests nothing. */
+/** Prints how long the adaptive executor blocks Swing's event thread, and what the meter costs. It only measures and asserts nothing. */
 function edt(version) {
   const home = jdks().get(version);
   if (home === undefined) return sayMissing(version, jdks());
@@ -84,13 +84,13 @@ function edt(version) {
 function benchNative() {
   const found = jdks();
   const newest = Math.max(0, ...found.keys());
-  if (newest < foreignMin) return maven(["validate"], found); // says what is missing
+  if (newest < foreignMin) return maven(["validate"], found); // prints what is missing
   const fork = [`-Djvm=${join(found.get(newest), "bin/java")}`, "-Dsurefire.useFile=false"];
   const one = ["-Dtest=NativeBench", "-Dsurefire.failIfNoSpecifiedTests=false"];
   return maven(["test", "-pl", "native", "-am", ...one, ...fork], found);
 }
 
-/** Measures the standard codec against msgpack-java and Jackson, on the JDK that builds or on `version`, for docs/performance.md. */
+/** Compares the standard codec with msgpack-java and Jackson, on JDK `version` or on the JDK that builds, for docs/performance.md. */
 function benchCodec(version) {
   const found = jdks();
   const status = maven(["test-compile", "-pl", "channel"], found);
@@ -101,7 +101,7 @@ function benchCodec(version) {
   return spawnSync(join(home, "bin/java"), args, { stdio: "inherit" }).status ?? 1;
 }
 
-/** Formats all modules. `jvm/stress` is part of no other build, but is formatted too. */
+/** Formats all modules, including `jvm/stress`, which is part of no other build. */
 const format = (goal) => maven(["-Pstress", `spotless:${goal}`]);
 
 const verbs = {

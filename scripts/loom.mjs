@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/loom.mjs [PREEMPTIONS]`: tests the interleavings of threads in the native core's lock-free parts with loom. Default:
-// three preemptions, which takes seconds. `all` tests every order, which takes minutes. A test may set its own bound.
+// `node scripts/loom.mjs [PREEMPTIONS]`: tests the interleavings of threads in the native core's lock-free parts with loom. The default is
+// three preemptions, which take seconds. `all` tests every order, which takes minutes. A test may set its own bound.
 import { cargo } from "./cargo.mjs";
 
 const asked = process.argv[2] ?? "3";
@@ -13,7 +13,7 @@ const env = {
   ...process.env,
   RUSTFLAGS: "--cfg loom",
   ...(asked !== "all" && { LOOM_MAX_PREEMPTIONS: asked }),
-  // Compiled for this run only. Without link-time optimisation the build takes 22 s of processor time instead of 44 s.
+  // The build is for this run only. Without link-time optimisation it takes 22 s of processor time instead of 44 s.
   CARGO_PROFILE_RELEASE_LTO: "off",
   CARGO_PROFILE_RELEASE_CODEGEN_UNITS: "16",
   CARGO_PROFILE_RELEASE_DEBUG: "0",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs Maven in jvm/ and finds this machine's JDKs. Says what to install if one is missing.
+// Runs Maven in jvm/ and finds the JDKs of this machine. If one is missing, prints what to install.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 
 export const folder = fileURLToPath(new URL("../jvm", import.meta.url));
 
-/** The oldest supported JDK, and the release of the bytecode. */
+/** The oldest supported JDK. The bytecode is for this release. */
 export const oldest = 17;
 
-/** Instructions for a machine without the JDK that builds, or without Maven. */
+/** Instructions for a machine without the JDK that builds or without Maven. */
 export const missing = {
   jdk: "a JDK 17 is missing. Add it with: apt-get install -y --no-install-recommends openjdk-17-jdk-headless",
   maven: "Maven is missing. Add it with: apt-get install -y --no-install-recommends maven",
@@ -23,7 +23,7 @@ const shelves = [
   join(process.env.HOME ?? "/", ".sdkman/candidates/java"),
 ];
 
-/** Returns the feature release (17, 25) of the JDK in `home`; undefined if no JDK with a compiler is there. */
+/** Returns the feature release (17, 25) of the JDK in `home`, or undefined if there is no JDK with a compiler. */
 export function release(home) {
   const facts = join(home, "release");
   if (!existsSync(join(home, "bin/javac")) || !existsSync(facts)) return undefined;
@@ -31,7 +31,7 @@ export function release(home) {
   return version ? Number(version[1]) : undefined;
 }
 
-/** Returns the JDKs' homes by feature release, the first found of each: JAVA_HOME, CLEARWAY_JDKS, the program `javac`, `shelves`. */
+/** Returns the homes of the JDKs by feature release: the first in JAVA_HOME, CLEARWAY_JDKS, the program `javac` and `shelves`. */
 export function jdks() {
   const homes = [process.env.JAVA_HOME, ...(process.env.CLEARWAY_JDKS ?? "").split(":")].filter(Boolean);
   const javac = spawnSync("sh", ["-c", "command -v javac"], { encoding: "utf8" }).stdout.trim();
@@ -47,7 +47,7 @@ export function jdks() {
   return found;
 }
 
-/** Returns the JDK that builds (17, or the next newer one) and the other one for tests: the newest from 24 on. */
+/** Returns `{ builds, newest }`: the JDK that builds (17, or the next newer one), and another JDK for tests (the newest from 24 on). */
 export function chosen(found = jdks()) {
   const versions = [...found.keys()].sort((a, b) => a - b);
   const builds = versions.find((version) => version >= oldest);
@@ -55,15 +55,15 @@ export function chosen(found = jdks()) {
   return { builds, newest };
 }
 
-/** First release in which java.lang.foreign is final. jvm/native is compiled against it. */
+/** The first release in which java.lang.foreign is final. jvm/native is compiled for it. */
 export const foreignMin = 22;
 
-/** Whether one of these JDKs has it. */
+/** Returns whether one of these JDKs has java.lang.foreign. */
 export function hasForeign(found) {
   return Math.max(0, ...found.keys()) >= foreignMin;
 }
 
-/** Returns the option to build the modules that need it, with the newest JDK; without such a JDK, no options. */
+/** Returns the option that builds the modules with java.lang.foreign, on the newest JDK. Without such a JDK, returns no options. */
 function foreign(found) {
   if (hasForeign(found)) return [`-Dforeign.jdk=${found.get(Math.max(...found.keys()))}`];
   console.error(`jvm: no JDK ${foreignMin} or newer was found: native plugins are left out`);
@@ -71,13 +71,13 @@ function foreign(found) {
 }
 
 /**
- * Maven's default options. The compiler runs for two minutes, of which the JVM's second compiler took a third: 183 s with it, 125 s
- * without it, on two cores; 115 s with a heap that need not grow. The first compiler alone, with the format check, keeps 300 MB of code.
- * A MAVEN_OPTS in the environment takes precedence.
+ * Default JVM options for Maven. MAVEN_OPTS in the environment takes precedence. The options leave out the JVM's second compiler, which
+ * used a third of the time of Maven's compilation. On two cores, Maven takes 183 s with it and 125 s without it. A heap that need not
+ * grow reduces this to 115 s. The first compiler alone, with the format check, needs 300 MB for code.
  */
 const quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC -Xms1500m";
 
-/** Runs Maven in jvm/ with the JDK that builds. Returns its exit status; without JDK or Maven, says what is missing and returns 127. */
+/** Runs Maven in jvm/ with the JDK that builds. Returns its exit status. Without JDK or Maven, prints what is missing and returns 127. */
 export function maven(args, found = jdks(), stdio = "inherit") {
   const home = found.get(chosen(found).builds);
   if (home === undefined) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make native`: builds the C codec and the example plugins. Names the parts that it leaves out for lack of a toolchain.
+// `make native`: builds the C codec and the example plugins. Names the parts that it leaves out because a toolchain is missing.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { missing as rustMissing } from "./cargo.mjs";
@@ -14,7 +14,7 @@ const built = {
   rust: (name) => join(root, "native/target/release", library(`clearway_${name}_rust`)),
 };
 
-/** Paths of the built plugins of native/plugins/README.md: `example` and `misbehave`, in `c` and `rust`. */
+/** The paths of the built plugins of native/plugins/README.md: `example` and `misbehave`, in `c` and in `rust`. */
 export const plugins = Object.fromEntries(
   Object.entries(built).map(([language, path]) => [
     language,
@@ -22,7 +22,7 @@ export const plugins = Object.fromEntries(
   ]),
 );
 
-/** The library with which languages other than JavaScript load plugins. Built with the Rust plugins. */
+/** The library with which languages other than JavaScript load plugins. The build of the Rust plugins makes it. */
 export const libclearway = join(root, "native/target/release", library("clearway"));
 
 /** Whether this machine has the tools that C and Rust need. */
@@ -57,7 +57,7 @@ export const builds = [
     : []),
 ];
 
-/** Says which toolchains are missing. */
+/** Prints which toolchains are missing. */
 export function sayMissing(title) {
   if (!toolchains.c)
     console.error(

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Returns the path of the Node 24 binary; undefined if there is no package for this platform. */
+/** Returns the path of the Node 24 binary, or undefined if there is no package for this platform. */
 export function node24() {
   const path = fileURLToPath(
     new URL(`../node_modules/node-${process.platform}-${process.arch}/bin/node`, import.meta.url),

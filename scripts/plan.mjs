@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses the next stage to run, from each stage's `after` and from the busy lanes. Starts no process itself.
+// Chooses the next stage to run, by the `after` of each stage and the busy lanes. It starts no process itself.
 
-// `needs` and `cargo` are for scripts that combine several lists of stages.
+// The fields of a stage. `Plan` ignores `needs` and `cargo`; scripts that combine several lists of stages use them.
 const fields = ["name", "command", "cwd", "env", "after", "lane", "timeoutMinutes", "needs", "cargo"];
 
-/** The order of a run of stages. Call `next()` until it returns undefined, and report each end with `ended()`. */
+/** Decides the order in which stages run. Call `next()` until it returns undefined, and report each end with `ended()`. */
 export class Plan {
   /** The stages of this run, in order. */
   chosen;
-  /** Words of `only` that occur in no stage's name. */
+  /** The words of `only` that occur in no stage's name. */
   unknown;
   #byName;
-  /** "running", "passed" or "failed" by stage name; no entry before the stage starts. */
+  /** "running", "passed" or "failed" by stage name. A stage has no entry before it starts. */
   #state = new Map();
   #stopped = false;
 
   /**
-   * Chooses the stages whose names contain a word of `only` (all stages if there are no words), and transitively the stages in their
-   * `after`. Throws for an unknown name in `after`, and for an unknown field.
+   * Chooses the stages whose names contain a word of `only`, or all stages if there are no words. Adds the stages in their `after`,
+   * transitively. Throws for an unknown name in `after` and for an unknown field.
    */
   constructor(stages, only = []) {
     this.#byName = new Map(stages.map((stage) => [stage.name, stage]));
@@ -39,8 +39,8 @@ export class Plan {
   }
 
   /**
-   * Returns the next stage to start and marks it as running: the first one whose `after` stages have all passed, preferably of an idle
-   * lane. Returns undefined if none can start now.
+   * Returns the next stage to start and marks it as running. The stages in its `after` have all passed. Prefers the first stage of an idle
+   * lane. Returns undefined if no stage can start now.
    */
   next() {
     if (this.#stopped) return undefined;
@@ -56,12 +56,12 @@ export class Plan {
     this.#state.set(name, failure ? "failed" : "passed");
   }
 
-  /** Starts no further stages. */
+  /** Makes `next` return no further stages. */
   stop() {
     this.#stopped = true;
   }
 
-  /** Returns the chosen stages that never started, each with the failed `after` stage if that is the reason. */
+  /** Returns the chosen stages that never started. If a stage did not start because another one failed, it has the reason `why`. */
   notRun() {
     return this.chosen
       .filter(({ name }) => !this.#state.has(name))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make reference`: generates the API reference of every language into out/reference, one page tree for each. ONLY selects languages.
-// `--check` only checks that every public name of the TypeScript packages has a doc comment, and writes nothing.
+// `make reference`: generates the API reference of every language into out/reference. Each language has its own tree of pages. ONLY selects
+// languages. `--check` only checks that every public name of the TypeScript packages has a doc comment, and writes nothing.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -13,8 +13,8 @@ import { root } from "./sources.mjs";
 const out = join(root, "out/reference");
 
 /**
- * Types that public declarations mention and that are not exported: they only compute other types. TypeDoc reports any further one, so
- * that a type which users have to name gets exported.
+ * Types that public declarations mention but that are not exported, because they only calculate other types. TypeDoc reports any other such
+ * type, so that types that users must name are exported.
  */
 const internal = {
   "ts/clearway": [
@@ -97,7 +97,7 @@ function kotlin() {
   return status;
 }
 
-/** The C headers are their own reference: each declaration has a comment. */
+/** Copies the C headers. They are the reference of C, because each declaration has a comment. */
 function c() {
   mkdirSync(join(out, "c"), { recursive: true });
   cpSync(join(native, "include/clearway.h"), join(out, "c/clearway.h"));

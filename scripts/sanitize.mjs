@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make sanitize`: runs the C codec, the conformance program and the example plugins under the compiler's sanitizers, over every vector,
-// the corpus and random cases; and the Rust crates under nightly's sanitizers. Builds go to separate folders, so that no other build uses
-// them.
+// `make sanitize`: runs the C codec, the conformance program and the example plugins under the compiler's sanitizers, with every vector,
+// the corpus and random cases. Also runs the Rust crates under the sanitizers of nightly Rust. The builds have separate folders, so that no
+// other build uses them.
 import { spawnSync } from "node:child_process";
 import { missing } from "./cargo.mjs";
 import { toolchains } from "./native.mjs";
@@ -9,7 +9,7 @@ import { isProgram } from "./problems.mjs";
 import { runStages } from "./stages.mjs";
 
 const node = process.execPath;
-// The first report ends the program, so that a stage with a report never passes.
+// The first report of a sanitizer ends the program, so that a stage with a report never passes.
 const common = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all";
 const kinds = {
   address: `${common} -fsanitize=address,undefined`,
@@ -51,7 +51,7 @@ const cStages = [
 ];
 
 const nightly = toolchains.rust && spawnSync("cargo", ["+nightly", "--version"]).status === 0;
-// Sanitizers need a named target: otherwise build scripts and macros would be built with them too.
+// Sanitizers need a named target. Without one, build scripts and macros would also be built with sanitizers.
 const host = () =>
   /host: (\S+)/.exec(spawnSync("rustc", ["-vV"], { encoding: "utf8" }).stdout ?? "")?.[1] ?? "x86_64-unknown-linux-gnu";
 const rustStages = () => [
@@ -60,10 +60,10 @@ const rustStages = () => [
     // biome-ignore format: a command reads best on few lines.
     command: ["cargo", "+nightly", "test", "-q", "--target", host(), "--target-dir", "target/address",
       "-p", "clearway-codec", "-p", "clearway-core", "-p", "clearway-abi", "--lib", "--tests",
-      // This test measures the process's memory, and the sanitizer keeps freed memory.
+      // The skipped test measures the memory of the process, and the sanitizer keeps freed memory.
       "--", "--skip", "memory_does_not_grow_with_the_number_of_messages"],
     cwd: "native",
-    // The guard deliberately forgets a caught panic's payload. `make leaks` checks for other leaks.
+    // The panic guard deliberately leaks the payload of a caught panic. `make leaks` checks for other leaks.
     env: { RUSTFLAGS: "-Zsanitizer=address", ASAN_OPTIONS: "detect_leaks=0" },
   },
 ];

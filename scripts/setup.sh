@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine, quickly when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm] [xvfb] [rust]`.
-# Stops if nothing could run (no Node, no npm packages). For a missing browser or database it prints the command that installs it, and
-# continues: the tests that need it say so themselves.
+# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm] [xvfb] [rust]`. It is quick if nothing is missing. It
+# stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database, it prints the command
+# that installs it and continues. The tests that need it report that it is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,8 +18,8 @@ need_node() {
     exit 1
   fi
   node scripts/installed.mjs && return
-  # Not `npm ci`: it refuses a lock file without the optional packages of other platforms, and npm writes such a lock file if a registry
-  # does not have them all. This command installs by the lock file too, and writes none.
+  # `npm ci` is not used, because it refuses a lock file without the optional packages of other platforms. npm writes such a lock file if a
+  # registry does not have all of them. This command also installs the versions of the lock file, and writes no lock file.
   say "installing the npm packages that package-lock.json names"
   npm install --no-save --no-audit --no-fund || {
     say "npm install failed; nothing can run without the packages. Its message stands above."
@@ -53,8 +53,8 @@ need_chromium() {
   add_package Chromium chromium
 }
 
-# The tests start their own server from these programs, in a temporary folder. They do not use the cluster that Debian's package may start
-# on its usual port.
+# The tests start their own server from these programs, in a temporary folder. Debian's package may start a cluster on the usual port; the
+# tests do not use it.
 need_postgresql() {
   for program in /usr/lib/postgresql/*/bin/initdb; do
     if [ -x "$program" ]; then return; fi
@@ -62,7 +62,7 @@ need_postgresql() {
   add_package PostgreSQL postgresql
 }
 
-# A separate Python with pyarrow, for the tests that read Clearway's output with it. Nothing is installed into the system's Python.
+# Makes a separate Python with pyarrow, for the tests that read Clearway's output with it. Does not change the system's Python.
 need_python() {
   venv=.cache/python
   pinned=scripts/python-requirements.txt
@@ -80,15 +80,15 @@ need_python() {
   fi
 }
 
-# A JDK 17 or newer and Maven; Maven downloads its packages in the first build. The tests also run on a JDK 24 or newer if there is one,
-# and otherwise say that they leave it out.
+# A JDK 17 or newer, and Maven. Maven downloads its packages in the first build. If there is also a JDK 24 or newer, the tests also run
+# there. Otherwise they report that they leave it out.
 need_jvm() {
   command -v javac >/dev/null 2>&1 || add_package "a JDK" openjdk-17-jdk-headless
   command -v mvn >/dev/null 2>&1 || add_package Maven maven
 }
 
-# A virtual display, for the tests that watch a real Swing window on systems with X11; and the JDK's parts that show windows, which its
-# headless package lacks.
+# A virtual display, for the tests that watch a real Swing window on systems with X11. Also the part of the JDK that shows windows, which
+# the JDK's headless package does not have.
 need_xvfb() {
   [ "$(uname)" = Linux ] || return 0
   command -v Xvfb >/dev/null 2>&1 || add_package Xvfb xvfb
@@ -99,7 +99,7 @@ need_xvfb() {
   esac
 }
 
-# Rust from the system or from rustup, and the packages that Cargo.lock names. Cargo.toml has the oldest supported version.
+# Rust from the system or from rustup, and the packages in Cargo.lock. Cargo.toml names the oldest supported version of Rust.
 need_rust() {
   if ! command -v cargo >/dev/null 2>&1; then
     say "Rust is missing; the rest goes on. Add it with: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c clippy,rustfmt"

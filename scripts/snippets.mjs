@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks that code in Markdown is the same as in files that the tests run. A marker is on the line above a fence:
+// Checks that code in Markdown is the same as in files that the tests run. The line above a code fence has a marker:
 //
 //   <!-- snippet: examples/quick-start/main.ts#name -->
 //
-// The fence contains the lines between `// #region name` and `// #endregion name`, or the whole file if there is no `#name`. Checks by
-// default; `--write` updates the fences.
+// The fence contains the lines between `// #region name` and `// #endregion name`. Without `#name`, it contains the whole file. By default
+// the script only checks; `--write` updates the fences.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { isProgram, report } from "./problems.mjs";
@@ -28,7 +28,7 @@ function dedent(lines) {
   return lines.map((line) => line.slice(indent));
 }
 
-/** Returns the lines that a marker names. Throws if they do not exist, with the reason. */
+/** Returns the lines that a marker names. If there are none, throws an Error with the reason. */
 export function excerpt(text, name) {
   const lines = text.split("\n");
   const inner = (line) => !/#(end)?region\b/.test(line);
@@ -44,7 +44,7 @@ export function excerpt(text, name) {
   return dedent(body);
 }
 
-/** Returns `{ page, problems, count }`: `text` with every fence updated. `read` returns a file's text or undefined. */
+/** Returns `{ page, problems, count }`. `page` is `text` with every fence updated. `read` returns a file's text, or undefined. */
 export function splice(text, read) {
   const lines = text.split("\n");
   const out = [];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lists the files of this repository: those that git tracks, and new ones that it does not ignore. Without git (a downloaded ZIP), lists
-// all files outside the folders that builds write.
+// Lists the files of this repository: the files that git tracks, and new files that git does not ignore. Without git (in a downloaded ZIP),
+// lists all files outside the folders that builds write.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,22 +8,22 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Returns sorted paths relative to the root, optionally only those that match. */
+/** Returns the sorted paths relative to the root that match `pattern`. */
 export function paths(pattern = /./) {
   return (tracked(root) ?? walked(root)).filter((path) => pattern.test(path) && existsSync(join(root, path))).sort();
 }
 
-/** Returns the files of the git repository in `folder`; undefined without git or without a repository. */
+/** Returns the files of the git repository in `folder`, or undefined without git or without a repository. */
 function tracked(folder) {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const { status, stdout } = spawnSync("git", args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 26 });
   return status === 0 ? stdout.split("\0").filter((path) => path !== "") : undefined;
 }
 
-/** Folders that .gitignore names: what builds and installations write. */
+/** The folders in .gitignore, which builds and installations write. */
 const written = new Set([".git", "node_modules", "dist", "out", ".cache", "target", "built"]);
 
-/** Returns the paths of all files under `folder`, relative to it, without those in folders that builds write. */
+/** Returns the paths of all files under `folder`, relative to `folder`. Leaves out the folders that builds write. */
 export function walked(folder, under = "") {
   return readdirSync(join(folder, under), { withFileTypes: true }).flatMap((entry) => {
     const path = under === "" ? entry.name : `${under}/${entry.name}`;
@@ -33,11 +33,11 @@ export function walked(folder, under = "") {
   });
 }
 
-/** Returns the same files as `[{ path, text }]`. */
+/** Returns the files whose paths match `pattern`, as `[{ path, text }]`. */
 export function files(pattern) {
   return paths(pattern).map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 }
 
-/** Files written by people, in a language with comments. */
+/** Matches the files that people write in a language with comments. */
 export const source =
   /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h|kt|java)$|(^|\/)(Makefile|Cargo\.toml|pom\.xml)$|^\.ci\/run$/;

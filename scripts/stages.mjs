@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs named stages, several at once, and continues after a failure. Ends with a table of failures with their reasons, the slowest stages
-// and the number of tests. With `record`, writes the same to that file as JSON.
+// Runs named stages, several at the same time, and continues after a failure. At the end, prints a table with the failures and their
+// reasons, the slowest stages and the number of tests. With `record`, also writes the results to that file as JSON.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -12,11 +12,11 @@ import { root } from "./sources.mjs";
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
-// Only the end of a stage's output is kept for the excerpt: the summary of failures is there.
+// Number of characters of a stage's output that are kept for the excerpt. The end is kept, because it has the summary of failures.
 const keptCharacters = 400_000;
-// A browser or a database left behind by a killed stage may keep its output open.
+// Time that a finished stage's output may stay open, in milliseconds. A browser or a database that a killed stage started may keep it open.
 const drainMs = 10_000;
-// Most stages at once. More than four would need more memory than small machines have: a compiler takes half a gigabyte.
+// Maximum number of stages at the same time. More would need more memory than small machines have: a compiler takes half a gigabyte.
 const lanesMax = 4;
 const slowestShown = 10;
 
@@ -30,8 +30,8 @@ function cpuMsOf(text) {
 }
 
 /**
- * Runs one stage in a separate process group, so that a hanging stage can be killed with all its processes. Passes its output to `say` as
- * it arrives.
+ * Runs one stage in a separate process group, so that a stage that hangs can be killed with all its processes. Passes the output to `say`
+ * when it arrives.
  */
 function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   return new Promise((resolve) => {
@@ -62,7 +62,7 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
       }
     };
     const interrupt = () => {
-      kill(why === undefined ? "SIGINT" : "SIGKILL"); // the second Ctrl-C kills it at once
+      kill(why === undefined ? "SIGINT" : "SIGKILL"); // a second Ctrl-C kills the stage at once
       why = "interrupted";
     };
     const late = setTimeout(() => {
@@ -90,7 +90,7 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   });
 }
 
-/** Runs one stage and prints its output: as it arrives, or at the end in one piece if stages run in parallel. */
+/** Runs one stage and prints its output: at once, or `inOnePiece` at the end if stages run in parallel. */
 async function runOne(title, stage, inOnePiece) {
   const heading = `\n--- ${title}: ${stage.name}`;
   const said = [];
@@ -108,9 +108,10 @@ async function runOne(title, stage, inOnePiece) {
 }
 
 /**
- * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, timeoutMinutes? }`), or those whose names contain one of the words in
- * `only`, with everything in their `after`. `after` names stages that must have passed. Stages of different `lane`s run in parallel; a
- * free lane also takes stages of the other lanes. `lanes` is how many run at once. Sets the exit status; returns the outcomes.
+ * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, timeoutMinutes? }`). With words in `only`, runs only the stages whose names
+ * contain one of them, and the stages in their `after`. A stage starts when all stages in its `after` have passed. Stages of different
+ * `lane`s run in parallel; an idle lane also takes stages of other lanes. `lanes` is the maximum number of stages at the same time. Sets
+ * the exit status. Returns the outcomes.
  */
 export async function runStages(title, stages, only = [], { lanes = lanesHere(), record } = {}) {
   const plan = new Plan(stages, only);
@@ -179,7 +180,7 @@ const sumOf = (outcomes, key) => outcomes.reduce((sum, { tests }) => sum + (test
 function tell(title, outcomes, notRun, totalMs) {
   console.log(`\n${title}`);
   const failed = outcomes.filter(({ failure }) => failure);
-  // Failures come first, each with its reason: in long output, often only the beginning or the end is read.
+  // The failures come first, each with its reason. In long output, often only the beginning or the end is read.
   for (const { name, failure, ms, tests, said } of [...failed, ...outcomes.filter(({ failure }) => !failure)]) {
     const count = tests ? `${tests.passed + tests.failed} tests` : "";
     const line = `  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${count.padEnd(12)} ${failure ?? ""}`;

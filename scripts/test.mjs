@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make test`: builds, checks, and runs every test on every supported host. Two lanes: TypeScript, and native code with the JVM.
-// Continues after a failure and names it. Writes every stage's time to out/stages.json.
+// `make test`: builds, checks, and runs every test on every supported host. It has two lanes: TypeScript, and native code with the JVM. It
+// continues after a failure and names the failed stage. It writes the time of every stage to out/stages.json.
 import { checks } from "./check/stages.mjs";
 import { chosen, oldest } from "./maven.mjs";
 import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
@@ -48,9 +48,9 @@ const cargo = (name, ...args) => ({
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-lab"], lane: "typescript" },
-  // Long stages come first in each lane, so that no lane ends with one.
+  // Long stages come first in each lane, so that no lane ends with a long stage.
   ...(jdk.builds ? [{ name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"], lane: "native" }] : []),
-  // Cargo locks its target folder, so stages with Cargo wait for the first build instead of the lock.
+  // Cargo locks its target folder. Stages with Cargo therefore start after the first build, instead of waiting for the lock.
   { name: "native: addon", command: [node, "scripts/build.mjs", "clearway-native"], after: ["build"], lane: "native" },
   {
     name: "library, chromium",
@@ -63,7 +63,7 @@ const stages = [
         {
           name: "library, node 24",
           ...tests("ts/clearway", { program: newer, projects: ["node"] }),
-          // The first ones of the orders that the machine's own Node plays.
+          // Runs the first 60 of the random orders of events that the stage with the machine's own Node runs.
           env: { CLEARWAY_FUZZ_RUNS: "60" },
         },
       ]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests that belong to no package: `npx vitest run --root test`. Packing, installing and bundling take several seconds.
+// The tests that belong to no package: `npx vitest run --root test`. Packing, installing and bundling take several seconds.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decides whether two answers are equal.
+// Converts answers to texts that are equal if the answers are.
 
 function integer(text) {
   return text.startsWith("-0x") ? -BigInt(text.slice(1)) : BigInt(text);
 }
 
 /**
- * Returns a text for a value's notation. A repeated key appears once, with its last value. With `json`, maps are sorted by their keys.
+ * Returns a text for a value in the notation of README.md. A repeated key appears once, with its last value. With `json`, the entries of
+ * maps are sorted by their keys.
  */
 function textOf(value, json) {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -16,7 +17,7 @@ function textOf(value, json) {
   if (form !== "map") return JSON.stringify(value);
   const entries = new Map(value.map.map(([key, each]) => [textOf(key, json), textOf(each, json)]));
   const texts = Array.from(entries, ([key, each]) => `${key}:${each}`);
-  // JavaScript orders index-like keys before the others.
+  // The entries are sorted, because JavaScript puts index-like keys before the others.
   return `{${(json ? texts.sort() : texts).join(",")}}`;
 }
 

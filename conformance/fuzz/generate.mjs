@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Generates random cases: values to encode, and bytes to decode. Most of the bytes are mutations of TypeScript's encoding of a random
-// value.
+// Generates random cases: values to encode, and bytes to decode. Most of these bytes are TypeScript's encoding of a random value, or
+// mutations of it.
 import { answer } from "../ts/answer.mjs";
 import { mutate, randomBytes, randomNumberText } from "./messages.mjs";
 import { randomMethod, randomText, randomValue } from "./values.mjs";
@@ -16,7 +16,7 @@ function randomEncode(random, codec) {
   return { codec, op: "encode", value };
 }
 
-/** Yields cases without end. `others` are messages, as arrays of bytes, that mutations start with or take parts from. */
+/** Yields cases without end. `others` are messages, as arrays of bytes. Mutations start with them or take parts from them. */
 export function* casesFrom(random, others) {
   for (;;) {
     const codec = random.pick(codecs);
@@ -26,7 +26,7 @@ export function* casesFrom(random, others) {
     const decode = (bytes) => ({ codec, op: "decode", ...as, hex: Buffer.from(bytes).toString("hex") });
     const { hex } = answer({ id: "", ...encode });
     let bytes = hex === undefined ? randomBytes(random, codec) : [...Buffer.from(hex, "hex")];
-    // Mutating a message of 64 KiB finds no more than mutating one of 256 bytes.
+    // A message of 64 KiB is cut, because mutating it finds no more than mutating a short one.
     if (bytes.length > 1024) bytes = bytes.slice(0, 1024);
     if (random.chance(1, 8)) bytes = randomBytes(random, codec);
     if (random.chance(1, 8)) bytes = [...random.pick(others)];

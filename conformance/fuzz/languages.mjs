@@ -6,12 +6,12 @@ import { linesOf } from "../lines.mjs";
 
 const run = fileURLToPath(new URL("../run", import.meta.url));
 
-/** Starts a language's program. `ask(cases)` resolves with its answers in order. `end()` ends it. */
+/** Starts a language's program. `ask(cases)` resolves with the answers in order. `end()` ends the program and waits for its exit. */
 export function start(language) {
   const child = spawn(process.execPath, [run, language], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = linesOf(child.stdout);
   const exited = new Promise((resolve) => child.on("exit", resolve));
-  // The end of the answers reveals a program that has exited.
+  // Write errors are ignored: if the program has exited, `ask` detects the end of its answers.
   child.stdin.on("error", () => {});
   return {
     language,

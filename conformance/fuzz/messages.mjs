@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Generates bytes that are almost messages: slightly mutated messages of random values, and random bytes.
+// Generates bytes that are almost valid messages: mutated messages, and random bytes.
 
 const bytesThatMatter = [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 127, 128, 253, 254, 255];
 const partsOfJson = [
@@ -33,14 +33,14 @@ const parts = {
 
 const insert = (bytes, at, more) => [...bytes.slice(0, at), ...more, ...bytes.slice(at)];
 
-// Nests the message in lists: the maximum depth of a message, or a few more or less. A list of one value is 0C 01.
+// Puts the message into nested lists, up to about the maximum depth of a message. In the standard codec, a list of one value is 0C 01.
 function nested(random, bytes, codec) {
   const depth = 124 + random.below(8);
   if (!codec.startsWith("json")) return [...new Array(depth).fill([0x0c, 1]).flat(), ...bytes];
   return [...new Array(depth).fill(0x5b), ...bytes, ...new Array(depth).fill(0x5d)];
 }
 
-/** Returns the message with one mutation. `others` are messages from which it may take parts. */
+/** Returns the message with one mutation. `others` are messages from which the mutation may take parts. */
 export function mutate(random, bytes, codec, others) {
   const at = random.below(bytes.length + 1);
   const size = 1 + random.below(4);
@@ -68,7 +68,7 @@ export function mutate(random, bytes, codec, others) {
   }
 }
 
-/** Returns something like a JSON number, possibly with many digits, or close to the limits of a float64. */
+/** Returns a text like a JSON number. It may have many digits or be close to the limits of a float64. */
 export function randomNumberText(random) {
   const digits = (max) => random.many(max, () => random.below(10)).join("");
   const long = random.chance(1, 8) ? 900 : 25;
@@ -76,7 +76,7 @@ export function randomNumberText(random) {
   return `${random.pick(["", "-"])}${random.below(10)}${digits(long)}.${random.below(10)}${digits(long)}${exponent}`;
 }
 
-/** Returns random bytes, made of values that decoders treat specially. */
+/** Returns random bytes, made of parts that decoders treat specially. */
 export function randomBytes(random, codec) {
   const dictionary = codec.startsWith("json") ? parts.json : parts.standard;
   return random.many(24, () => random.pick(dictionary)).flat();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pseudo-random numbers: the same for the same seed, on every machine.
+// Generates pseudo-random numbers. They are the same for the same seed on every machine.
 
 /** Returns a source of numbers. `below(n)` returns a whole number from 0 to n - 1. */
 export function randomFrom(seed) {
-  // splitmix32: 32 bits of state. Every seed has a sequence of its own.
+  // splitmix32 with 32 bits of state. Every seed has its own sequence.
   let state = seed >>> 0;
   const bits = () => {
     state = (state + 0x9e3779b9) >>> 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Shrinks a case on which languages disagree.
 
-// Yields every slightly simpler value: without a part, a part instead of the whole, or with a simpler part.
+// Yields every slightly simpler value: the value without a part, a part in place of the value, and the value with a simpler part.
 function* simplerValues(value) {
   if (value === null) return;
   yield null;
@@ -58,10 +58,10 @@ function* simpler(asked) {
           yield { ...asked, value: { [kind]: { ...of, [name]: value } } };
 }
 
-// Each step sends a case to every program. This many steps take one or two seconds.
+// Maximum number of steps. Each step sends a case to every program. All of them take one or two seconds.
 const stepsMax = 20_000;
 
-/** Returns a smaller case for which `differs(case)` still holds. */
+/** Returns a smaller case for which `differs(case)` is still true. */
 export async function shrink(asked, differs) {
   let steps = 0;
   for (let found = asked; ; ) {

@@ -50,10 +50,10 @@ const isIndexLike = (text) => /^\d/.test(text);
 const shown = (value) =>
   Number.isFinite(value) && !Object.is(value, -0) ? value : Object.is(value, -0) ? "-0" : `${value}`;
 
-/** Returns a float64 of random bits: every exponent has the same probability. */
+/** Returns a special float64, a power of two, a short decimal, or random bits, in which every exponent has the same probability. */
 export function randomFloat(random) {
   if (random.chance(1, 4)) return random.pick(floats);
-  // The neighbours of a power of two are at different distances, which is where shortest-digits algorithms fail.
+  // The neighbours of a power of two are at different distances. Algorithms for the shortest digits tend to fail there.
   if (random.chance(1, 4)) return 2 ** (random.below(2098) - 1074);
   if (random.chance(1, 4)) return Number(`${random.below(1e6)}e${random.below(40) - 20}`);
   return shown(new Float64Array(BigUint64Array.of(random.wide()).buffer)[0]);
@@ -91,14 +91,14 @@ function randomMap(random, depth, plain) {
   const entries = new Map();
   for (let left = random.below(5); left > 0; left--) {
     const key = plain || random.chance(2, 3) ? randomText(random) : randomValue(random, depth - 1, plain);
-    // JavaScript orders index-like keys before the others. The JSON of other languages does not.
+    // JavaScript puts index-like keys before the others. The JSON of other languages does not, so such keys are left out.
     if (plain && isIndexLike(key)) continue;
     entries.set(JSON.stringify(key), [key, randomValue(random, depth - 1, plain)]);
   }
   return { map: [...entries.values()] };
 }
 
-/** Returns a random value. With `plain`, it has a form that JSON can express. */
+/** Returns a random value. With `plain`, the value has a form that JSON can express. */
 export function randomValue(random, depth, plain) {
   switch (random.below(depth > 0 ? 11 : 8)) {
     case 0:
@@ -122,7 +122,7 @@ export function randomValue(random, depth, plain) {
   }
 }
 
-/** Returns a method's call, success or error. */
+/** Returns a call, a success or an error of a method. */
 export function randomMethod(random, depth, plain) {
   const value = () => randomValue(random, depth, plain);
   const orNull = () => (random.chance(1, 3) ? null : randomText(random));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Answers one case. Runs in Node and in a browser.
+// Answers one case for TypeScript. Runs in Node and in a browser.
 import {
   binaryCodec,
   isCodecError,
@@ -11,7 +11,7 @@ import {
 } from "clearway/channel";
 import { read, readPlain, write } from "./notation.mjs";
 
-// A vector is a value, not a message, so null has its type byte. Lossless, because an answer distinguishes 1 from 1.0.
+// `emptyNull` is off, because a vector is a value and not a message: null has its type byte. `lossless` keeps 1 and 1.0 different.
 const messages = {
   standard: { codec: standardMessageCodec.with({ lossless: true, emptyNull: false }), read },
   json: { codec: jsonMessageCodec, read: readPlain },
@@ -24,7 +24,7 @@ const methods = {
   "json-method": { codec: jsonMethodCodec, read: readPlain },
 };
 
-/** Returns the answer to a line of JSON, as a line of JSON without its line feed. */
+/** Returns the answer to a case. The case and the answer are lines of JSON without a line feed. */
 export function answerLine(line) {
   let asked;
   try {
@@ -35,19 +35,19 @@ export function answerLine(line) {
   return JSON.stringify(answer(asked));
 }
 
-/** Returns the answer to a case: its id, and `hex`, `value` or `error`. */
+/** Returns the answer to a case: the case's id, and `hex`, `value` or `error`. */
 export function answer({ id = null, ...asked }) {
   try {
     if (asked.op === "encode") return { id, hex: toHex(encode(asked)) };
     if (asked.op === "decode") {
       const value = decode(asked);
-      // A channel decodes zero bytes as "no reply". As an envelope, zero bytes are truncated.
+      // In a channel, zero bytes decode as "no reply". This case decodes an envelope, and zero bytes are a truncated envelope.
       return value === undefined ? { id, error: { code: "truncated", offset: 0 } } : { id, value };
     }
   } catch (thrown) {
     if (isCodecError(thrown)) return { id, error: { code: thrown.code, offset: thrown.offset } };
   }
-  // An invalid case, such as an odd number of hex digits. It does not reach a codec.
+  // The case itself is invalid, for example with an odd number of hex digits. It did not reach a codec.
   return { id, error: { code: "invalid-argument", offset: 0 } };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Converts between the value notation of vectors.json and the values of the codecs.
+// Converts between the notation of values in vectors.json and the values of the codecs.
 import { float64 } from "clearway/channel";
 
 const lists = {
@@ -9,7 +9,7 @@ const lists = {
   float64list: Float64Array,
 };
 
-/** JSON cannot express NaN, infinities and minus zero, so they are written as text. */
+/** Reads a float. JSON cannot express NaN, infinities and minus zero, so the notation has them as text. */
 const toFloat = (value) => (value === "-0" ? -0 : Number(value));
 const fromFloat = (value) =>
   Number.isFinite(value) && !Object.is(value, -0) ? value : Object.is(value, -0) ? "-0" : String(value);
@@ -24,7 +24,7 @@ const forms = {
   map: (entries) => new Map(entries.map(([key, value]) => [read(key), read(value)])),
 };
 
-/** Returns the value of a notation. */
+/** Returns the value that a notation describes. */
 export function read(notation) {
   if (notation === null || typeof notation !== "object") return notation;
   if (Array.isArray(notation)) return notation.map(read);
@@ -49,7 +49,7 @@ export function write(value) {
   }
 }
 
-// Depends on the integer's value, not on its type byte.
+// The form depends on the integer's value, not on the type byte that it had.
 function writeInteger(value) {
   if (BigInt.asIntN(64, value) !== value)
     return { bigint: value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}` };
@@ -66,7 +66,7 @@ function writeObject(value) {
   return { map: Object.entries(value).map(([key, each]) => [key, write(each)]) };
 }
 
-/** Returns the JSON form of a notation: a map as an object, floats as numbers. */
+/** Returns the JSON form of a notation: maps become objects, and floats become numbers. */
 export function readPlain(notation) {
   if (notation === null || typeof notation !== "object") return notation;
   if (Array.isArray(notation)) return notation.map(readPlain);

@@ -5,7 +5,7 @@ import { answerLine } from "./answer.mjs";
 
 for await (const line of linesOf(process.stdin)) {
   if (line.trim() === "") continue;
-  // Waits for a slow reader, so that answers do not accumulate here.
+  // Waits for a slow reader, so that answers do not accumulate in memory.
   if (!process.stdout.write(`${answerLine(line)}\n`))
     await new Promise((resolve) => process.stdout.once("drain", resolve));
 }

@@ -14,12 +14,12 @@ app.methods("camera").handle({
     return level;
   },
   /** @param {Uint8Array} pixels */
-  invert: (pixels) => pixels.map((each) => 255 - each), // the result is moved
+  invert: (pixels) => pixels.map((each) => 255 - each), // the result is moved, not copied
 });
 
 app.events("camera/frames").serve(async (_, sink) => {
   for (let number = 0; !sink.signal.aborted; number++) {
-    await sink.send({ number, pixels: new Uint8Array(1 << 20) }); // a listener with latest() never makes send() wait
+    await sink.send({ number, pixels: new Uint8Array(1 << 20) }); // send() does not wait for a listener with latest()
     await pause(1);
   }
 });

@@ -4,7 +4,7 @@ import { outputOf } from "../output-of.js";
 
 test("methods, messages, frames and errors cross between two ends, and large lists move", async () => {
   const lines = await outputOf("./camera/main.js");
-  // The camera posts the log line at any time.
+  // The log line of the camera may come at any time.
   expect(lines.filter((line) => line !== "the camera is on")).toEqual([
     "2",
     "1000000 0",

@@ -37,15 +37,15 @@ let inOrder = true;
 for await (const { number, pixels } of frames) {
   inOrder = inOrder && number > newest && pixels.length === 1 << 20;
   newest = number;
-  if (newest > 20) break; // ends the source, too
-  await new Promise((resolve) => setTimeout(resolve, 10)); // slower than the camera: it drops frames and counts them
+  if (newest > 20) break; // also ends the source
+  await new Promise((resolve) => setTimeout(resolve, 10)); // slower than the camera, so frames are dropped and counted
 }
 console.log(inOrder, frames.dropped > 0);
 // #endregion frames
 
 // #region ledger
 const { sent } = camera.stats().ledger;
-console.log(sent.movedBytes, Object.keys(sent.copies)); // 1000000 [ 'encoded' ]: the photo was moved, the rest was encoded
+console.log(sent.movedBytes, Object.keys(sent.copies)); // 1000000 [ 'encoded' ]: the photo was moved, all else was encoded
 await camera.close();
 // #endregion ledger
 await worker.terminate();

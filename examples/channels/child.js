@@ -14,7 +14,7 @@ const thermometer = Thermometer.caller(endpoint);
 console.log(await thermometer.call.level({ unit: "celsius" }, { deadlineMs: 5_000 }));
 for await (const { level } of thermometer.listen.changed(1_000_000)) {
   console.log(level);
-  if (level === 2) break; // ends the stream: the child's generator stops, too
+  if (level === 2) break; // ends the stream, and the child's generator
 }
 // #endregion parent
 

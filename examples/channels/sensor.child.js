@@ -6,5 +6,5 @@ import { serveThermometer } from "./thermometer.js";
 
 const endpoint = await connect(parentTransport());
 serveThermometer(endpoint);
-console.error("the sensor is ready"); // not console.log: the standard output carries the channel
+console.error("the sensor is ready"); // not console.log, because the channel uses stdout
 // #endregion child

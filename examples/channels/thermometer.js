@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The schema that both ends of the example share, and the handlers of one end.
+// The schema of both ends of the example, and the handlers of one end.
 
 // #region schema
 import { schema } from "clearway/channel";
@@ -27,7 +27,7 @@ export function serveThermometer(endpoint) {
       level: ({ unit }) => ({ level: unit === "kelvin" ? 293.15 : 20, unit }),
     },
     events: {
-      // The generator waits when its listener falls behind. It ends when the listener stops.
+      // The generator waits if the listener falls behind. It ends if the listener stops.
       *changed(count) {
         for (let level = 0; level < count; level++) yield { level, unit: "kelvin" };
       },

@@ -13,7 +13,7 @@ console.log(new URL(server.url).hostname, server.token?.length);
 // #endregion server
 
 // #region client
-// Browsers and Node 22 have the class WebSocket; there the option can be left out.
+// Browsers and Node 22 have the class WebSocket. The option `WebSocket` can be left out there.
 const transport = webSocketTransport(server.url, { token: server.token ?? "", WebSocket });
 const endpoint = await connect(transport);
 const thermometer = Thermometer.caller(endpoint);

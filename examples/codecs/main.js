@@ -8,8 +8,8 @@ console.log(standardMessageCodec.decode(message));
 // #endregion message
 
 // #region floats
-// A Dart, Kotlin or Swift receiver keeps int and double apart.
-console.log(standardMessageCodec.encode(1)[0], standardMessageCodec.encode(float64(1))[0]); // type 3 is int32, 6 float64
+// A receiver in Dart, Kotlin or Swift distinguishes int and double.
+console.log(standardMessageCodec.encode(1)[0], standardMessageCodec.encode(float64(1))[0]); // type 3 is int32, type 6 is float64
 // #endregion floats
 
 // #region methods
@@ -62,9 +62,9 @@ else console.log(standardMessageCodec.decode(slab.subarray(8, 8 + size)));
 
 // #region owned
 const frame = standardMessageCodec.encode({ at: 17, pixels: new Uint8Array(1_000_000) });
-const value = standardMessageCodec.decode(frame, { owned: true }); // the value takes over the bytes
+const value = standardMessageCodec.decode(frame, { owned: true }); // the bytes now belong to the value
 const read = /** @type {{ pixels: Uint8Array }} */ (value);
-console.log(read.pixels.buffer === frame.buffer); // a view: nothing was copied
+console.log(read.pixels.buffer === frame.buffer); // true: `pixels` is a view of the message, not a copy
 // #endregion owned
 
 // #region refused

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Presses the demo's buttons in a real Chromium and reads its table. `make measure` compares the ways.
+// Presses the demo's buttons in a real Chromium and reads its table. `make measure` compares the implementations ("ways").
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patienceMs, Shown } from "../shown.js";
@@ -78,7 +78,7 @@ describe("the demo", () => {
   test("refuses a chunk whose CRC-32 is wrong", async () => {
     const send = (crc32: string) =>
       fetch(`${demo.url}upload`, { method: "POST", body: "123456789", headers: { "x-crc32": crc32 } });
-    // The check value in every description of this CRC-32, for these nine digits.
+    // 0xcbf43926 is the published check value of this CRC-32 for these nine digits.
     expect((await send("cbf43926")).status).toBe(200);
     expect((await send("cbf43927")).status).toBe(422);
   });
@@ -88,7 +88,7 @@ describe("the demo", () => {
   });
 });
 
-/** Presses a button, waits for its result in the table, and returns it. */
+/** Presses a button, waits for the result in the table, and returns the result. */
 async function press(page: Page, job: (typeof jobs)[number], way: (typeof ways)[number]): Promise<Run> {
   const row = page.locator(`tr[data-job="${job}"][data-way="${way}"]`);
   const before = Number((await row.getAttribute("data-runs")) ?? 0);

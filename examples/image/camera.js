@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 
 /**
- * Serves a dim gradient as raw RGBA, on a free port of the loopback. Replaces a real photo server.
+ * Serves a dim gradient as raw RGBA, on a free port of loopback. The example uses it in place of a real photo server.
  *
  * @param {number} width
  * @param {number} height

@@ -4,7 +4,7 @@ import { expose, task } from "clearway/worker";
 /** @typedef {{ width: number, height: number, pixels: Uint8Array }} Picture */
 
 export default expose({
-  /** Fetches inside the worker. The main thread gets the 30 MB only when they are ready, moved and not copied. */
+  /** Fetches inside the worker. The main thread receives the 30 MB when they are ready. They are moved, not copied. */
   brighten: task(async ({ signal }, /** @type {string} */ url) => {
     const response = await fetch(url, { signal });
     const pixels = new Uint8Array(await response.arrayBuffer());
@@ -17,7 +17,7 @@ export default expose({
   }),
 });
 
-/** Stretches the used grey levels over all 256. @param {Uint8Array} rgba */
+/** Stretches the used grey levels over the full range of 256 levels. @param {Uint8Array} rgba */
 export function stretchContrast(rgba) {
   let [low, high] = [255, 0];
   for (let at = 0; at < rgba.length; at++) {

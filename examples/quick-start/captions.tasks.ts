@@ -3,7 +3,7 @@
 import { expose } from "clearway/worker";
 
 export default expose({
-  // Reads a stream and returns one. Neither side runs ahead of the other by more than the window.
+  // Reads a stream and returns one. The window limits how far one side can run ahead of the other.
   async *caption(photos: AsyncIterable<Uint8Array>) {
     for await (const pixels of photos) {
       const mean = pixels.reduce((sum, level) => sum + level, 0) / pixels.length;

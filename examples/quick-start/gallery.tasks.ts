@@ -4,7 +4,7 @@ import { Agent, get } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { expose, resource, withResources } from "clearway/worker";
 
-// Opened in the worker when a task first needs it, kept for the tasks that follow, closed after 30 s without use.
+// The worker opens the resource when a task first needs it, keeps it for later tasks, and closes it after 30 s without use.
 const leased = withResources({
   agent: resource({
     open: () => new Agent({ keepAlive: true }),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Starts a server of photos on the loopback. It counts its connections. */
+/** Starts a server of photos on loopback. The server counts its connections. */
 export async function startGallery() {
   let connections = 0;
   const server = createServer((_, response) => response.end(Buffer.alloc(4096, 90)));

@@ -9,14 +9,14 @@ export default expose({
     return pixels.map((level) => 255 - level);
   },
 
-  // A generator is a stream. It waits when its reader falls behind; when the reader stops, its `finally` runs.
+  // A generator is a stream. It waits if its reader falls behind. If the reader stops, the generator's `finally` runs.
   *tiles(width: number, height: number, edge: number) {
     for (let y = 0; y < height; y += edge) {
       for (let x = 0; x < width; x += edge) yield { x, y, pixels: new Uint8Array(edge * edge) };
     }
   },
 
-  // `task` is for a function that wants its context. That comes first, and the caller does not see it.
+  // `task` is for a function that uses its context. The context is the first parameter; the caller does not pass it.
   film: task(async ({ signal, progress }, frames: number) => {
     for (let frame = 1; frame <= frames; frame++) {
       await render(frame, signal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { startGallery } from "./gallery.js";
 
-// The complete quick start of the README, which shows the regions below. Run it with `npm start`.
+// The complete quick start. The package's README and docs/recipes.md show regions of it. Run it with `npm start`.
 
 // #region first-call
 import { ClearwayError, move, pool, run } from "clearway";
@@ -17,7 +17,7 @@ console.log(negative); // Uint8Array(3) [ 255, 155, 0 ]
 let tiles = 0;
 for await (const { x, y, pixels } of images.call.tiles(1024, 512, 256)) {
   tiles++;
-  if (tiles === 3) break; // ends the task, too
+  if (tiles === 3) break; // also ends the task
   console.log(`tile at ${x}, ${y}: ${pixels.length} bytes`);
 }
 // #endregion stream
@@ -33,7 +33,7 @@ console.log(await careful.call.film(2));
 
 const photo = new Uint8Array(8_000_000);
 await images.with({ strict: true }).call.negative(move(photo)); // 8 MB in each direction, without a copy
-console.log(photo.length); // 0: it was moved
+console.log(photo.length); // 0: the photo was moved
 // #endregion options
 
 // #region errors
@@ -71,7 +71,7 @@ for await (const caption of captions.call.caption(camera())) console.log(caption
 // #endregion two-way
 
 // #region run
-// Runs one task in a worker of its own, which ends afterwards.
+// Runs one task in a separate worker, which ends afterwards.
 const once = run<typeof import("./images.tasks.js")>(new URL("./images.tasks.js", import.meta.url));
 console.log((await once.call.negative(new Uint8Array([1]))).at(0)); // 254
 // #endregion run

@@ -14,7 +14,7 @@ console.log(photo.length, bright.length); // 0 8000000: the memory was moved to 
 
 // #region strict
 try {
-  await work.with({ strict: true }).call.brighten(bright); // not wrapped in move()
+  await work.with({ strict: true }).call.brighten(bright); // without move()
 } catch (error) {
   console.log((error as ClearwayError).code); // would-copy
 }
@@ -63,7 +63,7 @@ await work.with({ onProgress: (done) => console.log(`${Number(done) * 100} %`) }
 // #region stream
 for await (const line of work.call.lines(1_000_000)) {
   console.log(line); // line 1
-  break; // the generator's `finally` runs, and nothing more is produced
+  break; // the generator's `finally` runs, and it produces nothing more
 }
 // #endregion stream
 
@@ -90,7 +90,7 @@ await using preview = pool<typeof import("./work.tasks.js")>(source, {
   queue: { items: 1, whenFull: "dropOldest" },
 });
 await preview.ready();
-// An app would call the task that draws the preview. Here deposit() stands for it; it takes some time.
+// An app would call the task that draws the preview. This example calls deposit() instead, because it takes some time.
 const frames = [1, 2, 3, 4].map((frame) => preview.call.deposit("frames", frame));
 const kept = await Promise.allSettled(frames);
 console.log(kept.at(-1)?.status, kept.filter(({ status }) => status === "rejected").length > 0); // fulfilled true
@@ -125,7 +125,7 @@ try {
 
 // #region died
 await work.call.die().catch((error: ClearwayError) => console.log(error.code)); // worker-exited
-console.log(await work.call.total(numbers())); // 10: another worker took over
+console.log(await work.call.total(numbers())); // 10: another worker has replaced the dead one
 // #endregion died
 
 // #region retries

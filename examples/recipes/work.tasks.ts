@@ -24,10 +24,10 @@ export default expose({
     return found;
   }),
 
-  // A loop that never waits reads a flag.
+  // A loop that never awaits must read a flag.
   spin: task((context) => {
     let turns = 0;
-    while (!context.cancelled) turns++; // a getter: read it again each time
+    while (!context.cancelled) turns++; // `cancelled` is a getter: read it again each time
     return turns;
   }),
   // #endregion cancellable
@@ -46,7 +46,7 @@ export default expose({
 
   async total(numbers: AsyncIterable<number>) {
     let sum = 0;
-    for await (const number of numbers) sum += number; // takes the next value from the caller when it is ready for it
+    for await (const number of numbers) sum += number; // requests the next value from the caller when the loop is ready for it
     return sum;
   },
   // #endregion stream-task
@@ -54,7 +54,7 @@ export default expose({
   // #region key-task
   async deposit(account: string, amount: number) {
     const before = balances.get(account) ?? 0;
-    await wait(1); // without a key, another deposit could run in between
+    await wait(1); // without a key, another deposit could run during this wait
     balances.set(account, before + amount);
     return before + amount;
   },

@@ -11,7 +11,7 @@ export default expose({
   students(count) {
     const out = Student.table({ rowsPerChunk: 1 << 18 });
     for (let row = 0; row < count; row++) out.push({ rollNum: row + 1, name: names[row % names.length] ?? "" });
-    return out; // the caller gets the table
+    return out; // moves the table to the caller
   },
 });
 // #endregion task

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Drives the page in a real Chromium, with delay and loss added to the network. Compares times only with the added delay, which is a
+// Controls the page in a real Chromium, with delay and loss added to the network. Compares times only with the added delay, which is a
 // lower bound on every machine. `make measure` measures the share that the meter attributes to the network.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ describe("the remote control", () => {
     const after = await measure(page, 24);
     await page.close();
     console.log(rows.map((row) => `${row} ${before[row].toFixed(1)} -> ${after[row].toFixed(1)} ms`).join(", "));
-    // The delay applies in both directions. Timers may be early by 1 ms each.
+    // The delay applies to both directions. Each of the two timers may be early by 1 ms.
     for (const row of ["ping", "network", "whole"] as const) expect(after[row]).toBeGreaterThanOrEqual(2 * 59);
     for (const each of [before, after]) {
       expect(each.native).toBeGreaterThan(0);
@@ -40,7 +40,7 @@ describe("the remote control", () => {
     const page = await open();
     await weather(page, "bytesPerSecond", "5000000");
     await weather(page, "lossRate", "0.02");
-    // Repeats until a frame is dropped: how soon frames pile up depends on how fast this machine draws them.
+    // Repeats until a frame is dropped. The time until frames pile up depends on how fast this machine draws them.
     const dropped = async () => Number(await page.locator("#frames").getAttribute("data-dropped"));
     do await point(page, 120);
     while ((await dropped()) === 0);
@@ -63,7 +63,7 @@ describe("the remote control", () => {
 });
 
 async function open(): Promise<Page> {
-  // A small screen: the test is not about the machine's memory.
+  // The screen is small, so that the test needs little memory.
   const page = await remote.open("?width=320&height=180&rate=30", { width: 1000, height: 1000 });
   await page.locator('#state[data-state="connected"]').waitFor();
   return page;
@@ -76,7 +76,7 @@ async function weather(page: Page, name: string, value: string): Promise<void> {
   await page.locator(`#weather[data-set="${before + 1}"]`).waitFor();
 }
 
-/** Moves the pointer over the screen `times` times. */
+/** Moves the pointer over the screen, in `times` steps. */
 async function point(page: Page, times: number): Promise<void> {
   const box = (await page.locator("#screen").boundingBox())!;
   for (let at = 0; at < times; at++) await page.mouse.move(box.x + 20 + (at % 100) * 3, box.y + 20 + (at % 60) * 3);
@@ -87,7 +87,7 @@ async function commandsOf(page: Page): Promise<{ sent: number; left: number }> {
   return { sent: Number(sent), left: Number(sent) - Number(shown) };
 }
 
-/** Returns the medians of at least `least` commands and pings. */
+/** Returns medians over at least `least` commands and `least` pings. */
 async function measure(page: Page, least: number): Promise<Record<Row, number>> {
   const countOf = async (row: Row) => Number(await page.locator(`tr[data-row="${row}"]`).getAttribute("data-count"));
   while ((await countOf("whole")) < least || (await countOf("ping")) < least) await point(page, 5);

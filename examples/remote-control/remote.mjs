@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The schema of page and server. The types of both sides come from it.
+// The schema of the channel between page and server. Both sides have their types from it.
 import { schema } from "clearway/channel";
 
 export const remote = schema({
   channel: "remote",
   methods: {
-    /** The server answers at once. This measures a round trip of the bare channel. */
+    /** Measures a round trip of the channel alone, because the server answers at once. */
     ping: {},
-    /** Sets the delay, loss and rate of the network between the two. A rate of 0 bytes per second means no limit. */
+    /** Sets the delay, the loss and the rate of the network between page and server. A rate of 0 bytes per second means no limit. */
     weather: { args: { struct: { delayMs: "f64", lossRate: "f64", bytesPerSecond: "f64" } } },
   },
   events: {
@@ -18,7 +18,7 @@ export const remote = schema({
           number: "i32",
           width: "i32",
           height: "i32",
-          /** For each command that is visible for the first time: its number, how long the server kept it, and native code's part. */
+          /** Three numbers per newly visible command: its number, the ms that the server kept it, and how much of that was native code. */
           shown: "f64s",
           pixels: "bytes",
         },
@@ -27,6 +27,6 @@ export const remote = schema({
   },
 });
 
-/** The channel of commands, which are never dropped. A message is: u32 number, i32 x, i32 y, u32 buttons, little-endian. */
+/** The channel of commands. Commands are never dropped. A message is little-endian: u32 number, i32 x, i32 y, u32 buttons. */
 export const commandChannel = "remote/command";
 export const commandBytes = 16;

@@ -2,7 +2,7 @@
 
 /** @typedef {{ rollNum: Int32Array, nameEnds: Uint32Array, nameBytes: Uint8Array }} Columns */
 
-/** Rows over columns, each created on demand. */
+/** Rows over columns. Each row is created on demand. */
 export class Students {
   #columns;
   #decoder = new TextDecoder();

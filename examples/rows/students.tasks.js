@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expose } from "clearway/worker";
 
-/** Each has at most 8 bytes of UTF-8. */
+/** The names. Each has at most 8 bytes of UTF-8. */
 const names = ["Asha", "Björn", "Chidi", "Dilara", "Émile", "José", "Zoë"];
 
 export default expose({
   /**
-   * Returns students as columns: flat buffers, which Clearway finds in the result and moves. A million objects would be copied one by
-   * one, and the main thread would be held while it creates them again.
+   * Returns students as columns. Columns are flat buffers; Clearway finds them in the result and moves them. A million objects would be
+   * copied one by one, and creating them again would block the main thread.
    *
    * @param {number} count
    */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { crc32 } from "node:zlib";
 
-/** Starts a server that receives uploads: it counts the received bytes and refuses a chunk whose CRC-32 is wrong. */
+/** Starts a server that receives uploads. It counts the received bytes and refuses a chunk with a wrong CRC-32. */
 export async function startInbox() {
   let receivedBytes = 0;
   const server = createServer(async (request, response) => {

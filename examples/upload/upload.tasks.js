@@ -6,7 +6,7 @@ import { expose, task } from "clearway/worker";
 const chunkBytes = 1024 * 1024;
 
 export default expose({
-  /** Reads a file by its path and sends it chunk by chunk, each with its CRC-32. */
+  /** Reads the file at `path` and sends it chunk by chunk, each with its CRC-32. */
   upload: task(async ({ signal, progress }, /** @type {string} */ path, /** @type {string} */ url) => {
     const file = await open(path);
     try {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures what the library's own code allocates on this thread, with V8's sampling heap profiler at an interval of one byte: every
-// allocation, including those already collected.
+// Measures the allocations of the library's own code on this thread. V8's sampling heap profiler, at an interval of one byte, reports
+// every allocation, including objects that have already been collected.
 
-/** Runs `work` and returns the samples of the library's functions meanwhile, as `{ size, … }` in bytes. */
+/** Runs `work`. Returns a sample `{ size, … }` for each allocation of the library's functions, with the size in bytes. */
 export async function allocatedDuring(session, work) {
   await session.post("HeapProfiler.startSampling", {
     samplingInterval: 1,
@@ -14,7 +14,7 @@ export async function allocatedDuring(session, work) {
   return ofLibrary(profile);
 }
 
-/** Returns the allocations under the library's functions, down to the next function of other code. */
+/** Returns the samples of the library's functions and of the built-in functions that they call, but not of other code. */
 function ofLibrary({ head, samples }) {
   const own = new Set();
   const walk = (node, isOwn) => {

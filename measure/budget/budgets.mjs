@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The committed budgets, and the measurement that is compared with them.
-// node measure/budget/budgets.mjs     measures everything again and writes budgets.json, for an intended change
+// Reads the committed budgets, and measures the figures that are compared with them.
+// node measure/budget/budgets.mjs     measures everything again and writes budgets.json; for an intended change only
 import { execFile } from "node:child_process";
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -11,34 +11,34 @@ const run = promisify(execFile);
 const file = new URL("../budgets.json", import.meta.url);
 const child = fileURLToPath(new URL("child.mjs", import.meta.url));
 
-/** Carriers by their names in the budgets, with the pool's option for each. */
+/** The carriers, which transport a pool's messages, by their names in the budgets. The values are those of the pool's option `carrier`. */
 export const carriers = { port: "port", ring: "auto" };
 
-/** `{ measuredOn, operations: { [name]: { [carrier]: { copiedBytes, allocations, allocatedBytes } } } }`. */
+/** The committed budgets: `{ measuredOn, operations: { [name]: { [carrier]: { copiedBytes, allocations, allocatedBytes } } } }`. */
 export const budgets = JSON.parse(readFileSync(file, "utf8"));
 
-/** Returns every operation with every carrier: `[operation, carrier]`. */
+/** Returns every pair of an operation and a carrier: `[operation, carrier]`. */
 export function budgeted() {
   return Object.keys(operations).flatMap((name) => Object.keys(carriers).map((carrier) => [name, carrier]));
 }
 
-/** Returns the present cost of one operation. Takes about a second, in a separate process. */
+/** Returns the current cost of one operation. Takes about a second, in a separate process. */
 export async function measureBudget(name, carrier) {
   const { stdout } = await run(process.execPath, ["--no-opt", child, name, carriers[carrier]]);
   return JSON.parse(stdout);
 }
 
 /**
- * Returns the factor by which bytes may exceed their budget. In six repetitions of each operation on an idle machine, the cheapest of
- * nine runs varied by 0.5 %, and in three on a busy one by 2 %. Other versions of V8 allocate differently.
+ * Returns the factor by which bytes may exceed their budget. On an idle machine, the cheapest of nine runs varied by 0.5 % in six
+ * repetitions. On a busy machine, it varied by 2 % in three repetitions. Other versions of V8 allocate differently.
  */
 export function allowance() {
   return process.versions.node.split(".")[0] === budgets.measuredOn.node ? 1.04 : 1.5;
 }
 
 /**
- * Returns the factor by which the count may exceed its budget. V8 reports equal objects of one function as one entry or as several, at
- * random: the count of a chunk was 13.9 to 17.2 on a busy machine, with bytes that varied by 2 %.
+ * Returns the factor by which the number of allocations may exceed its budget. V8 reports equal objects of one function as one entry or
+ * as several, at random. On a busy machine, a chunk had 13.9 to 17.2 allocations, while its bytes varied by 2 %.
  */
 export function countAllowance() {
   return Math.max(1.3, allowance());

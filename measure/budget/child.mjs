@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // node --no-opt measure/budget/child.mjs OPERATION CARRIER: prints the cost of one operation on the caller's thread, as JSON.
 //
-// Bytes copied come from the pool's ledger and are exact. Allocations come from V8's sampling heap profiler with an interval of one byte,
-// so it sees every allocation, including those already collected. Only allocations of the library's own code count, with the built-in
-// functions that it calls. The stack tells apart what Node allocates to deliver a message or an immediate. That is left out, because it
-// depends on how many messages the scheduler delivers together.
+// The copied bytes come from the pool's ledger and are exact. The allocations come from V8's sampling heap profiler at an interval of one
+// byte, which reports every allocation, including objects that have already been collected. Only allocations of the library's own code
+// count, and of the built-in functions that it calls. Node also allocates to deliver a message or an immediate. These allocations have
+// other stacks and do not count, because their number depends on how many messages the scheduler delivers together.
 //
-// The optimising compiler is off. It merges allocations, and how many depends on when it compiles. Every allocation in the code therefore
-// counts, and compiled code makes about half of them. The worker has a separate heap, which is not measured.
+// The optimising compiler is off, because it removes a number of allocations that depends on when it compiles. Without it, every
+// allocation in the code counts; compiled code makes about half of them. The worker has a separate heap, which is not measured.
 //
-// The result is the cheapest of several runs. The cost of a message is shared among its calls, and the scheduler decides how many calls
-// arrive together. A garbage collection may fall into a run and clean up after earlier ones. Both only add.
+// The result is the cheapest of several runs, because two effects only add to the cost. Calls that arrive together share the cost of a
+// message, and the scheduler decides how many arrive together. A garbage collection during a run may clean up after earlier runs.
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { pool } from "clearway";
 import { allocatedDuring } from "./allocated.mjs";
 import { operations } from "./operations.mjs";
 
-/** Loads the lazily loaded parts, and fills the inline caches. */
+/** Number of runs before the measurement. They load the lazily loaded parts and fill the inline caches. */
 const warmRuns = 4;
 const runs = 9;
 
@@ -39,7 +39,7 @@ const copiedBefore = copiedSoFar();
 const seen = [];
 for (let run = 0; run < runs; run++) {
   const samples = await allocatedDuring(session, () => operation.run(made, operation.count));
-  // Two equal objects of one function may be one entry, with the size of both.
+  // The profiler may report two equal objects of one function as one entry, with the size of both.
   seen.push({ allocations: samples.length, allocatedBytes: samples.reduce((sum, { size }) => sum + size, 0) });
 }
 const copied = copiedSoFar() - copiedBefore;

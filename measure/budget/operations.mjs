@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Operations with a budget. Each performs itself `count` times on a pool and leaves nothing running.
+// The operations with a budget. `run` repeats its operation `count` times on a pool and leaves nothing running.
 
 const chunkBytes = 65_536;
 const rowsARound = 1000;
 
 export const operations = {
-  /** A number there and a number back; 500 calls per tick, which share what a carrier does per tick. */
+  /** A call with a number as its argument and its result. Each tick has 500 calls, which share the carrier's work per tick. */
   call: {
     tasks: "clearway.tasks",
     count: 2000,
@@ -14,7 +14,7 @@ export const operations = {
         await Promise.all(Array.from({ length: 500 }, (_, at) => pool.call.double(at)));
     },
   },
-  /** 64 KB chunks from the worker, read as they arrive. */
+  /** A chunk of 64 KB from the worker, read when it arrives. */
   "stream chunk": {
     tasks: "clearway.tasks",
     count: 200,
@@ -24,7 +24,7 @@ export const operations = {
       if (seen !== count * chunkBytes) throw new Error(`the stream was short: bytes=${seen}`);
     },
   },
-  /** A table of 1000 rows as a result, none of which is read. */
+  /** A call that returns a table of 1000 rows. The caller reads no row. */
   "records return": {
     tasks: "records.tasks",
     count: 200,

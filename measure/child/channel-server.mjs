@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An app that serves WebSockets to any client. Sends its URL to its parent. Answers each message of its parent with its peak memory.
+// Serves WebSockets to any client. Sends its URL to its parent process. Answers each message of the parent with its own peak memory.
 import { connect } from "clearway/channel";
 import { serveWebSockets } from "clearway/channel/websocket-server";
 
@@ -15,7 +15,7 @@ const server = await serveWebSockets({ token: false }, async (transport) => {
 
 process.on("message", () => {
   globalThis.gc();
-  // maxRSS is in kibibytes: the peak of this process since its start.
+  // maxRSS is in kibibytes. It is the peak of this process since its start.
   process.send({ peakBytes: process.resourceUsage().maxRSS * 1024 });
 });
 process.on("disconnect", () => process.exit(0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// node measure/child/hostile-peers.mjs PORT KIND COUNT: runs COUNT misbehaving peers against the server on that loopback port, until this
-// process is killed. Sends "on" to its parent when all of them misbehave.
+// node measure/child/hostile-peers.mjs PORT KIND COUNT: runs COUNT misbehaving peers against the server on that loopback port, until its
+// parent kills it or disconnects. Sends "on" to its parent when all peers misbehave.
 import { connect } from "node:net";
 import { source } from "../source.mjs";
 
@@ -22,7 +22,7 @@ const kinds = {
     peer.socket.pause();
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "large"));
   },
-  /** Makes calls that never end, so that it keeps its places. */
+  /** Makes calls that never end. They use up the number of open calls that a peer may have. */
   async "fills its places"() {
     const peer = (await open()).greet();
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "held"));

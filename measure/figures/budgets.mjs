@@ -2,10 +2,10 @@
 // Compares the allocations of one operation on the caller's thread with measure/budgets.json.
 import { allowance, budgeted, budgets as committed, countAllowance, measureBudget } from "../budget/budgets.mjs";
 
-/** Processes per operation: the fewest whose interval contains the median in 95 of 100 cases. */
+/** Number of processes per operation. It is the smallest number whose interval contains the median in 95 of 100 cases. */
 const rounds = 6;
 
-/** Yields the bytes and the number of allocations of every operation with every carrier. About 80 s. */
+/** Yields the bytes and the number of allocations of every operation with every carrier. Takes about 80 s. */
 export async function* budgets() {
   for (const [name, carrier] of budgeted()) {
     const budget = committed.operations[name][carrier];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests in a Chromium page whether the meter finds stalls of known length to within 1 ms or 5 %, and the frames they cost.
+// Tests in a Chromium page whether the meter finds stalls of known length with an error of at most 1 ms or 5 %. Also tests its count of
+// dropped frames.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -16,7 +17,7 @@ const page = `<!doctype html><title>stalls</title><script type=module>
 const freezeMs = 300;
 const freezes = 6;
 
-/** Serves the page, the built library and the stalls on loopback; every other path is 404. */
+/** Serves the page, the built library and known-stalls.mjs on loopback. Answers every other path with 404. */
 async function serve() {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://localhost").pathname;
@@ -31,7 +32,7 @@ async function serve() {
   return server;
 }
 
-/** Yields one figure per length, and the share of due frames that the meter counted as dropped. About 20 s. */
+/** Yields one figure per stall length, and the share of due frames that the meter counted as dropped. Takes about 20 s. */
 export async function* chromiumMeter() {
   const server = await serve();
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
@@ -58,7 +59,7 @@ export async function* chromiumMeter() {
       [freezeMs, freezes],
     );
     yield {
-      // A stall delays all frames that are due in it except two: one was requested before it, one comes at its end.
+      // A stall delays all frames that are due during it except two: one was requested before the stall, and one comes at its end.
       name: `frames counted as dropped by ${freezeMs} ms, Chromium, over those that are due less two`,
       unit: "ratio",
       sense: "at least",

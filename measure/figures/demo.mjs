@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures the demo: how long each way blocks the page's thread, according to the demo's own meter.
+// Measures how long each of the demo's implementations ("ways") blocks the page's thread. Uses the demo's own meter.
 import { withPage } from "../page.mjs";
 
 const rounds = 6;
-// The meter's floor: a longest stall of 0 means "shorter than this".
+// The length of the shortest stall that the demo's meter records, in milliseconds. If the longest stall is 0, all were shorter than this.
 const floorMs = 4;
 const asked = [
   ["students", "by-hand", "longestStallMs", 10],
   ["students", "comlink", "longestStallMs", 10],
   ["students", "main-thread", "longestStallMs", 2],
   ["photo", "main-thread", "longestStallMs", 5],
-  // Its stalls are short and many, so the dropped frames describe them better.
+  // The stalls of this way are short and many, so dropped frames describe them better.
   ["upload", "main-thread", "droppedFrames", 2],
 ];
 
-/** Yields, for each way, its longest stall (or dropped frames) over Clearway's in the same round. About 60 s. */
+/** Yields, for each way, its longest stall (or its dropped frames) divided by Clearway's in the same round. Takes about 60 s. */
 export async function* demo() {
   const found = await withPage(
     new URL("../../examples/demo/serve.mjs", import.meta.url),
     "",
-    // With this flag the page collects garbage before each run, so that one run does not pay for another's garbage.
+    // With this flag, the page collects garbage before each run, so that no run collects the garbage of an earlier one.
     { flags: ["--js-flags=--expose-gc"] },
     async (page) => {
       const all = asked.map(() => []);
@@ -44,7 +44,7 @@ export async function* demo() {
   }
 }
 
-/** Presses a button, waits for its result in the table, and returns the result. */
+/** Presses a button, waits for the result in the table, and returns the result. */
 async function press(page, job, way) {
   const row = page.locator(`tr[data-job="${job}"][data-way="${way}"]`);
   const before = Number((await row.getAttribute("data-runs")) ?? 0);

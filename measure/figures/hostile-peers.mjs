@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures how eight misbehaving peers slow down an honest client of a channel server, and how much server memory one costs.
+// Measures how much eight misbehaving peers slow down an honest client of a channel server, and how much memory of the server one costs.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -14,8 +14,8 @@ const calls = 3000;
 const warmUp = 3000;
 
 /**
- * Yields two figures for each kind of peer: an honest client's p99 next to eight of them over its p99 alone, as one ratio per round; and
- * the growth of the server's peak memory through one of them, in MiB. About 50 s.
+ * Yields two figures for each kind of peer. The first is an honest client's p99 with eight such peers divided by its p99 without them, one
+ * ratio per round. The second is the growth of the server's peak memory through one such peer, in MiB. Takes about 50 s.
  */
 export async function* hostilePeers() {
   for (const kind of kinds) {
@@ -45,7 +45,7 @@ export async function* hostilePeers() {
   }
 }
 
-/** Calls `act` with a server, its port, and a client's warm channel to it. Returns its result. */
+/** Starts a server. Calls `act` with the server, its port and a warm channel of a client. Returns the result of `act`. */
 async function withServer(act) {
   const server = fork(child("channel-server"), { execArgv: ["--expose-gc"] });
   try {

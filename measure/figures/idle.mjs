@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const child = fileURLToPath(new URL("../child/idle.mjs", import.meta.url));
-// V8 collects garbage in the background for about ten seconds after an app becomes idle.
+// The time before the measurement, in milliseconds. V8 collects garbage in the background for about ten seconds after an app becomes idle.
 const settleMs = 15_000;
 const idleMs = 3000;
 const rounds = 6;
 
-/** Yields one figure per carrier. Both are measured at the same time: they sleep, and do not disturb each other. About 35 s. */
+/** Yields one figure per carrier. Measures both at the same time, because they sleep and do not disturb each other. Takes about 35 s. */
 export async function* idle() {
   const carriers = ["auto", "port"];
   const found = await Promise.all(

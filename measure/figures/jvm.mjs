@@ -6,7 +6,7 @@ import { chosen } from "../../scripts/maven.mjs";
 
 const script = fileURLToPath(new URL("../../scripts/jvm.mjs", import.meta.url));
 
-/** Yields the figures that `node scripts/jvm.mjs measure JDK` prints: one JSON object per line after `figure: `. */
+/** Yields the figures that `node scripts/jvm.mjs measure JDK` prints. Each is a JSON object on a line, after `figure: `. */
 export async function* jvm() {
   const { builds, newest } = chosen();
   if (builds === undefined) return yield { name: "jvm", missing: "no JDK 17 or newer was found" };

@@ -5,7 +5,7 @@ import { withPage } from "../page.mjs";
 const rounds = 6;
 const least = 24;
 
-/** Yields the network's share of the increase that a delay of 60 ms in each direction causes. About 40 s. */
+/** Yields the network's share of the increase in delay if each direction is delayed by 60 ms. Takes about 40 s. */
 export async function* remoteControl() {
   const serve = new URL("../../examples/remote-control/serve.mjs", import.meta.url);
   const samples = [];
@@ -26,7 +26,7 @@ async function shareOfNetwork(page) {
   return (after.network - before.network) / (after.whole - before.whole);
 }
 
-/** Returns medians over at least `least` commands, while the pointer moves over the screen. */
+/** Moves the pointer over the screen until there are at least `least` commands. Returns their medians. */
 async function medians(page) {
   const box = await page.locator("#screen").boundingBox();
   const countOf = async (row) => Number(await page.locator(`tr[data-row="${row}"]`).getAttribute("data-count"));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares each package's committed public API, in `api`, with the built one, so that reviews see every change of it. `--write` replaces
-// the committed API with the built one.
+// Compares the committed public API of each package, in its folder `api`, with the built API. Every change of the API is therefore visible
+// in a review. `--write` replaces the committed API with the built one.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
 import { root } from "../sources.mjs";
 
-/** Entry files of each npm package, in its `src`. */
+/** The entry files of each npm package, in the package's `src`. */
 export const packages = {
   "ts/clearway": ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"],
   "ts/clearway-native": ["index", "channel"],

@@ -47,7 +47,7 @@ export function circles(sources) {
   return found;
 }
 
-/** Returns cycles of `sources` that are not in `allowed`, files that joined one, and files of `allowed` that have left theirs. */
+/** Returns a problem for each cycle that is not in `allowed`, each file that joined a known cycle, and each listed file without a cycle. */
 export function circleProblems(sources, allowed = known) {
   const problems = [];
   const found = circles(sources);

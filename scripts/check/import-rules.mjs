@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Import rules as data. `make check` tests the code against them; ARCHITECTURE.md prints them (`make fmt` writes them there).
+// The import rules as data. `make check` checks the code against them. ARCHITECTURE.md prints them, and `make fmt` writes them there.
 
 /**
- * Folders and entries of ts/clearway/src. A folder may always import itself. Any folder must be listed here, or each of its subfolders and
- * files must: then nothing in it may import what its own rule does not name. Type imports and dynamic imports count.
+ * The rules for folders and entries of ts/clearway/src. Either a folder is listed here, or all of its subfolders and files are. A listed
+ * folder or file may import itself and the ones that its rule names, and nothing else. Type imports and dynamic imports count.
  */
 export const folders = {
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
@@ -130,7 +130,7 @@ export const folders = {
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };
 
-/** Imports that the build replaces by host. The files of both hosts are in one folder. */
+/** The imports that the build replaces by host, with their folder. One folder has the files of both hosts. */
 export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "task" };
 
 /** Optional packages that the library loads on request, and the folders that may import them. */
@@ -139,7 +139,7 @@ export const peers = { "apache-arrow": ["records"], ws: ["websocket-server"] };
 /** Folders that may import `node:*`. All others use `#host`, so that one source serves Node and browsers. */
 export const builtins = ["host", "meter", "stdio", "websocket-server"];
 
-/** Other parts of the repository, by path. The first match applies. */
+/** The rules for other parts of the repository, by path. The first match applies. */
 export const parts = [
   { part: "ts/clearway/src/", mayNot: ["clearway", "clearway-lab"], why: "no runtime dependency, and no way round" },
   { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "the library does not depend on the lab" },

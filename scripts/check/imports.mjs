@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks every import against import-rules.mjs and lab-import-rules.mjs, and the table in ARCHITECTURE.md (`--write` updates the table).
+// Checks every import against import-rules.mjs and lab-import-rules.mjs. Also checks the table in ARCHITECTURE.md; `--write` updates it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript";
@@ -11,7 +11,7 @@ import { labImportProblem, labRulesTable } from "./lab-import-rules.mjs";
 const library = "ts/clearway/src/";
 const packageName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 
-/** Returns the folder, subfolder or file that has a rule for a path of the library; the path's first part if none has. */
+/** Returns the folder, subfolder or file with the rule for a path of the library. Without a rule, returns the first part of the path. */
 function place(path) {
   const segments = path.slice(library.length).replace(/\/$/, "").replace(/\.js$/, ".ts").split("/");
   const names = segments.map((_, at) => segments.slice(0, at + 1).join("/"));
@@ -67,7 +67,7 @@ export function importProblems(sources) {
 const begin = "<!-- import rules: written by `make fmt` from scripts/check/import-rules.mjs -->";
 const end = "<!-- end of import rules -->";
 
-/** Returns the rules as ARCHITECTURE.md prints them. */
+/** Returns the rules in the form in which ARCHITECTURE.md prints them. */
 export function rulesTable() {
   const rows = Object.entries(folders).map(
     ([name, { may, why }]) =>
@@ -84,7 +84,7 @@ export function rulesTable() {
   ].join("\n");
 }
 
-/** Returns `page` with its table replaced; undefined if the markers are missing. */
+/** Returns `page` with its table replaced, or undefined if the markers are missing. */
 export function withRules(page) {
   const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
   if (start < 0 || stop < start) return undefined;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Import rules of the lab as data. `make check` tests the code against them; ARCHITECTURE.md prints them (`make fmt` writes them there).
+// The lab's import rules as data. `make check` checks the code against them. ARCHITECTURE.md prints them, and `make fmt` writes them there.
 import { posix } from "node:path";
 
 const source = "ts/clearway-lab/src/";
 
 /**
- * Folders of the lab's source. A folder may always import itself. From `types` it may import types only: the code would run in another
- * thread. Any folder must be listed here.
+ * The rules for the folders of the lab's source. Every folder must be listed here. A folder may always import itself. It may import only
+ * types from the folders in `types`, whose code runs in another thread.
  * @type {Record<string, { may: string[], types?: string[], why: string }>}
  */
 export const labFolders = {
@@ -58,7 +58,7 @@ export const labFolders = {
   },
 };
 
-/** Imports that the build replaces by host, with the folder of the files. */
+/** The imports that the build replaces by host, with their folder. */
 const aliases = {
   "#lab-host": "host",
   "#lab-pool-work": "isolate",
@@ -66,13 +66,13 @@ const aliases = {
   "#lab-node-only": "runner",
 };
 
-/** Whether the specifier that begins at `pos` is imported for its types only. */
+/** Returns whether the specifier that begins at `pos` is imported only for its types. */
 function isTypeImport(text, pos) {
   const before = text.slice(0, pos);
   return /\b(import|export) type\b[^;"]*$/.test(before) || /\btypeof import\(\s*"?$/.test(before);
 }
 
-/** Returns why a file of the lab must not import `specifier`, which begins at `pos` of its `text`; undefined if it may. */
+/** Returns why a file of the lab must not import `specifier`, which begins at `pos` in `text`. Returns undefined if it may. */
 export function labImportProblem(path, text, specifier, pos) {
   if (!path.startsWith(source)) return undefined;
   const folder = path.slice(source.length).split("/")[0];

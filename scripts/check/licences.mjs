@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks that every source file names its licence near its top, and that every package has the same licence texts as the root (`--write`
-// copies them).
+// Checks that every source file names its licence near its top, and that the licence texts of every package are those of the root.
+// `--write` copies the texts.
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
@@ -8,7 +8,7 @@ import { files, root, source } from "../sources.mjs";
 
 const line = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
-/** Returns the files of `[{ path, text }]` whose first three lines do not contain the line. A `#!` or a doctype may come first. */
+/** Returns a problem for each of `[{ path, text }]` without the licence line in its first three lines, after a `#!` or a doctype. */
 export function licenceProblems(sources) {
   return sources
     .filter(({ text }) => !text.split("\n", 3).some((first) => first.includes(line)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Committed files must not name places of one person's machine or network: home folders, checkouts, package registries.
+// Checks that committed files name no places of one person's machine or network: home folders, checkouts, package registries.
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
 
-// Written in pieces, so that this file does not match its own patterns.
+// The patterns are written in pieces, so that this file does not match them.
 const places = [
   { pattern: new RegExp(`(^|[^\\w.])/${"work"}/`), what: "a checkout's absolute path" },
   { pattern: new RegExp(`(^|[^\\w.])/${"root"}/`), what: "a home folder" },
@@ -16,7 +16,7 @@ const places = [
 const text =
   /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|rs|c|h|toml|lock|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
 
-/** Returns the lines of `[{ path, text }]` that name such a place. */
+/** Returns a problem for each line of `[{ path, text }]` that names such a place. */
 export function machineProblems(sources) {
   return sources.flatMap(({ path, text }) =>
     text.split("\n").flatMap((line, index) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks the package.json files and the lock file: the library has no dependencies, versions are exact, no entry names a host.
+// Checks the package.json files and the lock file: the library has no dependencies, versions are exact, and no entry names a host.
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
 import { peers } from "./import-rules.mjs";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Phrases that make a reader stop, with the plain words to use instead. Checks comments and Markdown, not strings and names. The list is
-// short on purpose: it holds phrases that were frequent here once, not everything that could be written better.
+// Finds phrases that readers stumble over, and suggests plain words. Checks comments and Markdown, but not strings and names. The list is
+// short on purpose: it has the phrases that were once frequent here, not everything that could be written better.
 import { isProgram, report } from "../problems.mjs";
 import { files, source } from "../sources.mjs";
 
-/** Each phrase, and what to write instead. */
+/** The phrases, each with a suggestion. */
 export const phrases = [
   [/\bwhoever\b/i, "name the actor: the caller, a client, the reader"],
   [/\bnobody\b/i, "name the actor: no worker, no caller, no listener"],
@@ -17,7 +17,7 @@ export const phrases = [
   [/\bwhat is dear\b/i, "what is expensive"],
 ];
 
-/** Returns the text that readers read as prose: a Markdown file without its code, or the comments of a program. Lines keep their numbers. */
+/** Returns the prose of a file: Markdown without its code, or the comments of a program. Every line keeps its number. */
 export function prose(path, text) {
   if (path.endsWith(".md")) {
     let code = false;
@@ -45,7 +45,7 @@ export function prose(path, text) {
   });
 }
 
-/** Returns a problem for each phrase in the prose of `[{ path, text }]`. */
+/** Returns a problem for each of the phrases in the prose of `[{ path, text }]`. */
 export function found(sources) {
   const problems = [];
   for (const { path, text } of sources) {

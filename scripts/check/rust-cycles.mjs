@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds modules of a Rust crate that use one another in a cycle. Every path that begins with `crate::`, `super::` or `self::` counts,
-// and so does what a module re-exports from its children. A crate's root is left out: it is the crate's face.
+// Finds modules of a Rust crate that use one another in a cycle. Every path that begins with `crate::`, `super::` or `self::` counts, and
+// so does every re-export from a child module. The root of a crate is left out, because it re-exports the crate's modules.
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
 import { circles } from "./cycles.mjs";
 
 const folder = /^(native\/.+\/src)\/(.+)\.rs$/;
 
-/** Returns `a::{b, c::{d, e}}` as its paths: `a::b`, `a::c::d`, `a::c::e`. */
+/** Expands a path with braces: `a::{b, c::{d, e}}` becomes `a::b`, `a::c::d` and `a::c::e`. */
 export function paths(tree) {
   const open = tree.indexOf("{");
   if (open < 0) return [tree.trim()];
@@ -26,13 +26,13 @@ export function paths(tree) {
   return parts.filter((part) => part.trim()).flatMap((part) => paths(front + part.trim()));
 }
 
-/** The part of a file that is neither a comment nor a test. */
+/** Returns a file's text without comments and tests. */
 function code(text) {
   const tests = text.search(/^#\[cfg\((all\()?test/m);
   return (tests < 0 ? text : text.slice(0, tests)).replace(/\/\/.*$/gm, "");
 }
 
-/** Returns the modules that a module's text uses, of those in `modules`: names such as `memory::block`. */
+/** Returns those of `modules` that a module's text uses, by names such as `memory::block`. */
 export function uses(name, text, modules) {
   const parent = name.split("::").slice(0, -1);
   const roots = { crate: [], super: parent, self: name.split("::") };
@@ -68,7 +68,7 @@ export function rustCircleProblems(sources) {
   }
   return [...crates.values()].flatMap((modules) => {
     const names = new Set(modules.keys());
-    // Written as imports between files of one folder, which the check of the TypeScript files can search.
+    // The modules become imports between files of one folder, so that the check of TypeScript files can find their cycles.
     const number = new Map([...names].map((name, at) => [name, `${at}`]));
     const graph = [...modules].map(([name, { text }]) => ({
       path: `${number.get(name)}.ts`,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The checks, as stages. None writes files that another one reads. `needs` names a condition: "built", the built npm packages; "cargo", a
-// turn at Cargo's target folder. Programs are started by path: `.bin` would use the first Node on the PATH.
+// The checks, as stages. No stage writes files that another one reads. `needs` is a condition: "built" means the built npm packages,
+// "cargo" means that the stage must wait for Cargo's target folder. Programs are started by path, because `.bin` would use the first Node
+// on the PATH.
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
@@ -11,7 +12,7 @@ const projects = ["ts/clearway", "ts/clearway-native", "ts/clearway-lab", "examp
 export const checks = [
   { name: "format and lint", command: tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".") },
   {
-    // One process for all projects. Each writes a .tsbuildinfo, with which the next run checks only what has changed.
+    // One process checks all projects. Each project writes a .tsbuildinfo, so that the next run checks only changed files.
     name: "types",
     command: tool("typescript/bin/tsc", "-b", ...projects),
     needs: "built",
@@ -39,7 +40,7 @@ export const checks = [
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 
-/** Formatting of Kotlin and Java. `make test` checks it in Maven's single run for the JVM. */
+/** The formatting of Kotlin and Java. In `make test`, Maven's single run for the JVM checks it. */
 export const jvmFormat = {
   name: "jvm format",
   command: [node, "scripts/jvm.mjs", "check-format"],

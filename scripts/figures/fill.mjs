@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the figures of a kept run into Markdown. A page marks the place of a table:
+// Writes the figures of a committed run into Markdown. Two comments in a page enclose a table:
 //
 //   <!-- figures: calls -->
 //   <!-- end of figures -->
 //
-// The lines between the marks are generated. Valid names are `summary`, `machine` and the names in tables.mjs.
+// The lines between the comments are generated. The name is `summary`, `machine` or a name in tables.mjs.
 import { summary, tables } from "./tables.mjs";
 
 const begin = /^<!-- figures: ([\w-]+) -->$/;
 const end = "<!-- end of figures -->";
 const hosts = { node: "Node", chromium: "Chromium" };
 
-/** Returns `{ page, problems, count }`: `text` with every marked table generated from `results`. Does not throw. */
+/** Returns `{ page, problems, count }`. `page` is `text` with every such table generated from `results`. Does not throw. */
 export function fill(text, results) {
   const lines = text.split("\n");
   const out = [];
@@ -43,7 +43,7 @@ function block(name, results) {
   const rows = name === "summary" ? summary : tables[name];
   if (rows === undefined)
     throw new Error(`no table is called ${name}; there are: machine, summary, ${Object.keys(tables).join(", ")}`);
-  // A blank line ends the comment. Without it, Markdown would not recognise the table.
+  // The blank line ends the HTML comment. Without it, Markdown does not recognise the table.
   return ["", ...(name === "summary" ? summaryTable(rows, results) : promiseTable(rows, results)), ""];
 }
 
@@ -104,7 +104,7 @@ function cellOf({ promise, of, over, state }, host, { cells }) {
   );
 }
 
-/** Returns median and middle half, and "missed" if the figure misses its target. */
+/** Returns the median and the middle half, with "missed" if the figure misses its target. */
 function figure(cell) {
   if (cell === undefined) return "";
   if (cell.status !== "ok") return cell.status;
@@ -119,7 +119,7 @@ function target({ params, metrics }) {
   return params.asked === undefined ? "" : `${params.sense} ${params.asked}${unit(metrics.figure?.unit)}`;
 }
 
-/** Returns Clearway's figure and the compared one, from the detail "53.3 over 1.0 us" of a ratio. */
+/** Returns Clearway's figure and the other one, from the detail of a ratio such as "53.3 over 1.0 us". */
 function pair(cell) {
   const found = /^([\d.]+)( \S+)? over ([\d.]+)(.*)$/.exec(cell.params.detail ?? "");
   if (!found) return `${number(cell.metrics.figure.value)}${unit(cell.metrics.figure.unit)}`;
@@ -129,7 +129,7 @@ function pair(cell) {
   return `**${ours}${of}**, ${cell.params.over.replace(/, \d+$/, "")} ${theirs}${of}`;
 }
 
-/** Whether Clearway's figure is the first: if a low ratio is good, and if both are calls per second. */
+/** Returns whether Clearway's figure is the first. It is if a low ratio is good, or if both figures are calls per second. */
 function isOursFirst({ params, scenario }) {
   return params.sense === "at most" || scenario.startsWith("flight-");
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/figures/page.mjs`: checks that the figures in the pages are those of the kept run, lab/records/promises.json. `--write` writes them.
+// `node scripts/figures/page.mjs`: checks that the figures in the pages are those of the committed run in lab/records/promises.json.
+// `--write` updates the pages.
 import { readFileSync, writeFileSync } from "node:fs";
 import { isProgram, report } from "../problems.mjs";
 import { fill } from "./fill.mjs";
 
-/** Pages with figures. All other pages link to docs/performance.md. */
+/** The pages with figures. All other pages link to docs/performance.md. */
 const pages = ["README.md", "docs/performance.md"];
 
 if (isProgram(import.meta)) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of docs/performance.md and of the README as data: the promise in the kept run that each row shows.
+// The tables of docs/performance.md and of the README, as data. Each row names a promise of the run in lab/records/promises.json.
 
 const states = ["each thread on its own core", "the same, cores kept awake", "where the scheduler puts them"];
 const stateTitles = ["own cores", "own cores, kept from sleeping", "cores chosen by the scheduler"];
 
-/** Returns one row for each of the three ways in which the scheduler can place two threads. */
+/** Returns one row for each of the three states of the cores. */
 const inEachState = (title, promise, of) =>
   states.map((state, at) => ({ title: `${title}, ${stateTitles[at]}`, promise, of, state }));
 
-/** Rows by table. `of` is Clearway's side of the comparison. */
+/** The rows of each table. `of` is Clearway's side of the comparison. */
 export const tables = {
   calls: [
     ...inEachState(
@@ -113,7 +113,7 @@ export const tables = {
   ],
 };
 
-/** The README's five rows: Clearway's figure and the compared one. */
+/** The five rows of the README. Each shows Clearway's figure and the other one. */
 export const summary = [
   {
     title: "One warm call, round trip, each thread on its own core",

@@ -8,7 +8,7 @@ const kept = JSON.parse(readFileSync(new URL("../../lab/records/promises.json", 
 const marked = (name: string, inside = "") =>
   `before\n<!-- figures: ${name} -->\n${inside}<!-- end of figures -->\nafter`;
 
-/** Returns the kept run with other figures in one cell. */
+/** Returns the committed run with another figure in one cell. */
 function changed(promise: string, figure: number, verdict: string) {
   const cells = kept.cells.map((cell: { scenario: string; host: string; params: object; metrics: object }) =>
     cell.scenario === promise && cell.host === "node"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make test` must never end early in silence: it names the stages that ran, failed and were not reached.
+// Tests that `make test` never ends early without a message: it names the stages that ran, that failed and that were not reached.
 import { type ChildProcess, execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -168,7 +168,7 @@ test("a stage with an unknown field is refused with the field's name", async () 
 test("stages of two lanes run at the same time, and the output of each is printed in one piece", async () => {
   const folder = mkdtempSync(join(tmpdir(), "clearway-stages-"));
   try {
-    // Each of the two ends only after the other has begun.
+    // Each of the two stages ends only after the other has begun.
     const meets = (own: string, other: string) =>
       node(`const fs = require("node:fs");
         console.log("${own} begins");
@@ -180,7 +180,7 @@ test("stages of two lanes run at the same time, and the output of each is printe
         }, 5);`);
     const one = { name: "one", ...meets("one", "two"), lane: "a", timeoutMinutes: 1 };
     const two = { name: "two", ...meets("two", "one"), lane: "b", timeoutMinutes: 1 };
-    // Listed between the two, but the second lane prefers the stage of its own lane.
+    // This stage is listed between the two, but the second lane prefers the stage of its own lane.
     const between = { ...last, lane: "a" };
     const { code, output } = await runStages([one, between, two], [], undefined, { lanes: 2 });
     expect(code).toBe(0);

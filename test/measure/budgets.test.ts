@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the budgets that can be counted exactly. Allocations depend on a sampler; `make measure` checks them.
+// Tests the budgets that can be counted exactly. The other ones, for allocations, depend on a sampler; `make measure` checks them.
 import { pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { budgeted, budgets, carriers } from "../../measure/budget/budgets.mjs";

@@ -6,7 +6,7 @@ const upTo = (n: number) => Array.from({ length: n }, (_, at) => at + 1);
 
 describe("the interval of a median", () => {
   test("has the published ranks for 95 of 100 cases", () => {
-    // Ranks of the sign test, two-sided, 5 %: n = 6: 1; 9: 2; 12: 3; 15: 4; 20: 6; 25: 8.
+    // The ranks of the two-sided sign test at 5 %, as `n: rank`, are 6: 1, 9: 2, 12: 3, 15: 4, 20: 6 and 25: 8.
     for (const [n, rank] of [
       [6, 1],
       [9, 2],

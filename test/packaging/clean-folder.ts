@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Packs a package as `npm publish` would, and installs it in an empty folder outside the repository.
+// Packs a package as `npm publish` does, and installs it in an empty folder outside the repository.
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 const execute = promisify(execFile);
 
-/** Runs a program to its end. Returns its stdout. Throws with all of its output when it fails. */
+/** Runs a program to its end. Returns its stdout. If it fails, throws an Error with all of its output. */
 export async function runProgram(cwd: string, program: string, ...args: string[]): Promise<string> {
   try {
     return (await execute(program, args, { cwd, maxBuffer: 1 << 26 })).stdout;
@@ -20,7 +20,7 @@ export async function runProgram(cwd: string, program: string, ...args: string[]
   }
 }
 
-/** Creates an empty project in a temporary folder, which the caller removes. */
+/** Creates an empty project in a temporary folder. The caller removes the folder. */
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "clearway-packaging-"));
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
@@ -29,7 +29,7 @@ export async function makeFolder(): Promise<string> {
 
 export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** Packs `ts/NAME` and returns the path of the tarball in `folder`. */
+/** Packs `ts/NAME` into `folder`. Returns the path of the tarball. */
 export async function pack(name: string, folder: string): Promise<string> {
   const args = ["pack", join(root, "ts", name), "--json", "--silent", "--ignore-scripts", "--pack-destination", folder];
   const [packed] = JSON.parse(await runProgram(folder, "npm", ...args)) as { filename: string }[];
@@ -37,14 +37,14 @@ export async function pack(name: string, folder: string): Promise<string> {
   return join(folder, packed.filename);
 }
 
-/** Installs a tarball without dependencies, without network. */
+/** Installs a tarball without dependencies. Needs no network. */
 export async function install(tarball: string, folder: string): Promise<void> {
   await runProgram(folder, "npm", "install", tarball, "--offline", "--no-audit", "--no-fund", "--no-package-lock");
 }
 
 /**
- * Unpacks a tarball and links the dependencies of its package.json, and no others. Registry packages come from this repository's
- * node_modules, so that no network is needed. `own` names packages that were unpacked here before.
+ * Unpacks a tarball and links the dependencies in its package.json, and no others. The packages come from this repository's node_modules,
+ * so that no network is needed. `own` names packages that were unpacked here before; they are not linked.
  */
 export async function unpack(tarball: string, name: string, folder: string, own: string[]): Promise<string> {
   const target = join(folder, "node_modules", name);

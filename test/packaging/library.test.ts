@@ -151,7 +151,7 @@ describe("an app with the packed library, in Chromium", () => {
     return (await Promise.all(names.map((name) => readFile(join(site, name), "utf8")))).join("\n");
   }
 
-  // Vite's default is "iife", which bundles a worker's dynamic imports into the worker's file.
+  // Vite's default for worker.format is "iife". It bundles a worker's dynamic imports into the worker's file.
   test.each([undefined, "es"] as const)(
     "works when built by Vite with worker.format %s, also inside a worker",
     async (format) => {

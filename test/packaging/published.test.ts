@@ -23,7 +23,7 @@ test("every entry of clearway has types that Node and bundlers resolve", async (
   const tarball = await pack("clearway", folder);
   const cli = tool("@arethetypeswrong/cli/dist/index.js");
   const { exports } = JSON.parse(await readFile(join(root, "ts/clearway/package.json"), "utf8")) as { exports: object };
-  // The program exits with an error status if an entry has a problem, and runProgram then throws.
+  // If an entry has a problem, the program exits with an error status, and runProgram throws.
   const said = await runProgram(folder, process.execPath, cli, tarball, "--profile", "esm-only", "--no-color");
   for (const entry of Object.keys(exports)) expect(said).toContain(`"clearway${entry.slice(1)}"`);
 });

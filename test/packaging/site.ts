@@ -7,7 +7,7 @@ import { extname, join, normalize } from "node:path";
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
 export interface Site extends AsyncDisposable {
-  /** Ends with a slash. */
+  /** The address of the site. It ends with a slash. */
   readonly url: string;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds dist/: the CLI, the runners, the workers (Node), and dist/page/: the same mechanisms for Chromium.
-// All entries are built into one flat folder, so that a file finds its worker beside it.
+// Builds dist/ (the CLI, the runners and the workers for Node) and dist/page/ (the same mechanisms for Chromium). All entries of one
+// target are in one flat folder, so that a file finds its worker next to it.
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { build, transform } from "esbuild";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const source = (name) => path.join(here, "src", name);
 
-// --out DIR: somewhere else inside the package (tests do so). --node-only: without the page, which needs clearway's dist.
+// --out DIR: another folder inside the package, for tests. --node-only: without the page, which needs clearway's dist.
 const { values: options } = parseArgs({
   options: { out: { type: "string", default: "dist" }, "node-only": { type: "boolean" } },
 });
@@ -107,7 +107,7 @@ await build({
       "channel-ipc",
     ]),
   },
-  // Comlink is bundled: its Node entry is CommonJS, and its ES modules are what its documentation uses.
+  // Comlink is bundled, because its Node entry is CommonJS and its documentation uses the ES modules.
   external,
   alias: {
     "#lab-host": source("host/node.ts"),
@@ -117,7 +117,7 @@ await build({
   },
 });
 
-// A worker of the profile `promises` is one file: the time that it takes to load is part of what is measured.
+// Each worker of the profile `promises` is one file, because the measured start includes the loading of the worker's code.
 const promises = (name) => source(`promises/${name}.mjs`);
 const promiseWorkers = (names) =>
   Object.fromEntries(names.map((name) => [`promises-worker-${path.posix.basename(name)}`, promises(`worker/${name}`)]));
@@ -142,7 +142,7 @@ if (!options["node-only"]) {
     entryPoints: { page: source("runner/page.ts"), ...work([...everywhere, "pool-tasks-browser"]) },
     conditions: ["browser"],
     define: { "process.env.NODE_ENV": '"production"' },
-    // Reached only behind a test for Node (workerpool's own, and the EventEmitter's).
+    // Code imports these modules only after a check for Node (workerpool's own check, and the one for EventEmitter).
     external: ["node:*", "worker_threads", "os", "child_process"],
     alias: {
       "#lab-host": source("host/browser.ts"),
@@ -155,8 +155,8 @@ if (!options["node-only"]) {
 }
 
 /**
- * Builds the page of the profile `promises` as Vite builds an app: each worker's own code is one file, and lazily loaded parts of the
- * library are separate files. esbuild's own splitting would put a helper into one more file, which every worker fetches before it starts.
+ * Builds the page of the profile `promises` as Vite builds an app. Each worker's own code is one file, and lazily loaded parts of the
+ * library are separate files. With esbuild's own splitting, every worker would fetch one more file, with a helper, before it starts.
  */
 async function promisesPage(outdir) {
   const isLater = /^(lazy-.*|records)\.js$/;
@@ -183,7 +183,7 @@ async function promisesPage(outdir) {
     conditions: ["browser"],
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [later],
-    // Reached only behind a test for Node.
+    // Code imports these modules only after a check for Node.
     external: ["node:*", "worker_threads", "os", "child_process"],
   });
   const library = path.dirname(fileURLToPath(import.meta.resolve("clearway"))).replace(/node$/, "browser");

@@ -7,9 +7,9 @@ export default defineConfig({
   resolve: { alias: { "#lab-host": fileURLToPath(new URL("src/host/node.ts", import.meta.url)) } },
   test: {
     include: ["test/**/*.test.ts"],
-    // Two workers, even on two cores, where Vitest would use one: 39 s instead of 57 s.
+    // Two workers take 39 s, even on two cores. Vitest would use one worker there, which takes 57 s.
     maxWorkers: 2,
-    // These limits catch tests that hang, not slow ones: starting three processes on a busy machine exceeds Vitest's default of 5 s.
+    // These limits catch tests that hang, not slow ones. On a busy machine, starting three processes exceeds Vitest's default of 5 s.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -16,7 +16,7 @@ const types = {
 
 const styles = ["theme", "page", "controls", "stage", "jobs", "table"].map((name) => `styles/${name}.css`);
 
-/** Files whose source the page shows next to its results. */
+/** The files whose source the page shows next to its results. */
 const shownSources = [
   "main-thread",
   "by-hand",
@@ -27,7 +27,7 @@ const shownSources = [
   "clearway.tasks",
 ];
 
-/** Headers that a file of an isolated page needs. They do no harm on other pages. */
+/** The headers that a file of an isolated page needs. They have no effect on other pages. */
 const subresource = {
   "cross-origin-resource-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
@@ -35,10 +35,10 @@ const subresource = {
 };
 
 /**
- * Creates the demo's server, which does not listen yet. Let it listen on 127.0.0.1 only: it accepts uploads from every client that can
- * reach it.
+ * Creates the demo's server, which does not listen yet. Make it listen on 127.0.0.1 only, because it accepts uploads from every client
+ * that can reach it.
  *
- * @param {{ isolated?: boolean }} [options] `isolated`: always serve the page cross-origin isolated, not only on request
+ * @param {{ isolated?: boolean }} [options] `isolated`: serve the page cross-origin isolated always, not only on request
  * @returns {Promise<import("node:http").Server>}
  */
 export async function createDemoServer({ isolated = false } = {}) {
@@ -51,7 +51,7 @@ export async function createDemoServer({ isolated = false } = {}) {
     files.set(`source/${name}.ts`, await readFile(new URL(`../src/ways/${name}.ts`, import.meta.url)));
   }
 
-  /** Starts on first use. @type {Promise<{ url: string, close(): Promise<void> }> | undefined} */
+  /** The remote control. It starts on first use. @type {Promise<{ url: string, close(): Promise<void> }> | undefined} */
   let remote;
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
@@ -101,7 +101,7 @@ async function sendPhoto(response) {
   response.end(pixels);
 }
 
-/** Sends a file of 192 MB, so that the reader need not look for one to upload. @param {import("node:http").ServerResponse} response */
+/** Sends a file of 192 MB, so that the user need not choose a file to upload. @param {import("node:http").ServerResponse} response */
 function sendFile(response) {
   const bytes = randomBytes(192 * 1024 * 1024);
   response.writeHead(200, {

@@ -5,8 +5,8 @@ import { build } from "esbuild";
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Bundles the page and its workers in memory; writes nothing to disk. Each worker is an entry of its own, next to the page in the output,
- * so that `new URL("./clearway.tasks.js", import.meta.url)` finds it.
+ * Bundles the page and its workers in memory, and writes nothing to disk. Each worker is a separate entry next to the page, so that
+ * `new URL("./clearway.tasks.js", import.meta.url)` finds it.
  *
  * @returns {Promise<Map<string, Uint8Array>>} file name to contents
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A generated landscape in haze: 3200 x 2400 RGBA, 30.7 MB. All pixels are in a narrow band of grey, which the job's contrast stretch
-// widens.
+// Makes a photo of a landscape in haze: 3200 x 2400 RGBA, 30.7 MB. All its pixels are in a narrow band of grey. The demo's job stretches
+// the contrast to widen this band.
 
 const width = 3200;
 const height = 2400;
 
-/** The nearest ridge is last. `level` is the height of the ridge, 0 the top of the picture. */
+/** The ridges, the nearest one last. `level` is the height of a ridge; 0 is the top of the picture. */
 const ridges = [
   { level: 0.46, rough: 0.07, waves: 2.1, colour: [158, 150, 190] },
   { level: 0.58, rough: 0.08, waves: 3.4, colour: [112, 118, 172] },
@@ -48,12 +48,12 @@ function paint() {
   return pixels;
 }
 
-/** Returns noise within one level either way. Without it the sixty remaining levels would show as bands. @param {number} at */
+/** Returns noise of at most one level in both directions. Without it, the sixty remaining levels look like bands. @param {number} at */
 function grain(at) {
   return ((Math.imul(at ^ (at >>> 9), 0x9e3779b1) >>> 16) & 0xff) / 128 - 0.5;
 }
 
-/** Returns a sum of sines whose periods share no multiple, which looks like hills. @param {number} t */
+/** Returns a sum of sines that looks like hills, because their periods have no common multiple. @param {number} t */
 function roughness(t) {
   return (
     Math.sin(t * 2.3) * 0.6 + Math.sin(t * 5.9 + 1.3) * 0.3 + Math.sin(t * 17.3 + 0.7) * 0.08 + Math.sin(t * 41) * 0.03
@@ -69,7 +69,7 @@ function sky(across, down, channel) {
 }
 
 /**
- * Returns the colour of a slope: darkest at its ridge, fading into mist below.
+ * Returns the colour of a slope. It is darkest at its ridge and fades into mist below.
  *
  * @param {number} ridge
  * @param {number} down

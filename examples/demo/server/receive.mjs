@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 
 /**
- * Receives one chunk of an upload, checks it against its `x-crc32`, and discards it.
+ * Receives one chunk of an upload. Checks the chunk against its header `x-crc32` and discards it.
  *
  * @param {import("node:http").IncomingMessage} request
  * @param {import("node:http").ServerResponse} response

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Serves the page's files, and the channel through a link with an adjustable network.
+// Serves the page's files. Also serves the channel, through a link that simulates a network.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -35,7 +35,7 @@ async function pageFiles() {
   return files;
 }
 
-/** Returns the native screen if it was built, else the JavaScript one. */
+/** Returns the native screen if it has been built. Otherwise returns the screen that JavaScript draws. */
 async function anyScreen() {
   try {
     const { nativeScreen } = await import("./native-screen.mjs");
@@ -47,7 +47,7 @@ async function anyScreen() {
 }
 
 /**
- * Serves on 127.0.0.1 only.
+ * Serves the remote control on 127.0.0.1 only.
  *
  * @param {{ port?: number, screen?: import("./drawn-screen.mjs").Screen }} [options]
  * @returns {Promise<{ url: string, kind: string, close(): Promise<void> }>}
@@ -73,7 +73,7 @@ export async function serveRemoteControl({ port = 0, screen } = {}) {
 
   /** @type {ReturnType<typeof createLink>} */
   let link;
-  // A frame of 1080p and its overhead. Two frames may wait on this machine, so that newer frames can replace those behind them.
+  // The maximum size of a frame: 1080p and some overhead. The window has two frames, so that newer frames replace those that wait behind.
   const frameBytes = 9 << 20;
   const channels = await serveWebSockets(
     { origins, frameBytesMax: frameBytes, windowBytes: 2 * frameBytes },
@@ -86,7 +86,7 @@ export async function serveRemoteControl({ port = 0, screen } = {}) {
   );
   link = createLink(Number(new URL(channels.url).port));
   const linkPort = await link.listen();
-  // The page contains the channel's address and token. A client that cannot read the page cannot connect.
+  // Only the page contains the channel's address and token. A client that cannot read the page cannot connect.
   page =
     files
       .get("index.html")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A screen that JavaScript draws on the server's own thread, for use without the native screen.
+// A screen that JavaScript draws on the server's own thread. The server uses it if the native screen has not been built.
 import { monotonicMs, writeStamp } from "./stamp.mjs";
 
 /**
@@ -32,7 +32,7 @@ export function drawnScreen() {
       const startMs = monotonicMs();
       let sent = 0;
       while (!signal.aborted) {
-        // Selects the next beat of the rate. Beats that passed without a request are not drawn.
+        // Selects the next beat of the frame rate. Beats that passed without a request are not drawn.
         const beats = Math.max(sent + 1, Math.ceil(((monotonicMs() - startMs) * rate) / 1000));
         await delay(startMs + (beats * 1000) / rate - monotonicMs(), signal);
         if (signal.aborted) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Simulates a bad network on loopback: a TCP server that forwards bytes to another port and back, with delay, losses and a limited rate.
+// Simulates a bad network on loopback. A TCP server forwards bytes to another port and back, with delay, losses and a limited rate.
 import { connect, createServer } from "node:net";
 import { fair, Schedule } from "./schedule.mjs";
 
-/** Bytes that may be in flight in one direction before the sender has to wait, as with TCP's window: 4 MiB, Linux's usual maximum. */
+/** Maximum number of bytes in flight per direction: 4 MiB, Linux's usual maximum for TCP's window. With more, the sender waits. */
 const windowBytes = 4 << 20;
 
 /**
@@ -23,7 +23,7 @@ export function createLink(port, random = Math.random) {
     schedule.set(weather);
     schedules.add(schedule);
     /**
-     * Chunks in flight, first in, first out. A timer per chunk would not always keep their order.
+     * Chunks in flight, in order of sending. One timer serves all of them, because a timer per chunk would not always keep the order.
      *
      * @type {{ dueMs: number, act: () => void }[]}
      */
@@ -35,7 +35,7 @@ export function createLink(port, random = Math.random) {
     const deliver = () => {
       timer = undefined;
       while (queue[0] && queue[0].dueMs <= performance.now()) queue.shift()?.act();
-      // A timer may fire a part of a millisecond early.
+      // The remaining time is rounded up, because a timer may fire a part of a millisecond early.
       if (queue[0]) timer = setTimeout(deliver, Math.ceil(queue[0].dueMs - performance.now()));
     };
     const later = (/** @type {number} */ bytes, /** @type {() => void} */ act) => {
@@ -57,7 +57,7 @@ export function createLink(port, random = Math.random) {
     from.on("close", () => {
       sockets.delete(from);
       schedules.delete(schedule);
-      // Bytes sent before a regular end still arrive. A broken connection drops them.
+      // After a regular end, bytes that were sent before it still arrive. A broken connection drops them.
       if (!from.errored) return;
       queue.length = 0;
       clearTimeout(timer);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The native screen. A plugin in C draws it on a thread of its own; its frames arrive here without a copy.
+// The native screen. A plugin in C draws it on the plugin's own thread. The frames arrive here without a copy.
 import { standardMessageCodec } from "clearway/channel";
 import { latest, loadPlugin } from "clearway-native";
 import { plugins } from "../../../scripts/native.mjs";
 import { commandBytes } from "../remote.mjs";
 
-/** Throws if the addon or the plugin was not built. @returns {Promise<import("./drawn-screen.mjs").Screen>} */
+/** Opens the native screen. Throws if the addon or plugin was not built. @returns {Promise<import("./drawn-screen.mjs").Screen>} */
 export async function nativeScreen() {
   const plugin = await loadPlugin(plugins.c.example);
   const pointer = plugin.channel("frames/pointer");
@@ -23,7 +23,7 @@ export async function nativeScreen() {
     frames: async function* (size, signal) {
       const given = standardMessageCodec.encode(size);
       for await (const frame of plugin.channel("frames").listen({ ...latest(), arguments: given, signal })) {
-        // Returned to the plugin when the receiver requests the next one.
+        // The frame returns to the plugin when the receiver requests the next one.
         try {
           if (frame.bytes) yield frame.bytes;
         } finally {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The delays of one direction of a bad link. Pure: the caller passes the time.
+// Calculates the delays of one direction of a bad link. It reads no clock: the caller passes the time.
 
 /**
  * @typedef {object} Weather
- * @property {number} delayMs minimum delay of every segment
- * @property {number} lossRate share of segments that are lost, 0 to 1. TCP sends a lost segment again when its retransmission timer
- *   expires, and delivers nothing behind it before that.
- * @property {number} retransmitMs duration of that timer; Linux waits at least 200 ms
- * @property {number} bytesPerSecond rate of the link; Infinity for no limit
+ * @property {number} delayMs minimum delay of every segment, in milliseconds
+ * @property {number} lossRate share of segments that are lost, from 0 to 1. TCP sends a lost segment again when its retransmission timer
+ *   expires. It delivers no later segment before that.
+ * @property {number} retransmitMs duration of the retransmission timer, in milliseconds; Linux waits at least 200 ms
+ * @property {number} bytesPerSecond rate of the link; Infinity means no limit
  */
 
 /** @type {Weather} */
@@ -15,12 +15,12 @@ export const fair = { delayMs: 0, lossRate: 0, retransmitMs: 200, bytesPerSecond
 
 export class Schedule {
   #weather = fair;
-  /** When the last segment is completely on the link, and when it arrives. */
+  /** `#sentMs`: when the last segment is completely on the link. `#dueMs`: when it arrives. */
   #sentMs = 0;
   #dueMs = 0;
   #random;
 
-  /** @param {() => number} random returns 0 to 1, as Math.random does */
+  /** @param {() => number} random returns a number from 0 to 1, as Math.random does */
   constructor(random) {
     this.#random = random;
   }
@@ -31,7 +31,7 @@ export class Schedule {
   }
 
   /**
-   * Returns when a segment that is sent now arrives at the other end. Never before an earlier segment.
+   * Returns when a segment that is sent now arrives at the other end. It never arrives before an earlier segment.
    *
    * @param {number} nowMs
    * @param {number} bytes

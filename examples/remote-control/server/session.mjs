@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Serves one page's connection. Its commands go to the screen; the screen's newest frames go to the page.
+// Serves the connection of one page. The page's commands go to the screen. The newest frames of the screen go to the page.
 import { binaryCodec } from "clearway/channel";
 import { commandBytes, commandChannel, remote } from "../remote.mjs";
 import { monotonicMs, readStamp } from "./stamp.mjs";
 
-// Limits of a page's request, in pixels and frames per second. 1080p is the maximum, which is 500 MB/s at 60 frames.
+// Minimum and maximum of a page's request, in pixels and frames per second. 1080p at 60 frames per second is 500 MB/s.
 /** @type {Record<"width" | "height" | "rate", [least: number, most: number]>} */
 const limits = { width: [16, 1920], height: [16, 1080], rate: [1, 120] };
 
@@ -14,7 +14,7 @@ const limits = { width: [16, 1920], height: [16, 1080], rate: [1, 120] };
  * @param {ReturnType<typeof import("./link.mjs").createLink>} link
  */
 export function serveRemote(endpoint, screen, link) {
-  /** Commands that no frame has shown yet, in order. @type {{ command: number, arrivedMs: number }[]} */
+  /** The commands that no frame has shown yet, in order. @type {{ command: number, arrivedMs: number }[]} */
   const waiting = [];
 
   endpoint.messages(commandChannel, binaryCodec).handle((bytes) => {
@@ -38,7 +38,7 @@ export function serveRemote(endpoint, screen, link) {
       },
     },
     events: {
-      // Reads a frame when the page has room for it. Meanwhile newer frames replace older ones.
+      // Requests a frame when the page has room for one. Until then, newer frames replace older ones.
       frames: async function* (size, { signal }) {
         for (const name of /** @type {const} */ (["width", "height", "rate"])) {
           const [least, most] = limits[name];
@@ -54,7 +54,7 @@ export function serveRemote(endpoint, screen, link) {
             const { command: seen, arrivedMs } = /** @type {typeof waiting[0]} */ (waiting.shift());
             shown.push(seen, nowMs - arrivedMs, Math.min(drawnMs, nowMs - arrivedMs));
           }
-          // Copies the pixels: the screen reuses the frame on the next request, and the channel keeps its value until it is sent.
+          // Copies the pixels, because the screen reuses the frame on the next request, and the channel keeps a value until it is sent.
           yield { number, width, height, shown: Float64Array.from(shown), pixels: pixels.slice() };
         }
       },

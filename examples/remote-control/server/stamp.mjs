@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first 64 bytes of a frame are a stamp that identifies it, not pixels. The native frame source has the same layout.
+// The first 64 bytes of a frame are not pixels but a stamp that identifies the frame. The native frame source uses the same layout.
 
 export const stampBytes = 64;
 const magic = 0x31464c43;
 
 /**
  * @typedef {object} Stamp
- * @property {number} number counts every frame that was made; a gap shows a dropped frame
+ * @property {number} number number of the frame. Every drawn frame counts, so a gap shows dropped frames.
  * @property {number} command the last command that is visible in the frame, 0 before the first
- * @property {number} x where the pointer is drawn, in pixels
+ * @property {number} x position of the pointer, in pixels
  * @property {number} y
  * @property {number} buttons as `PointerEvent.buttons`
- * @property {number} drawnMs how long drawing took
- * @property {number} beganMs when drawing began, by the system's monotonic clock
+ * @property {number} drawnMs time that drawing took, in milliseconds
+ * @property {number} beganMs start of drawing, in milliseconds of the system's monotonic clock
  */
 
 /** @param {Uint8Array} frame @returns {Stamp} */
@@ -44,5 +44,5 @@ export function writeStamp(frame, stamp) {
   view.setBigUint64(32, BigInt(Math.round(stamp.beganMs * 1e6)), true);
 }
 
-/** Returns milliseconds of the system's monotonic clock, which native code also reads. */
+/** Returns a time of the system's monotonic clock, in milliseconds. Native code reads the same clock. */
 export const monotonicMs = () => Number(process.hrtime.bigint()) / 1e6;

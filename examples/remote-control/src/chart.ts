@@ -3,7 +3,7 @@ import { SharpCanvas, themeColours } from "../../demo/src/page/canvas.js";
 import { parts, type RoundTrip } from "./split.js";
 
 const shownMs = 20_000;
-/** The minimum range of the scale, so that short times look short. */
+/** Minimum range of the scale, in milliseconds. Short times then look short. */
 const leastTopMs = 25;
 
 export interface Ping {
@@ -11,7 +11,7 @@ export interface Ping {
   readonly roundTripMs: number;
 }
 
-/** Round trips over time: one bar per command with its parts stacked, and the bare channel's pings as a line. */
+/** Draws round trips over time. A command is a bar of stacked parts. The pings of the bare channel are a line. */
 export class Chart {
   readonly #canvas: SharpCanvas;
   readonly #colours = themeColours([...parts, "ping", "surface", "line", "ink-soft"]);
@@ -37,7 +37,7 @@ export class Chart {
     this.#pings = this.#pings.filter(({ atMs }) => atMs > sinceMs);
     context.fillStyle = this.#colours.surface;
     context.fillRect(0, 0, width, height);
-    // Cuts off the tallest one percent: a single hitch must not flatten all other bars.
+    // Cuts off the tallest one percent of the bars, because a single long one would flatten all others.
     const totals = this.#trips.map(({ totalMs }) => totalMs).sort((a, b) => a - b);
     const tall = totals[Math.floor(totals.length * 0.99)] ?? 0;
     const topMs = Math.max(leastTopMs, tall, ...this.#pings.map(({ roundTripMs }) => roundTripMs)) * 1.15;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type RoundTrip, type Shown, split } from "./split.js";
 
-/** Maximum number of commands in flight. None is dropped, so a command that no frame shows is a fault of the server. */
+/** Maximum number of commands in flight. Commands are never dropped, so if a command is never shown, the server has a fault. */
 const most = 100_000;
 
-/** Stores when each command was sent, and completes its round trip when a frame shows it. */
+/** Stores when each command was sent. Completes the command's round trip when a frame shows it. */
 export class Commands {
   readonly #sentMs = new Map<number, number>();
   #sent = 0;
@@ -18,7 +18,7 @@ export class Commands {
     return this.#shown;
   }
 
-  /** Counts a command that is sent now, and returns its number. Throws RangeError when too many were never shown. */
+  /** Counts a command that is sent now. Returns its number. Throws RangeError if too many commands were never shown. */
   send(nowMs: number): number {
     if (this.#sentMs.size >= most) throw new RangeError(`the server has shown none of ${most} commands`);
     this.#sentMs.set(++this.#sent, nowMs);

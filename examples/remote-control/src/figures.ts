@@ -14,7 +14,7 @@ const titles: Record<Row, string> = {
   ping: "ping of the bare channel",
 };
 
-/** The table: p50 and p99 of the total, of its parts and of the pings, over the newest values. */
+/** The table: p50 and p99 of the total, of its parts and of the pings. Only the newest values count. */
 export class Figures {
   readonly #series = Object.fromEntries(rows.map((row) => [row, new Newest(kept)])) as Record<Row, Newest>;
   readonly #body: HTMLElement;

@@ -39,7 +39,7 @@ const view = new View(screen, (frames, paintedMs) => {
 });
 
 async function watch(endpoint: Endpoint, size: { width: number; height: number; rate: number }): Promise<void> {
-  // Two frames in flight: the page reads one while the next one arrives, and none waits behind them.
+  // Two frames are in flight: the page reads one while the next one arrives. No frame waits behind them.
   const frames = remote.caller(endpoint).listen.frames(size, { window: { items: 2, bytes: 1 << 30 } });
   for await (const { number, width, height, shown, pixels } of frames) {
     const arrivedMs = performance.now();

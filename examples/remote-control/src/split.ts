@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Splits the time between a command and the frame that shows it. Compares no two clocks: the server reports how long it kept a command,
-// the page measures the total, and the rest is the network.
+// Splits the time between a command and the frame that shows it. Never compares two clocks: the server reports how long it kept a command,
+// and the page measures the total. The rest is the network's time.
 
-/** A frame's report of one command that it shows. Times are durations on the server's clock. */
+/** A frame's report of one command that it shows. The times are durations on the server's clock, in milliseconds. */
 export interface Shown {
-  /** The command's number, counted by the page from 1. */
+  /** The command's number. The page counts from 1. */
   readonly command: number;
   /** Time from the command's arrival at the server to the sending of this frame. */
   readonly keptMs: number;
-  /** Part of that time in which native code drew the frame. */
+  /** The part of that time in which native code drew the frame. */
   readonly nativeMs: number;
 }
 
-/** One command's round trip. The parts add up to the total. */
+/** The round trip of one command, in milliseconds. The parts add up to the total. */
 export interface RoundTrip {
   readonly command: number;
-  /** When the page had painted the frame, by the page's clock. */
+  /** When the page had painted the frame, on the page's clock. */
   readonly atMs: number;
   readonly totalMs: number;
-  /** Both directions, including the wait in the sockets. */
+  /** Time on the network in both directions, including the waits in the sockets. */
   readonly networkMs: number;
-  /** In the server: the command's wait for the next frame, and the frame's wait to be sent. */
+  /** Time in the server: the command's wait for the next frame, and the frame's wait until it is sent. */
   readonly queueMs: number;
   readonly nativeMs: number;
   /** Time from the frame's arrival until the page had painted it. */
@@ -30,14 +30,14 @@ export interface RoundTrip {
 export const parts = ["network", "queue", "native", "paint"] as const;
 export type Part = (typeof parts)[number];
 
-/** @param sentMs, arrivedMs, paintedMs on the page's clock. */
+/** Splits one round trip. @param sentMs, arrivedMs, paintedMs on the page's clock. */
 export function split(shown: Shown, sentMs: number, arrivedMs: number, paintedMs: number): RoundTrip {
   const { command, keptMs, nativeMs } = shown;
   return {
     command,
     atMs: paintedMs,
     totalMs: paintedMs - sentMs,
-    // Two clocks run at different rates: over some hundred ms they may differ by a few us, so a difference may be negative.
+    // The two clocks run at different rates. Over some hundred ms they may differ by a few us, and the difference may then be negative.
     networkMs: Math.max(0, arrivedMs - sentMs - keptMs),
     queueMs: Math.max(0, keptMs - nativeMs),
     nativeMs,
@@ -62,7 +62,7 @@ export class Newest {
     return Math.min(this.#count, this.#values.length);
   }
 
-  /** Returns undefined if fewer than ten values lie beyond the quantile: it would depend on those few alone. */
+  /** Returns a quantile. Returns undefined if fewer than ten values lie beyond it, because it would depend on those few values alone. */
   quantile(q: number): number | undefined {
     const n = this.length;
     if (n * (1 - q) < 10) return undefined;

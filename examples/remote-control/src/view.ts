@@ -5,20 +5,20 @@ import type { Shown } from "./split.js";
 export interface Frame {
   readonly width: number;
   readonly height: number;
-  /** RGBA, `width * height * 4` bytes. */
+  /** The pixels as RGBA: `width * height * 4` bytes. */
   readonly pixels: Uint8Array;
-  /** The commands that are visible in it for the first time. */
+  /** The commands that are visible in this frame for the first time. */
   readonly shown: readonly Shown[];
   readonly arrivedMs: number;
 }
 
-/** Paints the newest frame in each of the page's own frames, and reports when it was painted. */
+/** Paints the newest received frame in each of the page's own frames. Reports when it was painted. */
 export class View {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
   readonly #painted: (frames: readonly Frame[], paintedMs: number) => void;
   readonly #after = new MessageChannel();
-  /** Frames since the last painting. Paints only the last of them, but reports all. */
+  /** The frames received since the last painting. Only the last one is painted, but all are reported. */
   #waiting: Frame[] = [];
   #handed: Frame[] = [];
 
@@ -28,7 +28,7 @@ export class View {
     this.#canvas = canvas;
     this.#context = context;
     this.#painted = painted;
-    // The browser delivers a message that is posted while it prepares a frame after it has painted that frame.
+    // If a message is posted while the browser prepares a frame, the browser delivers it after it has painted that frame.
     this.#after.port1.onmessage = () => {
       const frames = this.#handed;
       this.#handed = [];
@@ -36,7 +36,7 @@ export class View {
     };
   }
 
-  /** Takes over a frame and its pixels. */
+  /** Takes ownership of a frame and its pixels. */
   show(frame: Frame): void {
     if (this.#waiting.push(frame) === 1) requestAnimationFrame(() => this.#paint());
   }
@@ -55,7 +55,7 @@ export class View {
   }
 }
 
-/** Returns the pointer's position in the remote screen's pixels. */
+/** Returns the position of the pointer, in pixels of the remote screen. */
 export function remotePoint(canvas: HTMLCanvasElement, event: PointerEvent): { x: number; y: number } {
   const box = canvas.getBoundingClientRect();
   // The picture keeps its aspect ratio inside its box.

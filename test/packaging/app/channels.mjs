@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A program that starts itself as a child process and calls it, with only the packed library.
+// Starts itself as a child process and calls it. Uses only the packed library.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connect, schema } from "clearway/channel";
@@ -19,7 +19,7 @@ if (process.argv[2] === "child") {
   const endpoint = await connect(childTransport(child));
   const sum = await Sums.caller(endpoint).call.add([20, 22]);
   await endpoint.close();
-  // `ws` is not installed here.
+  // This reports a missing package, because `ws` is not installed here.
   const { code, message } = await serveWebSockets({}, () => {}).catch((error) => error);
   console.log(JSON.stringify({ sum, code, message, client: typeof webSocketTransport }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// esbuild does not change `new URL(...)`. The task module is therefore a separate entry point, and the URL names the built file.
+// esbuild does not change `new URL(...)`. The task module is therefore a separate entry point, and the URL names its built file.
 import { pool } from "clearway";
 import { exercise } from "./exercise.js";
 import { show } from "./show.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Uses a little of every feature and returns the results as plain data, which is the same on every host.
+// Uses a little of every feature. Returns the results as plain data, which are the same on every host.
 import { ClearwayError, move, type pool } from "clearway";
 import { measure } from "clearway/meter";
 import type tasks from "./tally.tasks.js";
@@ -25,7 +25,7 @@ export async function exercise(tally: Tally) {
 
   const measured = await measure(() => tally.call.add(4, 5), { hz: 60 });
 
-  // The code for histograms loads later.
+  // `ready` waits for the code for histograms, which loads later.
   await tally.ready();
   const timed = tally.stats().tasks["add"]?.runUs?.count;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A task module as a user would write it, with one task of each kind.
+// A task module as a user would write it. It has one task of each kind.
 import { expose, resource, task, withResources } from "clearway/worker";
 
 let opened = 0;

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// Gets the bytes of a Uint8Array. Returns 0 for any other value, with an exception pending.
+// Gets the bytes of a Uint8Array and returns 1. For any other value, throws a TypeError in JavaScript and returns 0.
 static int bytes_of(napi_env env, napi_value value, uint8_t **data, size_t *size) {
   bool is_view = false;
   napi_typedarray_type type;
@@ -55,7 +55,7 @@ static napi_value take(napi_env env, napi_callback_info info) {
   return nothing;
 }
 
-// ask(function, bytes): calls the JavaScript function with the bytes and returns its result.
+// ask(function, bytes): calls the JavaScript function with a copy of the bytes and returns its result.
 static napi_value ask(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2], self, answer = NULL;

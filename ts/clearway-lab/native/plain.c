@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plain C functions that the native peers call; they know no host. The lab compiles this file when a scenario needs it.
+// Plain C functions for the native peers. They do not depend on a host. The lab compiles this file when a scenario needs it.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@ void lab_fill(uint8_t *data, size_t size, int value) { memset(data, value, size)
 
 void lab_echo(const uint8_t *in, uint8_t *out, size_t size) { memcpy(out, in, size); }
 
-// Asks the host: `answer` reads `size` bytes from the host's buffer and returns the number of bytes that it wrote there.
+// Asks the host. `answer` reads `size` bytes from the host's buffer, writes its answer there and returns the answer's size.
 size_t lab_ask(size_t (*answer)(size_t), size_t size) { return answer(size); }
 
-// Returns memory that only native code holds: page-aligned and untouched, so that the first fill pays for the first touch.
+// Returns memory that only native code has. It is page-aligned and untouched, so that the first fill includes the page faults.
 uint8_t *lab_hold(size_t size) {
   void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return data == MAP_FAILED ? NULL : data;
@@ -35,9 +35,9 @@ static double now_ns(void) {
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-// The reference, entirely in C, clock included. `ns` has room for `times` figures, each the mean of `batch` fills. Fresh memory
-// is mapped for every fill within the measured time, and unmapped outside it. Returns 0 if the memory was not available or not
-// filled.
+// The reference, completely in C, including the clock. `ns` has room for `times` figures, each the mean of `batch` fills. Fresh
+// memory is mapped for every figure within the measured time, and unmapped outside it. Returns 0 if the memory is not available or
+// was not filled.
 int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times) {
   uint8_t *data = lab_hold(size);
   if (data == NULL) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a program would write by hand with Node-API, to compare with; and the same in C alone.
+// Code that a program would write by hand with Node-API, for comparison with Clearway. It also has the same work in C alone.
 #include <node_api.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static uint8_t *bytes(napi_env env, napi_callback_info info, size_t *size) {
   return data;
 }
 
-// Takes a Uint8Array, gives nothing.
+// Takes a Uint8Array and returns undefined.
 static napi_value take(napi_env env, napi_callback_info info) {
   size_t size;
   bytes(env, info, &size);
@@ -46,15 +46,15 @@ static napi_value number(napi_env env, double value) {
   return result;
 }
 
-// Microseconds that one memset of a Uint8Array's memory takes, in C: the mean of 32. In the memory that is compared: how
-// its pages lie decides as much as who fills it.
+// Returns the time of one memset of a Uint8Array's memory in C, in microseconds: the mean of 32. It fills the same memory as the
+// compared code, because the position of the pages affects the time as much as the code that fills them.
 static napi_value fill_in_c(napi_env env, napi_callback_info info) {
   size_t size;
   uint8_t *data = bytes(env, info, &size);
   const double begun = now_us();
   for (int at = 0; at < 32; at++) {
     memset(data, at, size);
-    __asm__ volatile("" : : "r"(data) : "memory"); // not to be left out
+    __asm__ volatile("" : : "r"(data) : "memory"); // the compiler must not remove the memset
   }
   return number(env, (now_us() - begun) / 32);
 }
@@ -65,7 +65,7 @@ static uint8_t *warm(size_t size, int value) {
   return data;
 }
 
-// Returns the microseconds of two warm memcpy of the given number of bytes, in C.
+// Returns the time of two memcpy of the given number of bytes in C, in microseconds. The memory has been touched before.
 static napi_value copy_twice_in_c(napi_env env, napi_callback_info info) {
   double size;
   napi_get_value_double(env, argument(env, info), &size);
@@ -84,7 +84,7 @@ static napi_value copy_twice_in_c(napi_env env, napi_callback_info info) {
   return number(env, now_us() - begun);
 }
 
-// For an FFI: the same work behind a plain C function.
+// The same work as plain C functions, for an FFI.
 __attribute__((visibility("default"))) void bare_fill(uint8_t *data, uint32_t size) { memset(data, data[0] + 1, size); }
 __attribute__((visibility("default"))) void bare_take(uint8_t *data, uint32_t size) { (void)data, (void)size; }
 

@@ -16,7 +16,7 @@ const row = (more: Partial<Row> = {}): Row => ({
   ...more,
 });
 
-/** Returns a caller that answers in a later turn of the event loop, and the highest number of calls in flight at once. */
+/** Returns a caller that answers in a later turn of the event loop, and counters for its calls in flight. */
 function echo(change: (value: unknown) => unknown = (value) => value) {
   const seen = { calls: 0, now: 0, most: 0 };
   const caller: Caller = {

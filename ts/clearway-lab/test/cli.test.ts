@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the built command as a user runs it. Its runner and its scenario belong to the tests.
+// Tests the built command as a user runs it. The tests have their own runner and scenario.
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-// Inside the package, so that Node resolves its dependencies. A separate folder, so that a running lab keeps its dist.
+// The folder is inside the package, so that Node resolves its dependencies. It is not dist, so that a running lab keeps its files.
 const built = ".cache/test-dist";
 const cli = here(`../${built}/cli.js`);
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway-cli-"));
@@ -47,7 +47,7 @@ function results(folder: string) {
   return value;
 }
 
-/** Returns a seed whose order measures the cell that interrupts the lab last. */
+/** Returns a seed that measures the cell "stuck", which interrupts the lab, last in the first round. */
 function seedWithStuckLast(): number {
   const cells = planCells(loadScenarios(here("./scenarios")), "quick", ["node"]);
   for (let seed = 0; ; seed++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The runner protocol's contract: one suite for the real runners, each in a separate process.
+// The contract of the runner protocol: one suite for all real runners. Each runner is a separate process.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { decodeHistogram } from "../src/statistics/histogram.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const built = ".cache/contract-dist";
-// Maven takes this long when nothing is compiled and other builds run at the same time.
+// Time limit for a build, in milliseconds. While other builds run, Maven is slow even if it compiles nothing.
 const BUILD_MS = 600_000;
 
 const runners = {
@@ -64,7 +64,7 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
     expect(latency?.raw).toHaveLength(50);
     const histogram = decodeHistogram(latency?.hdr ?? "");
     expect(histogram.totalCount).toBe(50);
-    // The histogram keeps three digits of the largest sample.
+    // The histogram keeps three significant digits of the largest sample.
     expect(histogram.maxValue / Math.max(1, ...(latency?.raw ?? []))).toBeCloseTo(1, 2);
     expect(notes).toEqual([]);
     const { values } = await runner.measure(cell("direct", 0, right), 60_000);
@@ -79,7 +79,7 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
     expect((await runner.verify(cell("direct", 0, right), 60_000)).verified).toBe(true);
   });
 
-  // On the JVM only: Node's mechanisms have other tests. Each mechanism here runs in a separate JVM.
+  // This test runs on the JVM only, because other tests cover Node's mechanisms. Each mechanism runs in a separate JVM.
   test.runIf(host === "jvm")(
     "fills memory by every available mechanism, and gives the reason for the others",
     async () => {
@@ -114,7 +114,8 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
           continue;
         }
         const sets = wanted.find(({ name }) => name === scenario)?.profiles.full.sets ?? [];
-        // One row on the calling thread, one that waits and one from native code, as far as the scenario has them; values and bytes.
+        // Takes three parameter sets. They cover the calling thread and the background, values and bytes, and calls from native code
+        // if the scenario has them.
         for (const { params } of [sets[1], sets.at(-4), sets.at(-1)].flatMap((set) => set ?? [])) {
           const request = { family: "channel", scenario, mechanism, expected: { equal: true } };
           const { result } = await runner.verify(

@@ -57,7 +57,7 @@ describe("a decision", () => {
   });
 });
 
-/** Simulated runs: every round measures subject, reference and the reference's twin, with noise of one or two humps. */
+/** Simulates runs. Every round measures the subject, the reference and the reference again, with noise of one or two humps. */
 function runs(count: number, factor: number, sigma: number, hump: number): Decision[] {
   const random = randomFrom(11);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
@@ -66,7 +66,7 @@ function runs(count: number, factor: number, sigma: number, hump: number): Decis
     const [subject, reference, twin] = [factor, 1, 1].map(
       (scale) => new Map(Array.from({ length: 9 }, (_, round) => [round, scale * time()])),
     ) as [Map<number, number>, Map<number, number>, Map<number, number>];
-    // Looks after each round from the fifth on, as a run does that stops when it is decided.
+    // Decides after each round from the fifth on, as a run does that stops when it is decided.
     for (let rounds = ROUNDS_MIN; ; rounds++) {
       const first = (series: Map<number, number>) => new Map([...series].slice(0, rounds));
       const floor = noiseFloor(first(reference), first(twin)) as number;

@@ -23,7 +23,7 @@ describe("Jetpack's Benchmark JSON", () => {
   test("has every batch in nanoseconds, with its statistics", () => {
     expect(first?.metrics["timeNs"]?.runs).toHaveLength(9);
     expect(first?.metrics["timeNs"]).toMatchObject({ minimum: 3724, maximum: 4532, median: 4000 });
-    // Runs of 4000 4400 3800 4120 4532 3914 3920 4312 3724: the sample's standard deviation over the mean.
+    // The runs are 4000 4400 3800 4120 4532 3914 3920 4312 3724. The figure is the sample's standard deviation / the mean.
     expect(first?.metrics["timeNs"]?.coefficientOfVariation).toBeCloseTo(0.069, 3);
     expect(first?.metrics["coldTimeNs"]?.runs).toHaveLength(3);
     expect(first?.metrics["allocationCount"]).toMatchObject({ median: 101, coefficientOfVariation: 0 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Speaks the runner protocol for the lab's tests. "fast" answers at once. "stuck" sends Ctrl-C to the lab and never answers. "wrong"
 // answers with an error. "dies" exits during the measurement. "garbage" writes a line that is not JSON. The probe "start" answers with one
-// figure per round; with 13 rounds it answers with an error, and with 14 it sends Ctrl-C to the lab and never answers.
+// figure per round. With 13 rounds it answers with an error. With 14 rounds it sends Ctrl-C to the lab and never answers.
 import hdr from "hdr-histogram-js";
 
 const histogram = hdr.build({ autoResize: true, numberOfSignificantValueDigits: 3 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gives properties one seed for every run, so that a test fails because of a change and not by chance. CLEARWAY_FUZZ_SEED=random chooses a
-// new seed; a failing test prints its seed, and CLEARWAY_FUZZ_SEED=… replays it.
+// Gives property tests the same seed in every run, so that a test fails because of a change and not by chance. A new seed is chosen with
+// CLEARWAY_FUZZ_SEED=random. A failing test prints its seed, and CLEARWAY_FUZZ_SEED=SEED repeats it.
 import fc from "fast-check";
 
 const given = process.env["CLEARWAY_FUZZ_SEED"];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A record of the family offload on Node and the JVM, with invented figures.
+// A record of the family `offload` on Node and the JVM. Its figures are invented.
 import type { HostName, Measurement, Params, Value } from "../src/protocol/message.js";
 import type { RecordedCell, RunRecord } from "../src/run/record.js";
 import { loadScenarios } from "../src/scenario/load.js";
@@ -110,7 +110,7 @@ function worksOf(host: HostName, works: typeof WORKS): RecordedCell[] {
   );
 }
 
-/** A task takes its size on the calling thread; in a pool of two threads, the hop and half of its size. */
+/** A task takes its size divided by the number of threads, plus the cost `hopNs` of crossing to a pool. */
 function sizesOf(host: HostName, mechanism: string, hopNs: number, threads: number): RecordedCell {
   const rounds = NOISE.map((noise) =>
     measurement(

@@ -59,7 +59,7 @@ describe("regret by work", () => {
       "jvm",
       "warm",
     );
-    // Only virtual threads completed a third round, which must not make them the best of all.
+    // Only virtual threads finished a third round. This must not make them the best strategy.
     const late = regretGrid(
       cut((mechanism) => (mechanism === "virtual-threads" ? 3 : 2)),
       "jvm",

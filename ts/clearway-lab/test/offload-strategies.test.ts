@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs every strategy through the built runner, with its real library and workers: the results are right and nothing hangs.
+// Runs every strategy in the built runner, with its real library and workers. Checks that the results are right and nothing hangs.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { RunnerClient } from "../src/runner/client.js";
 import { loadScenarios } from "../src/scenario/load.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-// A separate folder, because the command's tests run at the same time.
+// A separate folder, because the tests of the command run at the same time.
 const built = ".cache/test-dist-offload";
 const count = 12;
 const checksum = checkOf(seedsIn("ascending", count).map(actions.mixed)).checksum;
@@ -53,14 +53,14 @@ test("computing work is marked as not warm when its warm-up batches did not show
     return "warmUpCut" in values;
   };
   expect(await cut("arithmetic", 0)).toBe(true);
-  // The largest number of warm-up batches ends this warm-up, long before its time limit.
+  // The maximum number of warm-up batches ends this warm-up, long before its time limit.
   expect(await cut("arithmetic", 10_000)).toBe(false);
   expect(await cut("storage", 0)).toBe(false);
 });
 
 test("a pool has the number of workers in its settings", async () => {
   const threads = async (mechanism: string) => {
-    // A separate process, because threads of earlier pools may still be ending.
+    // A separate process, because threads of earlier pools may still be running.
     const alone = start();
     const params = { ...load, waits: "blocking", order: "ascending" };
     const cell = { family: "offload", scenario: "works", mechanism, params, expected: { done: count } };
@@ -68,7 +68,7 @@ test("a pool has the number of workers in its settings", async () => {
     return values["peakThreads"]?.value;
   };
   const [direct, comlink, tuned] = [await threads("direct"), await threads("comlink"), await threads("piscina-tuned")];
-  // Systems that do not report threads give no figure.
+  // There is no figure on systems that do not report threads.
   if (direct === undefined) return;
   expect([direct, comlink]).toEqual([0, 1]);
   expect(tuned).toBeGreaterThanOrEqual(4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The actions of a batch. They are the same in every language with cells of this family.
+// Tests the actions of a batch. Every language with cells of this family has the same actions.
 import { describe, expect, test } from "vitest";
 import { actionOf, actions, checkOf } from "../src/offload/action.js";
 import { batchesToSettle } from "../src/offload/changing.js";
@@ -21,7 +21,7 @@ describe("an action", () => {
 
   test("computes the function that its name stands for", () => {
     expect([actions.arithmetic(0), actions.arithmetic(3)]).toEqual([1, 27]);
-    // The list is 0.3, 1.3, 2.3 ...: from the third item on, the squares are above 5.
+    // The list is 0.3, 1.3, 2.3 and so on. The squares are above 5 from the third item on.
     expect([actions.lists(0), actions.lists(2), actions.lists(3), actions.lists(99)]).toEqual([0, 0, 1, 97]);
     expect(actions.spin(1000)).toBe(1);
     expect([actions.changing("a3"), actions.changing("s3")]).toEqual([27, 3]);

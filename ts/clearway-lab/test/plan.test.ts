@@ -70,7 +70,7 @@ describe("the scenario files", () => {
     const order = planOrder(planCells(scenarios, "quick", HOST_NAMES), 1);
     const first = order.filter(({ round }) => round === 0);
     const seconds = (steps: typeof order) => steps.reduce((sum, { cell }) => sum + cell.estimateMs, 0) / 1000;
-    // Every machine has to complete the first round. Later rounds are dropped when time runs out.
+    // Every machine must finish the first round. Later rounds are left out if the time runs out.
     expect(seconds(first)).toBeLessThan(250);
     expect(seconds(order)).toBeLessThan(300);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the profile `promises`: its scenarios as data, its run on fake hosts, and its results.
+// Tests the profile `promises`: its scenarios, its run on fake hosts, and its results.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The questions of the quick profile: as data, as a plan, and answered from a record.
+// Tests the questions of the quick profile: their data, their plan, and their answers from a record.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -84,8 +84,8 @@ describe("the plan of the questions", () => {
     }
   });
 
-  // The lab starts only first rounds after 265 s. An ordinary machine with two cores takes 1.66 times the estimates: it measured 327 of
-  // the quick profile's 567 measurements in 288 s.
+  // After 265 s the lab starts only first rounds. An ordinary machine with two cores takes 1.66 times the estimates: it made 327 of the
+  // 567 measurements of the quick profile in 288 s.
   test("has its five rounds within the time of the quick profile on an ordinary machine, by the estimates", () => {
     const estimateMs = cells.reduce((sum, each) => sum + each.estimateMs, 0) * ROUNDS_MIN;
     expect(estimateMs).toBeLessThan(265_000 / 1.66);
@@ -147,7 +147,7 @@ describe("an answer", () => {
     const noisy = (factor: number) => twin(clone.map((ms, round) => (round % 2 ? ms : ms * factor)));
     expect(answered([...cells, noisy(1.5)]).verdict).toBe("decided");
     expect(answered([...cells, noisy(3)]).verdict).toBe("undecided");
-    // Without a twin under its own load, the noise of the same scenario on the same host counts.
+    // Without a second cell under its own load, the noise of the same scenario on the same host counts.
     const elsewhere = { ...noisy(3), params: { rows: 5, [CONTROL_PARAM]: "A/A" } };
     const first = stalls("worker-clone", clone, {}, { rows: 5 });
     expect(answered([...cells, first, elsewhere]).verdict).toBe("undecided");

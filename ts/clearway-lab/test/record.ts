@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A small record of a run, for tests of the report and the results.
+// A small record of a run, for the tests of the report and of the results.
 import type { Measurement, Params } from "../src/protocol/message.js";
 import { RECORD_VERSION, type RecordedCell, type RunRecord } from "../src/run/record.js";
 import { loadScenarios } from "../src/scenario/load.js";
@@ -59,7 +59,7 @@ export function cell(
   };
 }
 
-/** Returns a record: students cloned in 500 ms and moved in 2 ms, streams at 1000/s with 50 and 60 us, and one cell that cannot run. */
+/** Returns a record. Students are cloned in 500 ms and moved in 2 ms. Streams at 1000/s take 50 and 60 us. One cell cannot run. */
 export function record(more: Partial<RunRecord> = {}): RunRecord {
   const rows = { rows: 1_000_000 };
   const load = { perSecond: 1000, count: 1000, payloadBytes: 8, receiver: "idle" };

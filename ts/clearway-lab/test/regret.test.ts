@@ -47,8 +47,8 @@ describe("regret", () => {
   test("is the same for two strategies that differ only by noise", () => {
     const swapped = regretsOf(timesOf({ a: [1, 2], b: [2, 1] }));
     expect([...swapped.best.values()]).toEqual(["b", "a"]);
-    // A best strategy chosen in the same round would be compared with itself, and the other strategy would look twice as slow. Chosen in
-    // the other round, neither strategy looks better than the other.
+    // If the best strategy were chosen in the same round, it would be compared with itself, and the other strategy would look twice as
+    // slow. It is chosen in the other round, so neither strategy looks better than the other.
     expect(swapped.of.get("a")?.ratio).toBeCloseTo(swapped.of.get("b")?.ratio ?? 0, 9);
     expect(swapped.of.get("a")?.ratio).toBeLessThan(1);
   });
@@ -80,7 +80,7 @@ describe("regret", () => {
   });
 
   test("stays the same when a round is slower for all strategies", () => {
-    // Whole powers of two and a fraction that differs between strategies, so that no two strategies tie after any sum.
+    // The exponents are whole numbers plus a fraction that differs between the strategies, so that no two strategies tie after any sum.
     const powers = fc.array(fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -12, max: 12 }))), {
       minLength: 2,
       maxLength: 5,

@@ -32,7 +32,7 @@ describe("the report", () => {
     expect(references.every((reference) => reference.startsWith("#") || reference.startsWith("data:"))).toBe(true);
     const styles = [...found.querySelectorAll("style")].map(({ textContent }) => textContent);
     expect(styles.filter((text) => /@import|url\((?!#)/.test(text ?? ""))).toEqual([]);
-    // Comments contain the chart library's address and licence.
+    // Comments are removed, because they contain the address and the licence of the chart library.
     const scripts = [...found.querySelectorAll("script")].map(({ textContent }) =>
       textContent!.replace(/\/\*[\s\S]*?\*\//g, ""),
     );

@@ -96,7 +96,7 @@ describe("results.json", () => {
       expect(codes).toContain(code);
     }
     expect(resultsOf(noisy).warnings.every(({ next }) => next.length > 0)).toBe(true);
-    // One warning for each kind of doubt, however many series it concerns.
+    // Each kind of doubt has one warning, even if it concerns several series.
     expect(codes.filter((code) => code === "quantile-unsupported")).toHaveLength(1);
   });
 });
@@ -127,7 +127,7 @@ describe("a run", () => {
     const execution = await execute(cells, order, fake(1000), forever, signal, (step) => left.push(step.leftMs));
     expect(execution).toMatchObject({ done: order.length, interrupted: false, budgetEnded: false });
     expect(execution.cells.every(({ rounds }) => rounds.length === 2)).toBe(true);
-    // After the first measurement the pace is known, and each step takes one second.
+    // The pace is known after the first measurement. Each step takes one second.
     expect(left[1]).toBe((order.length - 1) * 1000);
     expect(left.at(-1)).toBe(0);
   });

@@ -7,7 +7,7 @@ import vectors from "../../../spec/vectors/meter.json" with { type: "json" };
 
 const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
 
-/** Returns the places where a report departs from the schema. */
+/** Returns the places at which a report does not match the schema. */
 const departures = (report: unknown): unknown => (validate(report) ? [] : validate.errors);
 
 test("the meter's report matches the schema of stalls", async () => {

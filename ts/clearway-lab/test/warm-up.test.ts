@@ -4,7 +4,7 @@ import { warmUp } from "../src/mechanism/warm-up.js";
 import { WarmUpJudge, WINDOWS_WITHOUT_GAIN } from "../src/statistics/warm-up.js";
 import fc from "./fast-check.js";
 
-/** Returns the number of windows after which the judge reports a warm state; undefined if it never does. */
+/** Returns the number of windows after which `WarmUpJudge` reports a warm state. Returns undefined if it never does. */
 function windowsUntilWarm(windows: readonly number[]): number | undefined {
   const judge = new WarmUpJudge();
   const at = windows.findIndex((perCall) => judge.isWarmAfter(perCall));

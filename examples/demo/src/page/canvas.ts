@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A canvas with one pixel per pixel of the screen. Callers draw in CSS pixels. */
+/** A canvas with one pixel for each pixel of the screen. Callers draw in CSS pixels. */
 export class SharpCanvas {
   readonly context: CanvasRenderingContext2D;
   width = 0;
@@ -24,8 +24,8 @@ export class SharpCanvas {
 }
 
 /**
- * Returns colours from the style sheet. Reads them again only when the reader's colour scheme changes, because reading them in each frame
- * would cost a frame.
+ * Returns colours from the style sheet. Reads them again only when the user's colour scheme changes, because reading them in each frame
+ * takes too long.
  */
 export function themeColours<Name extends string>(names: readonly Name[]): Record<Name, string> {
   const colours = {} as Record<Name, string>;

@@ -3,7 +3,7 @@ import type { Job, JobId } from "./jobs.js";
 import { againstClearway, framesText, hitchText, ms, type Result, stallText } from "./result.js";
 import { type NamedWay, ways } from "./ways.js";
 
-/** The table of the last run of each job in each way: one group of rows per job. */
+/** The table of the latest results. Each job has a group of rows, and each implementation ("way") has a row in it. */
 export class Comparison {
   readonly #results = new Map<string, Result>();
   readonly #groups = new Map<JobId, HTMLTableSectionElement>();

@@ -2,7 +2,7 @@
 
 type Listener = (nowMs: number, lengthMs: number) => void;
 
-/** Calls each listener once per frame, with the time since the frame before. */
+/** Calls each listener once per frame, with the time since the previous frame. */
 export function onEachFrame(listeners: readonly Listener[]): void {
   let last = performance.now();
   requestAnimationFrame(function frame(now) {

@@ -9,14 +9,14 @@ export interface Job {
   id: JobId;
   title: string;
   what: string;
-  /** Builds the elements that show the job's outcome. Called once. */
+  /** Builds the elements that show the job's outcome. The page calls it once. */
   show(outcome: HTMLElement): JobOnPage;
 }
 
 export interface JobOnPage {
-  /** Prepares a run. The time does not count for any way. */
+  /** Prepares a run. Its time does not count. */
   prepare(): Promise<void>;
-  /** Does the job and shows its outcome on the page. That proves that the outcome is usable, and is part of the measurement. */
+  /** Does the job and shows its outcome on the page, which proves that the outcome is usable. Both are part of the measurement. */
   run(way: Way): Promise<void>;
 }
 

@@ -27,8 +27,8 @@ addPause();
 sayIsolation();
 find("#run-all").addEventListener("click", () => alone(runAll));
 
-// Time between runs for garbage collection, so that the garbage of one run does not slow down the next. Calls `gc` if the browser exposes
-// it.
+// Time between two runs, in milliseconds. It is for garbage collection, so that the garbage of one run does not slow down the next. If the
+// browser exposes `gc`, the page also calls it.
 const restMs = 700;
 const rest = () => new Promise((resolve) => setTimeout(resolve, restMs));
 const collect = () => (globalThis as { gc?: () => void }).gc?.();
@@ -86,7 +86,7 @@ async function runOne(job: Job, onPage: JobOnPage, { id, name, way }: NamedWay, 
 const inWords = (result: Result) =>
   `longest stall ${stallText(result)}, ${framesText(result)} dropped frames, ${ms(result.runtimeMs)} in all.`;
 
-/** Runs one function at a time. Sets `aria-disabled` on the buttons instead of disabling them, so that they keep their focus. */
+/** Runs one function at a time. Sets `aria-disabled` on the buttons instead of `disabled`, so that they keep their focus. */
 async function alone(run: () => Promise<void>): Promise<void> {
   if (busy) return;
   busy = true;

@@ -8,7 +8,7 @@ export interface Result {
   job: JobId;
   way: WayId;
   runtimeMs: number;
-  /** 0 when no stall reached the floor. */
+  /** Longest stall in milliseconds. It is 0 if no stall was as long as `floorMs`. */
   longestStallMs: number;
   floorMs: number;
   droppedFrames: number;
@@ -59,8 +59,8 @@ export const hitchText = (result: Result) =>
   `${result.hitchMsPerSecond.toFixed(result.hitchMsPerSecond < 10 ? 1 : 0)} ms/s`;
 
 /**
- * Returns how many times longer this way held the thread than Clearway did. If all of Clearway's stalls were below the floor, the floor
- * replaces them, and the result is a lower bound.
+ * Returns how many times longer this way blocked the thread than Clearway did. If all of Clearway's stalls were shorter than `floorMs`,
+ * `floorMs` replaces them, and the ratio is a lower bound.
  */
 export function againstClearway(
   result: Result,

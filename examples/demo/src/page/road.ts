@@ -10,8 +10,8 @@ const laneSpeeds = [150, 210, 280];
 const carsInLane = [5, 4, 3];
 
 /**
- * Cars at constant speed. Their positions depend on the time alone, so a held main thread is visible: everything stops, then jumps. A CSS
- * animation would continue, because the compositor draws it.
+ * Draws cars that drive at constant speed. Their positions depend only on the time, so a blocked main thread is visible: all cars stop, and
+ * then they jump. A CSS animation would continue, because the compositor draws it.
  */
 export class Road {
   readonly #canvas: SharpCanvas;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ways } from "./ways.js";
 
-/** Shows the source of each way. Fetches it when the reader opens it. */
+/** Shows the source of each way. Fetches a source when the user opens it. */
 export function listSources(list: HTMLElement): void {
   for (const { id, name, sources } of ways) {
     const details = list.appendChild(document.createElement("details"));

@@ -2,7 +2,7 @@
 import { SharpCanvas, themeColours } from "./canvas.js";
 
 const shownMs = 8_000;
-/** The top of the scale: four frames at 60 Hz. A longer frame fills the height and shows its length as text. */
+/** The top of the scale, in milliseconds: four frames at 60 Hz. A longer frame fills the height and shows its length as text. */
 const topMs = 66.8;
 const frameMs = 1000 / 60;
 const textEveryMs = 500;
@@ -12,7 +12,7 @@ interface Frame {
   lengthMs: number;
 }
 
-/** The time between frames, scrolling: one bar per frame, whose width and height show its time. */
+/** Draws the time between frames as a scrolling strip. Each frame is a bar whose width and height show its time. */
 export class FrameStrip {
   readonly #canvas: SharpCanvas;
   readonly #text: HTMLElement;
@@ -48,7 +48,7 @@ export class FrameStrip {
       if (frame.lengthMs < topMs) continue;
       const text = `${Math.round(frame.lengthMs)} ms`;
       const right = width - (nowMs - frame.endMs) * pixelsPerMs;
-      // Next to the bar, on the side with enough room.
+      // The text is next to the bar, on the side with enough room.
       const beside = right + 5 + context.measureText(text).width < width;
       context.textAlign = beside ? "left" : "right";
       context.fillStyle = this.#colours.bad;
@@ -70,7 +70,7 @@ export class FrameStrip {
     context.lineTo(width, y);
     context.stroke();
     context.setLineDash([]);
-    // Outlined, so that it is readable over the bars.
+    // The label has an outline, so that it is readable over the bars.
     context.strokeStyle = this.#colours.strip;
     context.lineWidth = 4;
     context.strokeText(label, 6, y - 5);
@@ -86,7 +86,7 @@ export class FrameStrip {
   }
 }
 
-/** Returns "good" up to a frame and a half, "bad" from three frames on, "warn" between. */
+/** Returns "good" below 1.5 frames, "bad" from three frames on, and "warn" between. */
 function gradeOf(lengthMs: number): "good" | "warn" | "bad" {
   if (lengthMs < frameMs * 1.5) return "good";
   return lengthMs < frameMs * 3 ? "warn" : "bad";

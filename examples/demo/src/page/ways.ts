@@ -11,7 +11,7 @@ export interface NamedWay {
   id: WayId;
   name: string;
   way: Way;
-  /** The way's files in `src/ways`. */
+  /** The files of this way in `src/ways`. */
   sources: readonly string[];
 }
 

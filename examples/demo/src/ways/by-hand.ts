@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A typical hand-written worker client: an id for each request, a map of pending requests, structured clone for results.
+// A typical hand-written client of a worker: each request has an id, a map has the pending requests, and results are structured clones.
 import type { Restored } from "../work/photo.js";
 import type { Student } from "../work/students.js";
 import type { Progress, Receipt } from "../work/upload.js";

@@ -10,6 +10,6 @@ export const comlink: Way = {
   ready: async () => void (await jobs.students(1)),
   students: (count) => jobs.students(count),
   photo: (url) => jobs.photo(url),
-  // A callback is passed as a proxy, which lives until it is released.
+  // Comlink passes a callback as a proxy. The proxy lives until it is released.
   upload: (file, url, onProgress) => jobs.upload(file, url, Comlink.proxy(onProgress)),
 };

@@ -7,7 +7,7 @@ import { type Progress, uploadInChunks } from "../work/upload.js";
 const jobs = {
   students: (count: number) => buildRows(count),
 
-  // As Comlink's documentation advises for buffers: name them, and they are moved.
+  // Comlink moves the buffers that `transfer` names, as its documentation advises.
   async photo(url: string) {
     const restored = await fetchAndRestore(url);
     return Comlink.transfer(restored, [restored.pixels.buffer, restored.preview.pixels.buffer]);

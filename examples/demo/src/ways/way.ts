@@ -3,9 +3,9 @@ import type { Restored } from "../work/photo.js";
 import type { Roster } from "../work/students.js";
 import type { Progress, Receipt } from "../work/upload.js";
 
-/** The three jobs, done in one way. Every way gives the page the same results. */
+/** One implementation of the three jobs. Every way gives the page the same results. */
 export interface Way {
-  /** Resolves when its worker, if any, has started. So no measurement contains the start-up of a worker. */
+  /** Resolves when the way's worker, if any, has started. A measurement therefore never includes the start of a worker. */
   ready(): Promise<void>;
   students(count: number): Promise<Roster>;
   photo(url: string): Promise<Restored>;

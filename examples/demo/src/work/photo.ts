@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work of job 2, the same for every way: fetches a hazy photo as raw RGBA (30 MB), restores its contrast, sharpens it.
+// The work of job 2, the same in every implementation ("way"). It fetches a hazy photo as raw RGBA (30 MB), stretches its contrast and
+// sharpens it.
 
 export interface Picture {
   width: number;
@@ -8,7 +9,7 @@ export interface Picture {
 }
 
 export interface Restored extends Picture {
-  /** A small copy for the page to paint. Painting 30 MB would be a stall of its own in every way. */
+  /** A small copy that the page paints. Painting 30 MB would block the thread in every implementation. */
   preview: Picture;
 }
 
@@ -24,7 +25,7 @@ export async function fetchAndRestore(url: string): Promise<Restored> {
   return { ...restored, preview: shrink(restored, previewShrink) };
 }
 
-/** Stretches each colour channel over the full range, except the 0.5 % of pixels at either end. In place. */
+/** Stretches each colour channel over the full range, except for the 0.5 % of pixels at each end. Works in place. */
 function stretchContrast(picture: Picture): Picture {
   const { pixels } = picture;
   for (let channel = 0; channel < 3; channel++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work of job 1, the same for every way: a million students, as objects or as columns.
+// The work of job 1, the same in every implementation ("way"): making a million students, as objects or as columns.
 
 export interface Student {
   rollNum: number;
   name: string;
 }
 
-/** The interface of a result for the page, however it is stored. An array of objects implements it. */
+/** The interface of a result, which the page uses for every form of storage. An array of objects implements it. */
 export interface Roster {
   readonly length: number;
   at(index: number): Student | undefined;
@@ -38,7 +38,7 @@ export function buildColumns(count: number): StudentColumns {
   let end = 0;
   for (let index = 0; index < count; index++) {
     const name = nameOf(index);
-    // A UTF-16 unit becomes at most 3 bytes of UTF-8.
+    // A UTF-16 code unit becomes at most 3 bytes of UTF-8.
     if (end + name.length * 3 > nameBytes.length) {
       const larger = new Uint8Array(nameBytes.length * 2);
       larger.set(nameBytes);
@@ -51,7 +51,7 @@ export function buildColumns(count: number): StudentColumns {
   return { rollNum, nameBytes: nameBytes.slice(0, end), nameEnds };
 }
 
-/** Creates rows from columns on demand. Creating all of them at once would bring the stutter back. */
+/** Creates rows from columns on demand. Creating all rows at once would block the thread again. */
 export class Students implements Roster {
   readonly #columns: StudentColumns;
   readonly #decoder = new TextDecoder();

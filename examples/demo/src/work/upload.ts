@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work of job 3, the same for every way: sends a file in chunks, each with its CRC-32, and reports progress.
+// The work of job 3, the same in every implementation ("way"). It sends a file in chunks, each with its CRC-32, and reports progress.
 
 export interface Progress {
   sentBytes: number;
@@ -26,7 +26,7 @@ export async function uploadInChunks(
     const response = await fetch(url, {
       method: "POST",
       headers: { "x-crc32": crc32(bytes).toString(16) },
-      // Passes the slice, not the bytes: the browser sends it from its storage, without another copy through this thread.
+      // Passes the slice, not the bytes. The browser sends it from its own storage, without another copy on this thread.
       body: chunk,
       signal: signal ?? null,
     });
@@ -37,7 +37,7 @@ export async function uploadInChunks(
   return { receivedBytes: file.size, chunks };
 }
 
-/** Returns the reflected CRC-32 (polynomial 0xEDB88320), computed byte by byte, as in zlib and HTTP uploads. */
+/** Returns the reflected CRC-32 (polynomial 0xEDB88320), as in zlib. Calculates it byte by byte. */
 function crc32(bytes: Uint8Array): number {
   let crc = -1;
   for (let at = 0; at < bytes.length; at++) crc = table[(crc ^ bytes[at]!) & 0xff]! ^ (crc >>> 8);

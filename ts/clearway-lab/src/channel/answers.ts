@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The usual hand-written id map, which finds the promise that an answer belongs to.
+// A hand-written id map. It finds the promise of an answer by the answer's id.
 
 export class Answers {
   readonly #waiting = new Map<number, (value: unknown) => void>();

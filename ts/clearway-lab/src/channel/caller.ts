@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The common interface of all ways of calling the other side.
+// The interface that every mechanism implements to call the other side of a channel.
 import type { PortEnd } from "../host/port.js";
 import type { Row } from "./row.js";
 
 export interface Caller {
-  /** Sends the row's value, or one like it, and resolves to the echo. */
+  /** Sends `value` to the other side. Resolves to the echoed value. */
   call(value: unknown): Promise<unknown>;
   /**
-   * Calls synchronously, where possible: the call returns the answer. Such calls are never in flight and are timed in batches.
+   * Calls synchronously and returns the answer. Absent if the mechanism cannot do that. `drive` times these calls in batches.
    */
   callNow?(value: unknown): unknown;
-  /** Returns the bytes copied into messages so far, both ways, by a counter. Absent without a counter. */
+  /** Returns the number of bytes copied into messages so far, in both directions. Absent if the mechanism does not count them. */
   copiedBytes?(): number;
-  /** Whether the sender loses its values: the next call of a lane then sends the value that came back. */
+  /** Whether a call takes the value's memory from the sender. If so, `drive` sends the value that came back in its next call. */
   moves?: boolean;
-  /** Makes the value that this way sends instead of the row's value. */
+  /** Returns the form of the row's value that this mechanism sends. */
   prepare?(value: unknown): unknown;
   close(): void | Promise<void>;
 }
 
-/** A way over a port, the same at both ends, so that either end may call. */
+/** A mechanism over a port. Both ends can open and serve, so either end can make the calls. */
 export interface PortKind {
   open(end: PortEnd, row: Row): Caller | Promise<Caller>;
   /** Echoes every call until the port closes. */

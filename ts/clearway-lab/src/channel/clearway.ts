@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's channels over any transport: the same calls, the same echo, the ledger's figures.
+// Callers and echoes over Clearway's channels, for any transport. The endpoint's ledger counts the copied bytes.
 import {
   binaryCodec,
   type ChannelTransport,
@@ -14,7 +14,7 @@ import type { Row } from "./row.js";
 
 const NAME = "lab/echo";
 
-/** Opens a caller. `moves`: the message transfers the bytes, and the answer transfers them back. */
+/** Opens a caller. With `moves`, each message transfers its bytes, and the answer transfers them back. */
 export async function clearwayCaller(transport: ChannelTransport, row: Row, moves = false): Promise<Caller> {
   const endpoint = await connect(transport);
   return {
@@ -43,8 +43,8 @@ function callOf(endpoint: Endpoint, { channel, codec }: Row, moves: boolean): Ca
 }
 
 /**
- * Echoes calls. Does not wait for the other end, which may connect later. A failed hello is not caught: it ends the thread or
- * process, and so fails the measurement.
+ * Echoes calls. Returns at once: the other end may connect later. A rejected hello is left unhandled on purpose, so that it ends
+ * the thread or process and fails the measurement.
  */
 export function clearwayEcho(transport: ChannelTransport, { channel, codec }: Row): void {
   void connect(transport).then((endpoint) => {

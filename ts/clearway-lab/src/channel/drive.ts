@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The measuring side of a channel: warms the channel up, checks the echo, then times round trips one at a time and three in
-// flight.
+// The measuring side of a channel. It warms the channel up and checks the echo. Then it times round trips: first one at a time,
+// then three in flight.
 import { allocatedBy, nowMs } from "#lab-host";
 import type { Measured } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
@@ -8,12 +8,12 @@ import { payloadOf } from "./payload.js";
 import type { Row } from "./row.js";
 import { same } from "./same.js";
 
-/** The result of a measurement. Plain data, because a measuring worker posts it to the main thread. */
+/** The result of a measurement. It is plain data, because a measuring worker posts it to the main thread. */
 export interface Figures {
   oneNs: Float64Array;
-  /** Calls in each sample of `oneNs`. */
+  /** Number of calls in each sample of `oneNs`. */
   batch: number;
-  /** Absent for calls that return their answer. */
+  /** The round trips with three in flight. Absent for callers with `callNow`. */
   three?: { ns: Float64Array; ms: number };
   equal: boolean;
   copiedBytes?: number;
@@ -21,9 +21,9 @@ export interface Figures {
 }
 
 const LANES = 3;
-/** The most warm-up calls; otherwise the number of timed calls. The optimiser compiles code after a few hundred calls. */
+/** Maximum number of warm-up calls. It is lower if fewer calls are timed. The optimiser compiles code after a few hundred calls. */
 const WARM_UP_MAX = 300;
-/** Counting takes 10 us for each allocation, and a list of 1000 items has 2000. */
+/** Maximum number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
 const COUNTED_MAX = 30;
 
 export async function drive(caller: Caller, row: Row): Promise<Figures> {
@@ -40,7 +40,7 @@ export async function drive(caller: Caller, row: Row): Promise<Figures> {
   const { callNow } = caller;
   const timed =
     callNow === undefined ? await inFlight(once, messages) : batched(() => callNow.call(caller, lanes[0]), messages);
-  // Counted separately from the timed calls, since counting takes time.
+  // Allocations and copies are counted after the timed calls, because counting slows the calls.
   const counted = Math.min(messages, COUNTED_MAX);
   const some = async () => {
     for (let i = 0; i < counted; i++) await once(0);
@@ -79,7 +79,7 @@ async function timedOver(once: (lane: number) => Promise<unknown>, messages: num
   return ns;
 }
 
-/** The shortest sample: a hundred clock readings. */
+/** Minimum length of a sample, in microseconds. Reading the clock takes about a hundredth of it. */
 const BATCH_US_MIN = 10;
 
 function batched(call: () => unknown, messages: number) {
@@ -88,7 +88,7 @@ function batched(call: () => unknown, messages: number) {
     for (let i = 0; i < batch; i++) call();
     return (nowMs() - begin) * 1e6;
   };
-  // The shortest of three, so that an interruption does not look like a long call.
+  // Takes the shortest of three, so that an interruption does not look like a long call.
   const least = (batch: number) => Math.min(batchNs(batch), batchNs(batch), batchNs(batch));
   let batch = 1;
   while (least(batch) < BATCH_US_MIN * 1000 && batch < 1024) batch *= 2;

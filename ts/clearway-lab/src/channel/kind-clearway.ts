@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's channel over a port, or over a port and a ring of shared memory.
+// Clearway's channels over a port: with copied bytes, with moved bytes, or with a ring of shared memory.
 import { portTransport } from "clearway/channel";
 import type { PortKind } from "./caller.js";
 import { clearwayCaller, clearwayEcho } from "./clearway.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A bare port with an id map: values by structured clone, or bytes by a transfer.
+// A bare port with an id map. `cloneKind` sends values by structured clone; `moveKind` sends bytes by transfer.
 import { serializer } from "#lab-host";
 import { Answers } from "./answers.js";
 import type { Caller, PortKind } from "./caller.js";
@@ -18,7 +18,7 @@ export const cloneKind: PortKind = {
   open(end, row): Caller {
     const answers = new Answers();
     let copied = 0;
-    // A port does not report its copies. v8.serialize writes exactly the bytes that the port's serializer writes.
+    // A port does not report its copies. This counts the bytes that v8.serialize writes: the port's serializer writes the same bytes.
     let size: number | undefined;
     end.listen((message) => {
       const { id, value } = message as Letter;
@@ -47,7 +47,7 @@ export const cloneKind: PortKind = {
 
 const bufferOf = (value: unknown) => (value as Uint8Array).buffer as ArrayBuffer;
 
-/** For bytes only: their buffer is transferred there and back. */
+/** Sends bytes only. Each message transfers their buffer, and each answer transfers it back. */
 export const moveKind: PortKind = {
   open(end, row): Caller {
     const answers = new Answers();
@@ -58,7 +58,7 @@ export const moveKind: PortKind = {
     return {
       moves: true,
       call: (value) => answers.ask((id) => end.post(letter(row, id, value), [bufferOf(value)])),
-      // A transferred buffer is not copied: the sender's buffer is empty afterwards.
+      // A transfer copies no bytes. It leaves the sender's buffer empty.
       copiedBytes: () => 0,
       close: () => end.close(),
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Comlink over a port, as in its documentation: one exposed function.
+// Comlink over a port, used as in its documentation. One object with one function is exposed.
 import * as Comlink from "comlink";
 import { serializer } from "#lab-host";
 import type { Caller, PortKind } from "./caller.js";
@@ -13,7 +13,7 @@ export const comlinkKind: PortKind = {
     let size: number | undefined;
     return {
       call: (value) => {
-        // Only the value: Comlink's envelope (an id of 50 characters, a path) is not counted.
+        // Counts the value only, not Comlink's envelope (an id of 50 characters and a path).
         size ??= serializer?.size(serializer.encode(value));
         copied += 2 * (size ?? 0);
         return remote.test(value);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// msgpackr over a port: each message is packed explicitly and unpacked at the other end.
+// msgpackr over a port. The sender packs each message, and the receiver unpacks it.
 import { Packr } from "msgpackr";
 import type { PortEnd } from "../host/port.js";
 import { Answers } from "./answers.js";
 import type { Caller, PortKind } from "./caller.js";
 
-/** Transferring a buffer of this size or more costs less than cloning it. Clearway's port transport has the same limit. */
+/** Minimum size of a transferred buffer, in bytes. Smaller buffers are cheaper to clone. Clearway's port transport has the same limit. */
 const MOVED_BYTES_MIN = 8192;
 
 type Packed = [id: number, value: unknown, method?: string];
@@ -17,9 +17,9 @@ function wire(end: PortEnd, receive: (message: Packed, copied: number) => void) 
     receive(packr.unpack(bytes as Uint8Array) as Packed, byteLength);
   });
   return (message: Packed): number => {
-    // pack returns a view of memory that it reuses: a port would clone all of that memory.
+    // `pack` returns a view of memory that msgpackr reuses. A port would clone all of that memory, so the bytes are copied first.
     const bytes = Uint8Array.prototype.slice.call(packr.pack(message));
-    // Read first: a transferred view has no bytes left.
+    // Reads the length before the transfer: a transferred view has length 0.
     const { byteLength } = bytes;
     if (byteLength < MOVED_BYTES_MIN) end.post(bytes);
     else end.post(bytes, [bytes.buffer as ArrayBuffer]);

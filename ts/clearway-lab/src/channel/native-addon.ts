@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The hand-written addon: it borrows the call's bytes and copies them into its answer.
+// A hand-written Node-API addon. It borrows the bytes of a call and copies them into its answer.
 
 import { loadAddon } from "../native/peers.js";
 import type { Mechanism } from "../protocol/measured.js";
@@ -14,7 +14,7 @@ export const nativeAddon: Record<string, Mechanism> = {
     const { write, read, encodes } = bytesOf(row);
     let copied = 0;
     const answer = (bytes: Uint8Array): Uint8Array => {
-      // Packed, and copied for the call; the result is packed once more.
+      // Counts three copies: packing the message, copying it for the call, and packing the result.
       copied += 3 * bytes.length;
       return write(read(bytes));
     };
@@ -22,7 +22,7 @@ export const nativeAddon: Record<string, Mechanism> = {
       if (row.payload === "null" && row.channel === "message") return addon.take(NOTHING);
       if (direction === "native to host") return read(addon.ask(answer, write(value)));
       const bytes = addon.echo(write(value));
-      // Packed, then copied back; raw bytes are only copied back.
+      // Packing copies the message once, and the addon copies it once more. Raw bytes are not packed.
       copied += (encodes ? 2 : 1) * bytes.length;
       return read(bytes);
     };

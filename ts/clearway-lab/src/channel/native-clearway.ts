@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's codecs and a plugin's handlers: direct ones, those on its pool, and the host's own handler, which the plugin
-// calls.
+// Clearway's codecs with a native plugin. The plugin's handlers run on the calling thread or on the plugin's pool. In the other
+// direction, the plugin calls a handler of the host.
 import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import type { NativeMessage } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
@@ -9,7 +9,7 @@ import type { Caller } from "./caller.js";
 import { nativeChannel } from "./native.js";
 import type { Row } from "./row.js";
 
-/** Converts the value to the channel's bytes and back; null has no bytes. */
+/** Converts a value to the bytes of the channel and back. A null message has no bytes. */
 interface Form {
   write(value: unknown): Uint8Array | null;
   read(bytes: Uint8Array | null): unknown;
@@ -36,7 +36,7 @@ function formOf({ channel, codec }: Row): Form {
   };
 }
 
-/** Returns the handler. Encoded messages go to handlers that decode them; only raw bytes are echoed unchanged. */
+/** Returns the name of the plugin's handler. Encoded messages go to handlers that decode them. Raw bytes are echoed unchanged. */
 function handlerOf({ channel, codec }: Row): string {
   if (channel === "method") return codec === "json" ? "echo/json" : "echo/method";
   return codec === "binary" ? "echo" : "echo/standard";
@@ -48,7 +48,7 @@ export const nativeClearway: Record<string, Mechanism> = {
     const { write, read } = formOf(row);
     const encodes = row.codec !== "binary";
     let encoded = 0;
-    // Encoded messages count as they are written, there and back. For raw bytes the ledger counts the copies.
+    // Counts encoded bytes as they are written, in both directions. For raw bytes, the plugin's ledger counts the copies.
     const written = (value: unknown): Uint8Array | null => {
       const bytes = write(value);
       if (encodes) encoded += bytes?.length ?? 0;
@@ -58,7 +58,7 @@ export const nativeClearway: Record<string, Mechanism> = {
       const { bytes } = message;
       if (encodes) encoded += bytes?.length ?? 0;
       const value = read(bytes);
-      // Decoding copied what it keeps. Raw bytes stay valid for the caller until the next call.
+      // Decoding has copied everything that the value needs. Raw bytes are not released: the caller may read them until the next call.
       if (encodes) message.release();
       return value;
     };
@@ -84,7 +84,7 @@ export const nativeClearway: Record<string, Mechanism> = {
     const channel = plugin.channel(handlerOf(row));
     const call = (value: unknown): unknown => {
       if (encodes) return answered(channel.call(written(value)));
-      // Lent, so that the plugin can answer with memory: it returns the lent memory.
+      // Lends the bytes to the plugin, which then answers with the same memory.
       const loan = plugin.lend(value as Uint8Array);
       const bytes = answered(channel.call(loan));
       loan.release();

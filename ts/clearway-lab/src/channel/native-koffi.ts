@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// koffi: C's echo copies from the call's bytes into memory that the caller provides.
+// koffi with a library in C. The library's echo copies the bytes of a call into memory that the caller provides.
 
 import { loadPlain } from "../native/peers.js";
 import type { Mechanism } from "../protocol/measured.js";
@@ -22,18 +22,18 @@ export const nativeKoffi: Record<string, Mechanism> = {
       const slab = new Uint8Array(1 << 16);
       const place = (message: Uint8Array): number => {
         slab.set(message);
-        // Packed, and copied into the slab.
+        // Counts two copies: packing the message, and copying it into the slab.
         copied += 2 * message.length;
         return message.length;
       };
-      // Native code passes the number of bytes and receives the number of answered bytes. Both messages are copied into the
-      // same slab.
+      // The native code passes the number of bytes in the slab and receives the number of bytes of the answer. The call and its
+      // answer use the same slab.
       const answer = (size: number | bigint) => place(write(read(slab.subarray(0, Number(size)))));
       const pointer = ffi.register(answer, ffi.pointer(ffi.proto("size_t LabAnswer(size_t size)")));
       const ask = library.func("lab_ask", "size_t", [ffi.pointer("LabAnswer"), "size_t"]);
       const call = (value: unknown): unknown => {
         const size = Number(ask(pointer, place(write(value))));
-        // Copied, because the next message overwrites the slab.
+        // Copies the answer, because the next message overwrites the slab.
         return read(slab.slice(0, size));
       };
       const close = () => ffi.unregister(pointer);
@@ -50,7 +50,7 @@ export const nativeKoffi: Record<string, Mechanism> = {
     if (direction === "host to native") return { ...common, call: async (value) => call(value), callNow: call };
     return {
       ...common,
-      // Runs on one of libuv's threads. The bytes stay unchanged until the answer arrives.
+      // Runs on a thread of libuv's pool. The bytes must not change until the answer arrives, so packed bytes are copied first.
       call: (value) =>
         new Promise((resolve, reject) => {
           const message = encodes ? given(value).slice() : given(value);

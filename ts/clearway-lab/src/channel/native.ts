@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A channel to native code in the same process, on the calling thread or behind a queue. Node only.
+// Channels to native code in the same process, on the calling thread or through a queue. Node only.
 import { Packr } from "msgpackr";
 import { type Mechanism, textParam } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
@@ -23,11 +23,11 @@ export function nativeChannel(open: (row: Row, direction: Direction) => Caller |
 export interface Bytes {
   write(value: unknown): Uint8Array;
   read(bytes: Uint8Array): unknown;
-  /** Whether `write` produces new bytes. */
+  /** Whether `write` produces new bytes. If not, it returns the value itself. */
   encodes: boolean;
 }
 
-/** Returns the codec for hand-written native calls: a codec from npm, except for raw bytes. */
+/** Returns the codec of the hand-written native mechanisms: msgpackr, or no codec for raw bytes. */
 export function bytesOf({ channel, codec }: Row): Bytes {
   if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes, encodes: false };
   const packr = new Packr({ useRecords: false, moreTypes: true });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The worker's side of a channel measurement.
+// Runs the worker's side of a channel measurement.
 import { parent, portEnd } from "#lab-host";
 import type { PortKind } from "./caller.js";
 import { drive } from "./drive.js";
 import type { Answer, Order } from "./worker.js";
 
-/** Waits for the order, then echoes or measures. */
+/** Waits for the order of the main thread. Then echoes calls, or makes and measures them. */
 export function obey(kind: PortKind): void {
   const main = parent();
   const tell = (answer: Answer) => main.post(answer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The values of the codec scenario, and the payloads of the channel scenarios' rows.
+// The values of the codec scenario and the payloads of the channel scenarios.
 
-/** A message of about 2 KB with every type of the standard codec. */
+/** Makes a message of about 2 KB. It mixes numbers, text, booleans, null, bytes, typed arrays, lists and maps. */
 function mixed(): unknown {
   return {
     id: 123_456,
@@ -26,8 +26,8 @@ function mixed(): unknown {
 }
 
 /**
- * Makes 1000 items that cycle through nine kinds. The standard codec writes 14,214 bytes if 1234 is a float64 (`float` makes it
- * one) and the second kind is 0; that kind was an integer that overflowed where this list was first used.
+ * Makes 1000 items of nine kinds, in turn. The standard codec writes them in 14,214 bytes if `float` makes 1234 a float64. The
+ * second kind is 0, because it was an integer that overflowed in the program from which this list comes.
  */
 function items(float: (value: number) => unknown): unknown[] {
   const kinds = [
@@ -56,14 +56,14 @@ const MAKERS: Record<string, (float: (value: number) => unknown) => unknown> = {
   "1 MB": () => Uint8Array.from({ length: 1 << 20 }, (_, at) => (at * 31) & 255),
 };
 
-/** Makes a payload by its name. `float` marks a whole number as a float, for codecs that distinguish integers and floats. */
+/** Makes a payload by its name. `float` converts a whole number for codecs that distinguish integers and floats. */
 export function payloadOf(name: string, float: (value: number) => unknown = (value) => value): unknown {
   const make = MAKERS[name];
   if (make === undefined) throw new RangeError(`no such payload: payload=${name} (${Object.keys(MAKERS).join(", ")})`);
   return make(float);
 }
 
-/** Converts a value for codecs without lists of numbers: typed arrays become arrays, as is usual with JSON. */
+/** Converts a value for codecs without typed arrays: turns typed arrays into plain arrays, as is usual with JSON. */
 export function plainValue(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Array.from(value as Uint8Array);
   if (Array.isArray(value)) return value.map(plainValue);

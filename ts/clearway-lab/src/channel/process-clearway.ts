@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's channel over a child's stdin and stdout.
+// Clearway's channel over the stdin and stdout of a child process.
 import { childTransport, parentTransport } from "clearway/channel/stdio";
 import type { Mechanism } from "../protocol/measured.js";
 import { clearwayCaller, clearwayEcho } from "./clearway.js";

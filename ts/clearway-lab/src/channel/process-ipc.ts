@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Node's own channel to a child: child.send with serialization "advanced", which is structured clone through a pipe.
+// Node's own channel to a child process: `child.send` with serialization "advanced", which sends structured clones through a pipe.
 import { serializer } from "#lab-host";
 import { Answers } from "./answers.js";
 import type { Caller } from "./caller.js";

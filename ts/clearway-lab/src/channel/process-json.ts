@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JSON lines over a child's stdin and stdout, the usual way to talk to a child. Bytes are sent as base64.
+// JSON lines over the stdin and stdout of a child process, a common way to talk to one. Bytes are sent as base64.
 import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
@@ -30,7 +30,7 @@ const read = ({ value, base64 }: Line): unknown =>
 export const jsonStdioKind: ProcessKind = {
   open(child, row): Caller {
     const answers = new Answers();
-    // Node's pipes to a child are sockets, which count their bytes.
+    // Node's pipes to a child process are sockets, and sockets count their bytes.
     const [output, input] = [child.stdin as Socket, child.stdout as Socket];
     const send = lines(input, output, (line) => answers.answer(line.id, read(line)));
     const { channel, codec } = row;

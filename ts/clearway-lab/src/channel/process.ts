@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A channel to a child process that lives for one measurement.
+// Measures a channel to a child process. The child lives for one measurement.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { drive, measuredOf } from "./drive.js";
 import type { ProcessKind } from "./process-kind.js";
 import { rowOf } from "./row.js";
 
-/** Makes the mechanism. `entry` is the child's program, which serves the same kind and gets the row as its argument. */
+/** Makes the mechanism. `entry` names the child's program, which serves the same kind. The program gets the row as its argument. */
 export function processChannel(kind: ProcessKind, entry: string): Mechanism {
   return async ({ params }) => {
     const row = rowOf(params);
@@ -21,7 +21,7 @@ export function processChannel(kind: ProcessKind, entry: string): Mechanism {
     const failed = exited.then(([code, signal]) => {
       throw new Error(`the child exited too early: code=${code} signal=${signal}`);
     });
-    // After a successful measurement, no code waits for this promise.
+    // Marks the rejection as handled: after a successful measurement, nothing awaits `failed`.
     failed.catch(() => {});
     try {
       const caller = await kind.open(child, row);
@@ -35,7 +35,7 @@ export function processChannel(kind: ProcessKind, entry: string): Mechanism {
   };
 }
 
-/** Runs in the child: returns the row that the child was started for. */
+/** Returns the row that the parent passed to this child process. */
 export function servedRow(): ReturnType<typeof rowOf> {
   return JSON.parse(process.argv[2] ?? "null");
 }

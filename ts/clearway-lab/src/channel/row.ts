@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One row of the channel tables: the kind of channel, the codec, the payload. The reply is the same value.
+// The parameters of one row of the channel tables. The other side replies with the same value.
 import { numberParam, textParam } from "../protocol/measured.js";
 import type { Params } from "../protocol/message.js";
 
@@ -7,7 +7,7 @@ export interface Row {
   channel: "message" | "method";
   codec: "standard" | "json" | "binary";
   payload: string;
-  /** Timed round trips: first one at a time, then as many again three in flight. */
+  /** Number of timed round trips. They run once one at a time, and once with three in flight. */
   messages: number;
 }
 

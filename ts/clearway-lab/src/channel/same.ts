@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares the echo with the sent value. Ignores prototypes (a decoder may return objects without one, or a Buffer for a
-// Uint8Array), but not the width of typed lists.
+// Compares an echo with the sent value. Compares the types of typed arrays, but not prototypes: a decoder may return objects
+// without a prototype, or a Buffer instead of a Uint8Array.
 
 export function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

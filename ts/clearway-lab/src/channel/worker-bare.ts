@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Hand-written channels.
+// Hand-written channels to a worker.
 import type { Mechanism } from "../protocol/measured.js";
 import { cloneKind, moveKind } from "./kind-clone.js";
 import { workerChannel } from "./worker.js";

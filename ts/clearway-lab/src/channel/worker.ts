@@ -6,7 +6,7 @@ import type { PortKind } from "./caller.js";
 import { drive, type Figures, measuredOf } from "./drive.js";
 import { type Row, rowOf } from "./row.js";
 
-/** The order to a worker: the one message on the worker's own port. */
+/** The main thread's order to a worker. It is the only message that the main thread sends on the worker's own port. */
 export interface Order {
   role: "serve" | "drive";
   row: Row;
@@ -15,7 +15,7 @@ export interface Order {
 
 export type Answer = "ready" | Figures | { failed: string };
 
-/** Makes the mechanism. `entry` is the worker's file, which runs `obey` with the same kind. */
+/** Makes the mechanism. `entry` names the worker's file, which calls `obey` with the same kind. */
 export function workerChannel(kind: PortKind, entry: string): Mechanism {
   return async ({ params }) => {
     const row = rowOf(params);

@@ -9,7 +9,7 @@ import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { askHosts } from "./hosts.js";
 
-/** Long enough to observe a stall that comes once a second, short enough to wait for. */
+/** How long the idle thread is observed, in milliseconds: long enough to see a stall that comes once a second. */
 const QUIET_MS = 2000;
 
 export async function doctor(): Promise<number> {

@@ -11,7 +11,7 @@ import { UsageError } from "./select.js";
 export const EXPORT_FORMATS = ["jetpack"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** Returns the exit status: 1 if the run has no time to export. */
+/** Exports the run in `source`. Returns the exit status: 1 if the run has no time to export. */
 export async function exportRun(_: ExportFormat, source: string, { out }: { out?: string }): Promise<number> {
   const report = jetpackReport(readRecord(source));
   assertJetpack(report);
@@ -24,7 +24,7 @@ export async function exportRun(_: ExportFormat, source: string, { out }: { out?
     process.stdout.write(text);
     return 0;
   }
-  // Tools search for the end of this file name.
+  // Tools that read this format find their files by the end of this name.
   const file = out ?? path.join(folderOf(source), "clearway-benchmarkData.json");
   writeFileSync(file, text);
   process.stdout.write(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Asks every host's runner for its description. A host that does not answer is reported with a reason instead of dropped.
+// Asks each host's runner for its description. If a host cannot answer, the reason is recorded and reported.
 import type { Description, HostName } from "../protocol/message.js";
 import { CHROMIUM_MISSING, findChromium } from "../runner/chromium-find.js";
 import { findJvmRunner } from "../runner/jvm-find.js";
@@ -35,7 +35,7 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
 }
 
 /**
- * Returns why a runner does not have or cannot run a mechanism, so that it is unavailable instead of failing during the run.
+ * Returns why a host's runner cannot run a mechanism, or undefined if it can. A cell with a reason is reported and not run.
  */
 export function missingMechanism(
   description: Description | undefined,

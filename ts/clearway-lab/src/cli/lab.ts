@@ -29,18 +29,18 @@ export interface LabOptions {
   host: HostName[];
   profile: ProfileName;
   out: string;
-  /** Rounds of each cell; default: the profile's. */
+  /** Number of rounds of each cell. Default: the profile's number. */
   rounds?: number;
   seed?: number;
-  /** The release of the JDK for host jvm; default: the newest. */
+  /** Release of the JDK for host `jvm`. Default: the newest installed release. */
   jdk?: number;
-  /** Answer the questions of the quick profile, with as many rounds as each needs, instead of measuring scenarios. */
+  /** Whether to answer the questions of the quick profile instead of measuring scenarios. Each question gets the rounds it needs. */
   questions?: boolean;
 }
 
 /**
- * The quick profile ends within five minutes: after 265 s only first rounds start, and after 288 s nothing starts. None of its
- * measurements takes ten seconds.
+ * The time limits of each profile. The quick profile ends within five minutes: after 265 s only first rounds start, and after
+ * 288 s no measurement starts. No measurement of the quick profile takes ten seconds.
  */
 const LIMITS: Record<ProfileName, Limits> = {
   quick: { budgetMs: 265_000, endMs: 288_000 },
@@ -157,7 +157,7 @@ function questionsFor(all: readonly Scenario[], what: readonly string[], { profi
   return loadQuestions(all);
 }
 
-/** Returns the scenarios whose cells decide the questions. */
+/** Returns the scenarios that the questions compare. */
 function askedScenarios(all: readonly Scenario[], questions: readonly Question[]): Scenario[] {
   const asked = new Set(questions.flatMap(({ comparisons }) => comparisons.map(({ scenario }) => scenario)));
   return all.filter(({ name }) => asked.has(name));

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The `clearway` command. Exit status: 0 success, 1 a cell failed, 2 a wrong argument, 130 interrupted.
+// The `clearway` command. Exit status: 0 success, 1 a cell or a host failed or a run had nothing to export, 2 a wrong argument,
+// 130 interrupted.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shows the progress of a run on stderr: a bar with the time left on a terminal, an occasional plain line elsewhere.
+// Shows the progress of a run on stderr. A terminal gets a bar with the remaining time; other outputs get a line every 15 s.
 import cliProgress from "cli-progress";
 import { duration } from "../report/duration.js";
 import type { Step } from "../run/execute.js";
@@ -9,7 +9,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** The interval between lines, since a log should not have a line for each of 300 measurements. */
+/** Minimum time between two lines, in milliseconds. Otherwise a log would have a line for each of 300 measurements. */
 const LINE_EVERY_MS = 15_000;
 
 export function openProgress(stream: NodeJS.WriteStream, nowMs: () => number = () => performance.now()): Progress {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway lab --profile promises`: measures what Clearway promises beside other libraries, prints the table and writes promises.json.
+// `clearway lab --profile promises`: measures the figures that Clearway promises, and those of other libraries. Prints the table
+// and writes promises.json.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
@@ -29,10 +30,10 @@ export interface PromiseOptions {
 /** The file that a run writes into its folder. */
 export const PROMISES_FILE = "promises.json";
 
-/** A probe that has not answered by then is ended, if its row names no other time. */
+/** Time limit of a probe, in milliseconds, if its row sets no other limit. A probe that exceeds it is ended. */
 const PROBE_MS_MAX = 120_000;
 
-/** Returns the exit status. */
+/** Runs the profile. Returns the exit status. */
 export async function promises(what: readonly string[], options: PromiseOptions): Promise<number> {
   const scenarios = selectPromises(loadPromiseScenarios(), what);
   const hosts = options.host.filter((host) => scenarios.some((scenario) => scenario.hosts.includes(host)));
@@ -127,7 +128,7 @@ export function listPromises(): number {
   return 0;
 }
 
-/** Returns the named scenarios in the order of the table; all of them if none is named. */
+/** Returns the named scenarios in the order of the table. Returns all scenarios if `names` is empty. */
 export function selectPromises(all: readonly PromiseScenario[], names: readonly string[]): PromiseScenario[] {
   const stranger = names.find((name) => !all.some((scenario) => scenario.name === name));
   if (stranger !== undefined) {

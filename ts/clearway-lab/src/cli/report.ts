@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway report DIR`.
+// `clearway report DIR`: writes report.html again from the results.json and record.json of a run.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { readRun, writeReport } from "./run-files.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes a run's three files. Checks results.json against its schema first.
+// Writes the three files of a run. Checks the results against their schema first.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
@@ -13,7 +13,7 @@ export async function writeRun(folder: string, results: Results, record: RunReco
   await writeReport(folder, results, record);
 }
 
-/** Writes the report. Loads it late, because jsdom and Plot take a second to load, for which no measurement should wait. */
+/** Writes the report. Imports the report's code here, because jsdom and Plot take a second to load and would delay measurements. */
 export async function writeReport(folder: string, results: Results, record: RunRecord): Promise<void> {
   const { reportHtml } = await import("../report/report.js");
   writeWhole(path.join(folder, "report.html"), reportHtml(results, record));
@@ -27,7 +27,7 @@ export function readRun(folder: string): { results: Results; record: RunRecord }
   return { results, record };
 }
 
-/** Writes to a temporary name and renames, so that an interrupted write leaves the old file whole. */
+/** Writes to a temporary file and renames it, so that an interrupted write leaves the old file intact. */
 function writeWhole(file: string, text: string): void {
   writeFileSync(file + ".part", text);
   renameSync(file + ".part", file);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Parses the arguments of `clearway lab`: families, scenarios or cells (SCENARIO/MECHANISM), hosts, a profile.
+// Parses the arguments of `clearway lab`: families, scenarios or cells (SCENARIO/MECHANISM), hosts and a profile.
 import { InvalidArgumentError } from "commander";
 import { PROMISE_PROFILES, type PromiseProfile } from "../promises/scenario.js";
 import type { HostName } from "../protocol/message.js";
 import { FAMILY_NAMES, HOST_NAMES, PROFILE_NAMES, type ProfileName, type Scenario } from "../scenario/scenario.js";
 
-/** A mistake of the user: shown without a stack, exit status 2. */
+/** A mistake in the command line. The command prints its message without a stack and exits with status 2. */
 export class UsageError extends Error {}
 
-/** Returns the named scenarios, each with only the named mechanisms, and its control and reference, which comparisons need. */
+/** Returns the named scenarios. Each keeps its named mechanisms, and its control and reference because comparisons need them. */
 export function selectScenarios(all: readonly Scenario[], names: readonly string[]): Scenario[] {
   if (names.length === 0) return [...all];
   const wanted = new Map<string, Set<string>>();

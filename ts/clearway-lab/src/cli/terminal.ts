@@ -25,7 +25,7 @@ export function summary(results: Results, record: RunRecord): string {
   return lines.join("\n");
 }
 
-/** The answers to questions as a list, or the sentences of the verdict as a paragraph. */
+/** Returns the answers to the questions as a list. Without questions, returns the verdict as one paragraph. */
 function verdictLines(results: Results, record: RunRecord): string[] {
   const [first = "", ...rest] = verdictOf(results, record);
   if (record.questions === undefined) return wrap([first, ...rest].join(" "), WIDTH_MAX);
@@ -49,12 +49,12 @@ export function tableLines(table: Table): string[] {
   return lines;
 }
 
-/** Brackets replace the report's grey. */
+/** Puts doubtful figures in brackets. (The report shows them in grey.) */
 function cellTexts(row: TableRow): string[] {
   return row.cells.map(({ text, doubtful }) => (doubtful ? `(${text})` : text).replace(/\u202f/g, " "));
 }
 
-/** Splits a label of two words or more into two lines. */
+/** Splits a label at its first space into two lines. */
 function splitLabel(label: string): [string, string] {
   const at = label.indexOf(" ");
   return at < 0 ? ["", label] : [label.slice(0, at), label.slice(at + 1)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's codec, and the codecs that the host includes.
+// Clearway's standard codec, and the codecs that the host has itself: JSON, structured clone and, in Node, v8.serialize.
 import { float64, standardMessageCodec } from "clearway/channel";
 import { hostName, serializer } from "#lab-host";
 import { plainValue } from "../channel/payload.js";
@@ -13,7 +13,7 @@ const standard = () => ({
   float: float64,
 });
 
-/** As with a slab of shared memory: encoded into existing memory, decoded to views of the message. */
+/** Encodes into existing memory and decodes to views of the message, as with a slab of shared memory. */
 const standardInto = () => {
   const slab = new Uint8Array(1 << 16);
   return {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures one codec with one value: many encodings and decodings on one thread, without sending.
+// Measures one codec with one value. It encodes and decodes many times on one thread and sends nothing.
 import { allocatedBy, nowMs } from "#lab-host";
 import { payloadOf } from "../channel/payload.js";
 import { same } from "../channel/same.js";
@@ -7,24 +7,25 @@ import { type Measured, type Mechanism, numberParam, textParam } from "../protoc
 import { median } from "../statistics/compare.js";
 
 export interface LabCodec<Message> {
-  /** Converts the value for this codec. */
+  /** Converts the value to a form that this codec accepts. */
   prepare?(value: unknown): unknown;
   encode(value: unknown): Message;
   decode(message: Message): unknown;
-  /** Returns the bytes of a message. Absent without a message (structured clone is one step). */
+  /** Returns the size of a message in bytes. Absent for structured clone, which makes no message. */
   size?(message: Message): number;
-  /** Marks a whole number as a float, for codecs that distinguish integers and floats. */
+  /** Converts a whole number for codecs that distinguish integers and floats. */
   float?(value: number): unknown;
 }
 
-/** The shortest batch, which is timed as one: 40 of Chromium's clock steps of 5 us, so that a step is 2.5 % of it. */
+/** Minimum length of a batch, in milliseconds. Chromium's clock has steps of 5 us, so that one step is 2.5 % of a batch. */
 const BATCH_MS_MIN = 0.2;
 /**
- * The warm-up lasts until the optimiser has compiled code that runs a few thousand times. The optimiser has its own thread,
- * which may have to wait, so calls count as well as time. A call of 0.1 ms is not made 5000 times.
+ * The limits of the warm-up. The optimiser compiles code that has run a few thousand times. It does so on its own thread, which
+ * may have to wait, so the warm-up has both a minimum of calls and a minimum of time. `msMax` ends the warm-up of slow codecs
+ * early: 5000 calls of 0.1 ms would take 500 ms.
  */
 const WARM_UP = { callsMin: 5000, msMin: 30, msMax: 400 };
-/** Counting takes 10 us for each allocation, and a list of 1000 items has 2000. */
+/** Number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
 const COUNTED = 25;
 
 export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanism {
@@ -32,7 +33,7 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
     const codec = make();
     const made = payloadOf(textParam(params, "value"), codec.float);
     const value = codec.prepare?.(made) ?? made;
-    // The decoded value has plain numbers where the codec was given a float.
+    // The expected value: the decoded value has plain numbers in place of the codec's floats.
     const wanted = codec.prepare?.(made) ?? payloadOf(textParam(params, "value"));
     const message = codec.encode(value);
     const equal = same(wanted, codec.decode(codec.encode(value)));
@@ -63,19 +64,19 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
   };
 }
 
-/** Returns the microseconds of one call: the median of `batches`, each long enough for the clock. */
+/** Returns the time of one call in microseconds: the median of `batches`. Each batch is long enough for the clock. */
 function timeOf(call: () => unknown, batches: number): number {
   let count = 1;
   const begin = nowMs();
   for (let calls = 0, ms = 0; ms < WARM_UP.msMin || (calls < WARM_UP.callsMin && ms < WARM_UP.msMax); calls += count) {
-    // Doubled until a batch is long enough; code has been compiled by the time it is measured.
+    // Doubles the batch until it is long enough. The optimiser has compiled the code when the measured batches start.
     if (batchMs(call, count) < BATCH_MS_MIN) count *= 2;
     ms = nowMs() - begin;
   }
   return median(Array.from({ length: batches }, () => (batchMs(call, count) / count) * 1000));
 }
 
-/** Keeps each call's result until the next, so that the compiler cannot leave a call out as unused. */
+/** Keeps the result of the last call, so that the compiler cannot remove calls whose result is unused. */
 let kept: unknown;
 
 function batchMs(call: () => unknown, count: number): number {
@@ -84,5 +85,5 @@ function batchMs(call: () => unknown, count: number): number {
   return nowMs() - begin;
 }
 
-/** Never called; exported so that `kept` is not dead. */
+/** Exported so that the compiler cannot treat `kept` as unused. Nothing calls it. */
 export const lastKept = (): unknown => kept;

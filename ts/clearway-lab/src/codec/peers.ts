@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The codecs from npm, without shared records: a receiver can read each message without earlier ones.
+// The codecs from npm. Shared records are off, so that a receiver can decode each message without earlier ones.
 import { Encoder } from "cbor-x";
 import { Packr } from "msgpackr";
 import type { Mechanism } from "../protocol/measured.js";

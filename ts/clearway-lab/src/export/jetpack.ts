@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Converts a run to the Benchmark JSON of Android's Jetpack Benchmark, for tools that read that format. Fields that only
-// Android has are empty, -1 or null, as the format allows: spec/jetpack-benchmark.schema.json describes each field.
+// Converts a run to the Benchmark JSON of Android's Jetpack Benchmark, for tools that read that format. Fields that exist only on
+// Android are empty, -1 or null, as the format allows. spec/jetpack-benchmark.schema.json describes each field.
 import type { SampleSet, Value } from "../protocol/message.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
 import { median } from "../statistics/compare.js";
@@ -36,8 +36,8 @@ export interface JetpackReport {
 const NS: Record<string, number> = { us: 1e3, ms: 1e6 };
 
 /**
- * Converts a run. Leaves out cells whose figure is not a time (events a second), cells without a round, and second halves of
- * A/A pairs.
+ * Converts a run. Leaves out cells that measure something other than time (such as events per second), cells without rounds, and
+ * cells that only measure a mechanism again.
  */
 export function jetpackReport(record: RunRecord): JetpackReport {
   const cells = record.cells.filter((cell) => !cell.control && cell.rounds.length > 0);
@@ -78,7 +78,7 @@ function contextOf({ machine, build, hosts, profile, startedAt, seed }: RunRecor
 }
 
 function benchmarksOf(record: RunRecord, cell: RecordedCell): JetpackBenchmark[] {
-  // A sweep becomes one benchmark for each of its sizes.
+  // The scenario `sizes` becomes one benchmark for each of its sizes.
   if (cell.scenario === "sizes") {
     return Object.keys(SIZES_NS).flatMap((metric) => benchmarkOf(cell, metric, { size: metric.replace(/^task/, "") }));
   }
@@ -116,7 +116,7 @@ function benchmarkOf(cell: RecordedCell, metric: string, more: Record<string, st
   ];
 }
 
-/** Returns every sample in nanoseconds, or one value for each round; nothing if the metric is not a time. */
+/** Returns every sample in nanoseconds, or one value per round if there are no samples. Returns [] if the metric is not a time. */
 function runsOf(cell: RecordedCell, metric: string): number[] {
   const samples = cell.rounds.flatMap(({ measurement }) => measurement.samples[metric] ?? []);
   if (samples.length > 0) return samples.flatMap(samplesNs);
@@ -124,8 +124,8 @@ function runsOf(cell: RecordedCell, metric: string): number[] {
 }
 
 /**
- * Returns the raw samples. If there are too many to be stored as numbers, returns the histogram's values in ascending order,
- * exact to a thousandth.
+ * Returns the raw samples. Sets with too many samples have no raw samples. For such a set, returns the values of its histogram in
+ * ascending order, exact to a thousandth.
  */
 function samplesNs({ raw, hdr, n }: SampleSet): number[] {
   if (raw !== undefined) return raw;
@@ -137,7 +137,7 @@ function valuesOf(cell: RecordedCell, metric: string): Value[] {
   return cell.rounds.flatMap(({ measurement }) => measurement.values[metric] ?? []);
 }
 
-/** Calculates a metric as androidx does, with the deviation of a sample. */
+/** Calculates the figures of a metric as androidx does. The deviation is that of a sample (divided by n - 1). */
 function metricOf(runs: number[]): JetpackMetric {
   const mean = runs.reduce((sum, run) => sum + run, 0) / runs.length;
   const squares = runs.reduce((sum, run) => sum + (run - mean) ** 2, 0);

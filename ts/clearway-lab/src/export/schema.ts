@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import schema from "../../../../spec/jetpack-benchmark.schema.json" with { type: "json" };
 import type { JetpackReport } from "./jetpack.js";
 
-/** Throws an Error that names each place where the value departs from the published fields. */
+/** Throws an Error that lists the first ten places at which the value does not match the schema. */
 export function assertJetpack(value: unknown): asserts value is JetpackReport {
   const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
   if (validate(value)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Counts the allocations of a piece of work on this thread's heap, with V8's sampling profiler at an interval of one byte: each
-// allocation, including those collected since. Memory behind buffers is not on that heap.
+// Counts the allocations of a piece of work on this thread's heap. V8's sampling profiler, at an interval of one byte, reports
+// each allocation, including objects that have been collected since. The memory behind buffers is not on that heap.
 import { Session } from "node:inspector/promises";
 
 /** The allocations that V8's sampling profiler found. */
@@ -9,7 +9,7 @@ export interface Allocated {
   bytes: number;
 }
 
-/** The part of the protocol's answer that Node's types leave out. */
+/** The part of the profiler's answer that Node's types lack. */
 interface Profile {
   profile: { samples: { size: number }[] };
 }
@@ -28,7 +28,7 @@ export async function allocatedBy(work: () => unknown): Promise<Allocated | unde
       const { profile } = (await session.post("HeapProfiler.stopSampling")) as unknown as Profile;
       return { count: profile.samples.length, bytes: profile.samples.reduce((sum, { size }) => sum + size, 0) };
     };
-    // Every count includes the cost of counting, which is subtracted.
+    // Every count includes the allocations of counting itself, which are subtracted.
     const empty = await counted(() => {});
     const { count, bytes } = await counted(work);
     return { count: Math.max(0, count - empty.count), bytes: Math.max(0, bytes - empty.bytes) };

@@ -7,21 +7,21 @@ import { type Progress, type Upload, uploadOf } from "./upload-source.js";
 
 export const hostName = "chromium" as const;
 
-/** The host's own serializer: a page has only the structured clone. */
+/** A page has no serializer that returns bytes. It has structured clone only. */
 export const serializer = undefined;
 
 /** A page cannot count its own allocations. */
 export async function allocatedBy(_work: () => unknown): Promise<undefined> {}
 
 /**
- * Returns milliseconds comparable across the page's threads: each thread's own origin plus its own clock. Steps of 5 us when
- * isolated.
+ * Returns a time in milliseconds that all threads of the page can compare: the thread's time origin plus the thread's clock. The
+ * clock of an isolated page has steps of 5 us.
  */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-// A message to the own thread is the shortest way around the event loop: a timer is clamped to 4 ms, and a microtask does not
+// A message to the same thread is the fastest way to let the event loop turn. A timer is clamped to 4 ms, and a microtask does not
 // yield.
 const loop = new MessageChannel();
 const waiting: (() => void)[] = [];
@@ -35,12 +35,12 @@ export function turn(): Promise<void> {
   });
 }
 
-/** Returns the URL of a worker's built file; all entries are in one flat folder. */
+/** Returns the URL of a worker's built file. The build writes all workers into one flat folder. */
 export function workerUrl(name: string): URL {
   return new URL(`./work-${name}.js`, import.meta.url);
 }
 
-/** Starts a bare worker, for the reference mechanisms. The caller ends it. */
+/** Starts a worker without Clearway, for the reference mechanisms. The caller ends it. */
 export function openWorker(name: string): LabWorker {
   const worker = new Worker(workerUrl(name), { type: "module" });
   return {
@@ -52,7 +52,7 @@ export function openWorker(name: string): LabWorker {
   };
 }
 
-/** Returns the worker's end of openWorker. For use inside the worker. */
+/** Returns the other end of `openWorker`. Call it inside the worker. */
 export function parent(): LabParent {
   const scope = globalThis as unknown as Worker;
   return {
@@ -62,7 +62,7 @@ export function parent(): LabParent {
   };
 }
 
-/** Wraps one end of a MessageChannel, in any thread. */
+/** Wraps one end of a MessageChannel. Works in any thread. */
 export function portEnd(port: MessagePort): PortEnd {
   return {
     port,
@@ -75,20 +75,20 @@ export function portEnd(port: MessagePort): PortEnd {
   };
 }
 
-/** Throws: a worker in a page cannot crash in a way that the page could detect; see the pool scenario. */
+/** Throws. A worker in a page cannot crash in a way that the page can detect. See the pool scenario. */
 export function crash(): never {
   throw new Error("a worker in a page has no process to exit");
 }
 
-/** Returns a file of the cell's size as a Blob, which crosses to a worker by reference. */
+/** Returns an upload of the cell's size. Its source is a Blob, which crosses to a worker by reference. */
 export function openUpload(work: Work): Upload {
   const upload = uploadOf(work, "");
   return { ...upload, source: new Blob([new Uint8Array(upload.bytes).fill(7)]) };
 }
 
 /**
- * Sends the Blob slice by slice, one POST each, because Chromium cannot stream request bodies over HTTP/1.1. Calls `progress`
- * after each chunk was confirmed. Resolves to the number of bytes that the server confirmed.
+ * Sends the Blob in slices, one POST per slice, because Chromium cannot stream request bodies over HTTP/1.1. Calls `progress`
+ * after the server has confirmed a slice. Resolves to the number of bytes that the server confirmed.
  */
 export async function sendInChunks(
   upload: Upload,

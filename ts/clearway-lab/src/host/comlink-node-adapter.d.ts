@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Comlink ships this declaration next to the .js of the same name, where TypeScript does not look for an .mjs.
+// Comlink ships this declaration for the .js file of the same name only. TypeScript does not use it for the .mjs file.
 declare module "comlink/dist/esm/node-adapter.mjs" {
   import type { Endpoint } from "comlink";
   export default function nodeEndpoint(

@@ -15,7 +15,7 @@ export { allocatedBy } from "./allocated-node.js";
 
 export const hostName = "node" as const;
 
-/** The host's own serializer; a page has only the structured clone. */
+/** Node's own serializer. A page has none that returns bytes. */
 export const serializer = {
   encode: (value: unknown): Uint8Array => v8.serialize(value),
   decode: (message: Uint8Array): unknown => v8.deserialize(message),
@@ -23,8 +23,8 @@ export const serializer = {
 };
 
 /**
- * Returns milliseconds of the system's monotonic clock, which is the same for every thread and process, unlike
- * performance.now().
+ * Returns a time of the system's monotonic clock, in milliseconds. All threads and processes share this clock, unlike
+ * `performance.now()`.
  */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -35,12 +35,12 @@ export function turn(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }
 
-/** Returns the URL of a worker's built file; all entries are in one flat folder. */
+/** Returns the URL of a worker's built file. The build writes all workers into one flat folder. */
 export function workerUrl(name: string): URL {
   return new URL(`./work-${name}.js`, import.meta.url);
 }
 
-/** Starts a bare worker, for the reference mechanisms. The caller ends it. */
+/** Starts a worker without Clearway, for the reference mechanisms. The caller ends it. */
 export function openWorker(name: string): LabWorker {
   const worker = new Worker(workerUrl(name));
   return {
@@ -58,7 +58,7 @@ export function openWorker(name: string): LabWorker {
   };
 }
 
-/** Returns the worker's end of openWorker. For use inside the worker; throws on the main thread. */
+/** Returns the other end of `openWorker`. Call it inside the worker; it throws on the main thread. */
 export function parent(): LabParent {
   const port = parentPort;
   if (port === null) throw new Error("not in a worker: parentPort=null");
@@ -71,9 +71,9 @@ export function parent(): LabParent {
   };
 }
 
-/** Wraps one end of a MessageChannel, in any thread. */
+/** Wraps one end of a MessageChannel. Works in any thread. */
 export function portEnd(port: MessagePort): PortEnd {
-  // The same object: Node's port has both interfaces.
+  // Node's port has both interfaces, so the cast keeps the same object.
   const own = port as unknown as NodePort;
   return {
     port,
@@ -86,19 +86,19 @@ export function portEnd(port: MessagePort): PortEnd {
   };
 }
 
-/** Ends the calling worker at once, like a crash. */
+/** Ends the calling worker at once, as a crash does. */
 export function crash(): never {
   process.exit(1);
 }
 
-/** Returns the fixture's file, cut to the cell's size. */
+/** Returns an upload of the fixture's file, cut to the cell's size. */
 export function openUpload(work: Work): Upload {
   return uploadOf(work, work.fixture.filePath);
 }
 
 /**
- * Streams the file by path in one request, a chunk at a time, under the socket's back-pressure. Calls `progress` for each chunk
- * as it is read and passed to the request. Resolves to the number of bytes that the server confirmed.
+ * Streams the file in one request, a chunk at a time, under the back-pressure of the socket. Calls `progress` when a chunk has
+ * been read and passed to the request. Resolves to the number of bytes that the server confirmed.
  */
 export function sendInChunks(
   upload: Upload,

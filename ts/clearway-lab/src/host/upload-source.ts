@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The upload as data, independent of the host: shared by both hosts and all workers.
+// Describes an upload as plain data. Both hosts and all workers use it.
 import { numberParam, type Work } from "../protocol/measured.js";
 
-/** What to send, where to, and how. `source` is a path in Node and a Blob in a browser. */
+/** One upload: the source, the sizes in bytes and the URL. `source` is a path in Node and a Blob in a browser. */
 export interface Upload {
   source: string | Blob;
   bytes: number;

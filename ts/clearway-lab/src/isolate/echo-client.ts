@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A connection to the fixture's TCP server, Node only. Asks one number at a time and gets that number plus one.
+// A connection to the fixture's TCP server, Node only. It sends one number at a time. The server answers with that number plus one.
 import net from "node:net";
 
 export class EchoConnection {
@@ -13,7 +13,7 @@ export class EchoConnection {
     socket.setNoDelay(true);
     socket.on("data", (text) => this.#answer?.(Number(text)));
     socket.on("error", (error) => this.#fail?.(error));
-    // A held connection must not keep a worker from ending.
+    // An open connection must not keep a worker alive.
     socket.unref();
   }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Fetches and post-processes a body: on the main thread, in a worker, or fetched here and processed there.
+// Fetches a picture and makes its thumbnail. Both run on the main thread, or both run in a worker, or the main thread fetches and a worker
+// makes the thumbnail.
 import { openWorker } from "#lab-host";
 import type { Fixture, Mechanism } from "../protocol/measured.js";
 import { fetchImage, greyThumbnail, type Thumbnail } from "./image.js";
 import { metered } from "./metered.js";
 
-/** Fetches the picture at `url` and yields its thumbnail on the main thread. */
+/** Fetches the picture at `url`. Resolves to its thumbnail, on the main thread. */
 type Make = (url: string) => Promise<Thumbnail>;
 
 export function imageMechanism(open: (fixture: Fixture) => Promise<{ make: Make; close(): Promise<void> }>): Mechanism {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A 30 MB picture, 3000 x 2500 RGBA, and its post-processing: grey, then a quarter of the size in each direction.
+// A picture of 3000 x 2500 RGBA pixels (30 MB) and its thumbnail, which is grey and has a quarter of the width and height.
 
 export const IMAGE = { width: 3000, height: 2500, channels: 4, shrink: 4 } as const;
 export const IMAGE_BYTES = IMAGE.width * IMAGE.height * IMAGE.channels;
 
-/** Returns byte k of the picture. Any formula works whose result compresses badly and can be checked. */
+/** Returns byte k of the picture. The formula gives bytes that compress badly and can be checked. */
 export function imageByte(k: number): number {
   return (k * 31 + (k >> 8)) & 255;
 }
@@ -23,8 +23,8 @@ export interface Thumbnail {
 }
 
 /**
- * Makes a grey thumbnail: Rec. 601 luma in integers, averaged over blocks of 4 x 4. Allocates only the thumbnail; borrows
- * `rgba`.
+ * Makes a grey thumbnail. Averages the luma (Rec. 601, in integers) of blocks of 4 x 4 pixels. Borrows `rgba`, and allocates only
+ * the thumbnail.
  */
 export function greyThumbnail(rgba: Uint8Array): Thumbnail {
   if (rgba.length !== IMAGE_BYTES)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs a piece of work under Clearway's meter and converts the meter's report into the figures of this family.
+// Runs a piece of work under Clearway's meter. Converts the meter's report into the figures of the family `isolate`.
 import { measure } from "clearway/meter";
 import type { Measured } from "../protocol/measured.js";
 import type { Json, Value } from "../protocol/message.js";
 import { droppedFrames, hitchMsPerSecond } from "../statistics/stalls.js";
 
 /**
- * Shorter stalls are not recorded, and a run without any reports this as its longest stall. Stacks are not sampled: they help a
- * running app to find the cause, and cost the measured thread time.
+ * Minimum length of a recorded stall, in milliseconds. A run without stalls reports this value as its longest stall. Stacks are
+ * not sampled: they help to find causes in a running app, but sampling takes time on the measured thread.
  */
 const FLOOR_MS = 1;
 
-/** Meters `work` once. Worker start and warm-up should be done before, so that they do not count. */
+/** Measures `work` once. The caller starts workers and warms them up first, so that this does not count. */
 export async function metered(work: () => Promise<Json>): Promise<Measured> {
   let result: Json = null;
   const { report } = await measure(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pools from npm, with one worker each, set up as in their own documentation.
+// The pools from npm with one worker each, used as in their documentation.
 
 import { workerUrl } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The task that every pool runs: adds one to a number, alone or by asking a TCP server, with a held or a new connection.
+// The task that every pool runs. It adds one to a number, or asks a TCP server to do so over a kept or a new connection.
 
 export interface PoolTask {
-  /** none: no connection. held: opened once in the worker and kept. each-task: opened and closed by every task. */
+  /** `none`: no connection. `held`: the worker opens one and keeps it. `each-task`: every task opens and closes one. */
   connection: "none" | "held" | "each-task";
   port: number;
   value: number;
-  /** Ends the worker instead of answering. */
+  /** Makes the task end its worker instead of answering. */
   crash?: boolean;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pool's task in a browser, which has no sockets: the scenario uses no connection there.
+// The pool's task in a browser. A page has no sockets, so the scenario uses no connection there.
 import type { PoolTask } from "./pool-task.js";
 
 export async function runPoolTask(task: PoolTask): Promise<number> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pool's task in Node, with the connection in a variable of the worker, the usual hand-written way.
+// The pool's task in Node. The worker keeps its connection in a variable, as hand-written workers usually do.
 import { EchoConnection } from "./echo-client.js";
 import type { PoolTask } from "./pool-task.js";
 
@@ -15,7 +15,7 @@ export async function runPoolTask(task: PoolTask): Promise<number> {
   return askOnce(task);
 }
 
-/** Opens a connection, asks, and closes it. */
+/** Opens a connection, asks the server and closes the connection. */
 export async function askOnce(task: PoolTask): Promise<number> {
   const connection = await EchoConnection.open(task.port);
   try {

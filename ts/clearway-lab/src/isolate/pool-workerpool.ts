@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// workerpool runs in Node and in browsers.
+// The pool of the package workerpool, which runs in Node and in browsers.
 import workerpool from "workerpool";
 import { hostName, workerUrl } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";

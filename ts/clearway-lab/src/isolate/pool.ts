@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures the costs of a pool of one worker: from creation to a result, warm, after idling, after a crash.
+// Measures a pool with one worker: its start, warm calls, calls after idle time, and the recovery from a crash.
 import * as Comlink from "comlink";
 import { hostName, nowMs, openWorker } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
@@ -9,23 +9,21 @@ import type { Value } from "../protocol/message.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";
 
-/** A pool of one worker, as each library makes it. If `start` is lazy, the first call includes the start. */
+/** A pool with one worker, made as each library makes it. If `start` is lazy, the first call includes the start. */
 export interface PoolUnderTest {
   start(): void | Promise<void>;
   call(task: PoolTask): Promise<number>;
   close(): Promise<void>;
 }
 
-/**
- * The time for a pool to become ready before its first task, and the time that a call may hang after a crash: ten times a
- * start.
- */
+/** Time that a pool gets to become ready before its first task, in milliseconds. */
 const READY_MS = 100;
+/** Time that a call or a close may stay pending, in milliseconds. It is ten times the start of a worker. */
 const SETTLE_MS = 500;
 
 /**
- * The fewest clock steps of a sample; a sample has as many calls as that takes. A page's clock steps by 5 us, as long as a
- * call.
+ * Minimum number of clock steps in a sample. A sample has as many calls as it needs for that. A page's clock has steps of 5 us,
+ * and a call takes about as long.
  */
 const CLOCK_STEPS_MIN = 20;
 
@@ -49,7 +47,7 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
     const batch = Math.max(1, Math.ceil((CLOCK_STEPS_MIN * clockStepUs(nowMs)) / (perCallMs * 1000)));
     const warm = await series(numberParam(params, "calls"), 0, call, batch);
     const idle = await series(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), call);
-    // Recovery does not depend on the connection, so it is measured once.
+    // Recovery does not depend on the connection, so only the variant without a connection measures it.
     if (hostName === "node" && connection === "none") await crashAndRecover(pool, task, values, notes);
     if ((await settled(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
     const again = await make();
@@ -72,14 +70,14 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
   };
 }
 
-/** Checks that a call added one to 20. Throws for any other answer, since a wrong pool is not measured. */
+/** Checks that a call added one to 20. Throws for any other answer: a pool with wrong answers is not measured. */
 async function check(answer: Promise<number>): Promise<number> {
   const value = await answer;
   if (value !== 21) throw new Error(`the pool answered wrongly: value=${value}, expected 21`);
   return value;
 }
 
-/** Measures from the crashing call to the next correct answer, including calls that fail in between. */
+/** Measures the time from the crashing call to the next correct answer, including failed calls in between. */
 async function crashAndRecover(
   pool: PoolUnderTest,
   task: PoolTask,
@@ -88,7 +86,7 @@ async function crashAndRecover(
 ): Promise<void> {
   const begin = nowMs();
   const crashed = await settled(pool.call({ ...task, crash: true }));
-  // The caller of that call would wait for ever: there is no time to report, only this fact.
+  // The caller of that call would wait for ever. There is no time to report, so a note records the fact.
   if (crashed === "pending") {
     notes.push(`the call that crashed its worker had not settled after ${SETTLE_MS} ms`);
     return;
@@ -145,7 +143,7 @@ function sleep(delayMs: number): Promise<void> {
   return new Promise((done) => setTimeout(done, delayMs));
 }
 
-/** The usual hand-written pool: an id, a map of pending calls, a new worker when the old one has ended. */
+/** A hand-written pool with ids and a map of pending calls. It starts a new worker when the old one has ended. */
 async function bareWorker(): Promise<PoolUnderTest> {
   const pending = new Map<number, { resolve(value: number): void; reject(error: Error): void }>();
   let nextId = 0;
@@ -186,7 +184,7 @@ async function comlinkWorker(): Promise<PoolUnderTest> {
   let fail: (error: Error) => void = () => {};
   let ended = new Promise<never>((_, reject) => (fail = reject));
   const open = () => {
-    // Comlink does not detect that a worker has ended. Its documentation leaves that to the user, so this code watches the
+    // Comlink does not detect that a worker has ended. Its documentation leaves that to the user, so this code watches for the
     // exit.
     ended = new Promise<never>((_, reject) => (fail = reject));
     ended.catch(() => {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The record of this scenario, and the same records as plain columns: typed arrays, which are transferred without copies.
+// The student record of this scenario, and the same records as columns. Columns are typed arrays, which move without copies.
 
 export interface Student {
   rollNum: number;
@@ -16,14 +16,14 @@ export function makeStudents(rows: number): Student[] {
   return students;
 }
 
-/** The `name` of row r is the UTF-8 in nameBytes from nameOffsets[r] to nameOffsets[r + 1]. */
+/** Students as columns. The name of row r is the UTF-8 in `nameBytes` from `nameOffsets[r]` to `nameOffsets[r + 1]`. */
 export interface StudentColumns {
   rollNum: Int32Array;
   nameBytes: Uint8Array;
   nameOffsets: Uint32Array;
 }
 
-/** Builds the columns. Allocates them once; reallocates the name bytes by doubling as they fill. Trims nothing. */
+/** Builds the columns. Doubles the memory of the name bytes when it is full. Keeps the unused memory behind the last name. */
 export function makeStudentColumns(rows: number): StudentColumns {
   const rollNum = new Int32Array(rows);
   const nameOffsets = new Uint32Array(rows + 1);
@@ -45,7 +45,7 @@ export function makeStudentColumns(rows: number): StudentColumns {
   return { rollNum, nameBytes: nameBytes.subarray(0, end), nameOffsets };
 }
 
-/** Writes `text` at `at`; returns the end. For short ASCII text, which most names are, a loop is faster than encodeInto. */
+/** Writes `text` at `at` and returns the end. A loop is faster than `encodeInto` for short ASCII text, as most names are. */
 function encodeShort(text: string, into: Uint8Array, at: number, encoder: TextEncoder): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -55,7 +55,7 @@ function encodeShort(text: string, into: Uint8Array, at: number, encoder: TextEn
   return at + text.length;
 }
 
-/** Reads rows from the columns on demand: decodes a row only when it is accessed. Borrows the columns. */
+/** Reads rows from columns. It decodes a row only when the row is read. It borrows the columns. */
 export class StudentRows {
   static readonly #decoder = new TextDecoder();
   readonly #columns: StudentColumns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes N records {rollNum, name} in different places and hands them to the main thread.
+// Makes N student records, on the main thread or in a worker, and delivers them to the main thread.
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
 import { type Mechanism, numberParam } from "../protocol/measured.js";
@@ -8,7 +8,7 @@ import type { ComlinkStudents } from "../work/students-comlink.js";
 import { metered } from "./metered.js";
 import { makeStudents, type Student, type StudentColumns, StudentRows } from "./student.js";
 
-/** Makes students and hands them over. Called once with few rows, to warm up, and once measured. */
+/** Makes students and delivers them. A measurement calls it with few rows to warm up, and then calls it once more, timed. */
 type Make = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
 
 export function studentsMechanism(open: () => Promise<{ make: Make; close(): Promise<void> }>): Mechanism {
@@ -16,7 +16,7 @@ export function studentsMechanism(open: () => Promise<{ make: Make; close(): Pro
     const rows = numberParam(params, "rows");
     const { make, close } = await open();
     try {
-      // The worker is up and the code has run before the measured call: the pool scenario measures start-up.
+      // Starts the worker and warms the code up before the measured call. The pool scenario measures the start.
       await make(Math.min(rows, 20_000));
       return await metered(async () => proof(await make(rows)));
     } finally {
@@ -25,7 +25,7 @@ export function studentsMechanism(open: () => Promise<{ make: Make; close(): Pro
   };
 }
 
-/** Reads the length, the first row and the last, inside the measured time: a result must be usable. */
+/** Reads the length, the first row and the last row. This is part of the measured time, because a result must be usable. */
 function proof(students: { length: number; at(row: number): Student | undefined }): Json {
   const first = students.at(0);
   const last = students.at(students.length - 1);

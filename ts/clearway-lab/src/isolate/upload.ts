@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sends a file to a local server in chunks, with progress; by path in Node, as a Blob in a browser.
+// Uploads a file to a local server in chunks, with progress. The file is a path in Node and a Blob in a browser.
 import * as Comlink from "comlink";
 import { openUpload, openWorker, sendInChunks } from "#lab-host";
 import type { Progress, Upload } from "../host/upload-source.js";
@@ -8,7 +8,7 @@ import type { Json } from "../protocol/message.js";
 import type { ComlinkUpload } from "../work/upload-comlink.js";
 import { metered } from "./metered.js";
 
-/** Enough to warm the code up, and little enough not to double the time of the largest chunks. */
+/** Maximum size of the warm-up upload, in bytes. It warms the code up without doubling the time of the largest chunks. */
 const WARM_UP_BYTES_MAX = 1 << 20;
 
 type Send = (upload: Upload, progress: (progress: Progress) => void) => Promise<number>;

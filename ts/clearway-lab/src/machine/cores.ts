@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The positions of the threads decide what a message costs. On one core, a hand-over is a context switch (8 to 15 us per round trip
-// here). On two, it wakes a core that has halted (40 to 60 us) or one that was kept awake (about 28 us). The scheduler moves threads
-// between rounds. Each run therefore names one of three states:
+// The cores on which two threads run decide the cost of a message between them. On one core, a message takes a context switch
+// (8 to 15 us per round trip on the virtual machine of the published figures). On two cores, a message wakes a core that has
+// halted (40 to 60 us) or reaches one that was kept awake (about 28 us). The scheduler moves threads between rounds. Each run
+// therefore names one of three states:
 //
-//   apart    the calling thread on one core, the workers on another; idle cores halt
-//   awake    the same, with an endless loop at idle priority (SCHED_IDLE) on both cores, so that none ever halts
+//   apart    the calling thread has one core, the workers have another; idle cores halt
+//   awake    the same, but an endless loop at idle priority (SCHED_IDLE) on both cores keeps them from halting
 //   free     the scheduler decides; the results say how often both threads were seen on one core
 import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -18,7 +19,7 @@ export const CORE_STATE_TEXT: Record<CoreState, string> = {
   free: "where the scheduler puts them",
 };
 
-/** Returns the numbers of the cores that this process may use, for pinning. Empty outside Linux. */
+/** Returns the numbers of the cores that this process may use. Empty outside Linux. */
 export function allowedCores(): number[] {
   try {
     const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
@@ -31,7 +32,7 @@ export function allowedCores(): number[] {
   }
 }
 
-/** Returns why threads cannot be pinned for a state; undefined when they can. */
+/** Returns why threads cannot be pinned for a state, or undefined if they can. */
 export function whyNotPinned(state: CoreState): string | undefined {
   if (state === "free") return undefined;
   if (process.platform !== "linux")
@@ -47,14 +48,14 @@ export function whyNotPinned(state: CoreState): string | undefined {
   return undefined;
 }
 
-/** Returns the numbers of a process's threads; `name` filters by the system's name of a thread. */
+/** Returns the ids of a process's threads. `name` selects threads by their names in the system. */
 export function threadsOf(pid: number, name?: RegExp): number[] {
   const all = readdirSync(`/proc/${pid}/task`).map(Number);
   if (name === undefined) return all;
   return all.filter((thread) => name.test(readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8")));
 }
 
-/** Pins a process's calling thread to the first core and the given threads to the second. */
+/** Pins a process's main thread to the first core and the given threads to the second core. */
 export function standApart(pid: number, workers: readonly number[]): void {
   const [first, second] = allowedCores();
   execFileSync("taskset", ["-pc", String(first), String(pid)], { stdio: "ignore" });
@@ -62,7 +63,7 @@ export function standApart(pid: number, workers: readonly number[]): void {
     try {
       execFileSync("taskset", ["-pc", String(second), String(thread)], { stdio: "ignore" });
     } catch (error) {
-      // A helper thread that has ended since it was listed needs no core.
+      // Ignores a thread that has ended since it was listed.
       if (threadsOf(pid).includes(thread)) throw error;
     }
   }
@@ -71,11 +72,11 @@ export function standApart(pid: number, workers: readonly number[]): void {
 /** Returns the core that a thread of this process last ran on. */
 export function coreOf(thread: number): number {
   const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
-  // Field 39, counted from behind the name, which may contain spaces and brackets.
+    // Field 39 of the file. Counting starts behind the thread's name, which may contain spaces and brackets.
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[36]);
 }
 
-/** Calls `use` while no core halts. Ends the loops that keep the cores awake, whatever `use` does. */
+/** Calls `use` while endless loops keep all cores from halting. Ends the loops, even if `use` rejects. */
 export async function keptAwake<T>(use: () => Promise<T>): Promise<T> {
   const loops = allowedCores().map((core) =>
     spawn("chrt", ["-i", "0", "taskset", "-c", String(core), process.execPath, "-e", "for (;;);"], { stdio: "ignore" }),
@@ -83,7 +84,7 @@ export async function keptAwake<T>(use: () => Promise<T>): Promise<T> {
   const end = () => {
     for (const loop of loops) loop.kill("SIGKILL");
   };
-  // A second Ctrl-C ends the process at once.
+  // A second Ctrl-C ends the process at once; this listener then ends the loops.
   process.once("exit", end);
   try {
     return await use();

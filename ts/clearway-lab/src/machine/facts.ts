@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The facts about the machine and the build that a reader needs to judge a number.
+// The facts about the machine and the build that a reader needs to interpret a number.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,11 +11,11 @@ export interface MachineFacts {
   cpu: string;
   cores: number;
   memoryGb: number;
-  /** "unknown" if the system does not report it. */
+  /** The governor of the CPU, or "unknown" if the system does not report it. */
   governor: string;
   virtual: string;
   loadBefore: number;
-  /** Share of CPU time that the hypervisor took away during the run, in percent; null if the system does not report it. */
+  /** Share of CPU time that the hypervisor took away during the run, in percent. Null if the system does not report it. */
   stealPercent: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface BuildFacts {
   v8: string;
   chromium: string | null;
   commit: string | null;
-  /** Options that change speed: NODE_OPTIONS and the process's own flags. */
+  /** Options that change the speed: NODE_OPTIONS and the process's own flags. */
   nodeOptions: string;
   peers: Record<string, string>;
 }
@@ -46,12 +46,12 @@ export function machineFacts(): MachineFacts {
   };
 }
 
-/** Returns the jiffies of all CPUs, stolen and total. Undefined outside Linux. */
+/** Returns the time of all CPUs in jiffies, stolen and in total. Undefined outside Linux. */
 export function cpuTimes(): { stolen: number; all: number } | undefined {
   const line = /^cpu\s+(.+)$/m.exec(readFile("/proc/stat") ?? "");
   if (line === null) return undefined;
   const fields = line[1]!.trim().split(/\s+/).map(Number);
-  // user nice system idle iowait irq softirq steal; guest time is already part of user.
+  // The fields: user nice system idle iowait irq softirq steal. The guest time behind them is already part of user.
   return { stolen: fields[7] ?? 0, all: fields.slice(0, 8).reduce((sum, field) => sum + field, 0) };
 }
 
@@ -62,7 +62,7 @@ export function stealPercent(before: ReturnType<typeof cpuTimes>, after: ReturnT
 
 const PEERS = ["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier", "msgpackr", "cbor-x", "koffi"];
 
-/** `names`: the packages whose versions are named as peers. */
+/** Returns the facts about the build. `names` are the compared libraries (peers), whose versions are reported. */
 export function buildFacts(chromium: string | null, names: readonly string[] = PEERS): BuildFacts {
   return {
     lab: versionOf("clearway-lab") ?? "unknown",

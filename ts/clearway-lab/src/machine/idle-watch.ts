@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Starts and reads the idle watcher. It lives in the lab's own process, which sleeps while a runner measures.
+// Starts and reads the idle watcher, a thread of the lab's own process. That process sleeps while a runner measures.
 import { Worker } from "node:worker_threads";
 
-/** Slots of the shared Int32Array. */
+/** Indexes into the shared Int32Array. */
 export const SLOT = { stop: 0, sleep: 1, longestUs: 2 } as const;
 
-/** Short enough to catch a stall of a few ms, long enough to cost under 0.5 % of a core. */
+/** Length of a sleep, in milliseconds: short enough to catch a stall of a few ms, long enough to cost under 0.5 % of a core. */
 export const SLEEP_MS = 5;
 
 export class IdleWatch {
@@ -16,7 +16,7 @@ export class IdleWatch {
     Atomics.store(this.#shared, SLOT.longestUs, 0);
   }
 
-  /** Returns the longest time, in ms, that the idle thread woke too late since begin(). */
+  /** Returns the longest delay with which the idle thread woke since `begin`, in milliseconds. */
   end(): number {
     return Atomics.load(this.#shared, SLOT.longestUs) / 1000;
   }

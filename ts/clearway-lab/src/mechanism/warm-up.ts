@@ -2,21 +2,21 @@
 import { nowMs } from "#lab-host";
 import { WarmUpJudge } from "../statistics/warm-up.js";
 
-/** Long enough for several calls of the slowest mechanism. Quick measurements use shorter windows. */
+/** Length of a window, in milliseconds: several calls of the slowest mechanism. Quick measurements use shorter windows. */
 const WINDOW_MS = 20;
 
 export interface WarmUp {
-  /** From the first call to the end of the last window. */
+  /** Time from the first call to the end of the last window, in milliseconds. */
   ms: number;
-  /** Mean time of a call in the fastest window, within 5 %. */
+  /** Mean time of a call in the fastest window, in milliseconds, exact to 5 %. */
   perCallMs: number;
-  /** Whether it stopped getting faster before its time ended. */
+  /** Whether the calls stopped getting faster before `msMax` was over. */
   warm: boolean;
 }
 
 /**
- * Repeats calls until they stop getting faster, or for `msMax` milliseconds. Runs at least one window of `windowMs`. Rejects
- * when a call rejects.
+ * Repeats calls until they stop getting faster, or for `msMax` milliseconds. Runs at least one window of `windowMs`. Rejects if a
+ * call rejects.
  */
 export async function warmUp(
   call: () => Promise<unknown>,

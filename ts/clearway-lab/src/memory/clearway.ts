@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's three ways: a method channel that copies, memory that both sides see, and memory that only native code reads.
+// Clearway's three mechanisms: a method channel that copies, memory that JavaScript lends, and memory from the plugin's pool.
 import { standardMethodCodec } from "clearway/channel";
 import type { LentMemory, NativeMemory } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
@@ -7,12 +7,12 @@ import type { Mechanism } from "../protocol/measured.js";
 import { allAre } from "./filler.js";
 import { fillMechanism } from "./measure.js";
 
-/** Two copies: the codec writes the list into kept memory, and the list in the plugin's answer is copied back. */
+/** Copies twice: the codec writes the list into existing memory, and the list of the plugin's answer is copied back. */
 const copied = fillMechanism(async (bytes) => {
   const plugin = await openPlugin();
   const channel = plugin.channel("memset/method");
   const { call, reply } = standardMethodCodec;
-  // Room for the method's name, the list's size and the value.
+  // The 64 bytes are for the method's name, the list's size and the value.
   const slab = new Uint8Array(bytes + 64);
   let list = new Uint8Array(bytes);
   return {
@@ -32,7 +32,7 @@ const copied = fillMechanism(async (bytes) => {
   };
 });
 
-/** JavaScript owns the buffer and lends it: no byte of it crosses. */
+/** JavaScript owns the buffer and lends it to the plugin. No byte of the buffer is copied. */
 const shared = fillMechanism(async (bytes) => {
   const plugin = await openPlugin();
   const channel = plugin.channel("memset/shared");
@@ -55,7 +55,7 @@ const shared = fillMechanism(async (bytes) => {
   };
 });
 
-/** The buffer is from the plugin's pool. JavaScript has a handle, and reads the bytes once, at the end. */
+/** The buffer comes from the plugin's pool. JavaScript has a handle and reads the bytes once, at the end. */
 const held = fillMechanism(async (bytes) => {
   const plugin = await openPlugin();
   const channel = plugin.channel("memset/shared");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A way to have native code fill a buffer.
+// Fills a buffer with native code.
 export interface Filler {
-  /** For the fresh series, timed: requests new memory in place of the old. */
+  /** Requests new memory in place of the old. Called only in the fresh series, and timed. */
   renew(): void;
-  /** For the fresh series, not timed: releases the memory that `renew` will replace, unless the collector does. */
+  /** Releases the memory that `renew` replaces, if the garbage collector does not. Called only in the fresh series, not timed. */
   release?(): void;
-  /** Fills the buffer. This is the measured time. */
+  /** Fills the buffer with `value`. This call is timed. */
   fill(value: number): void | Promise<void>;
-  /** Returns whether every byte is `value`, as the side that asked for the fill sees it. */
+  /** Returns whether every byte of the filled memory is `value`. */
   holds(value: number): boolean;
   close(): void | Promise<void>;
 }

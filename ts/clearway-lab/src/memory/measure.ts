@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures fills of one size, one after the other, in memory that was filled before (warm) or is requested each time (fresh).
+// Measures fills of one size, one after the other. Warm memory was filled before; fresh memory is requested for each fill.
 import { nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import type { Filler } from "./filler.js";
 
-/** Smaller warm fills are timed in batches: a clock reading takes as long as a fill of 4 KB. */
+/** Number of bytes in a batch of warm fills. Small fills need batches: reading the clock takes as long as a fill of 4 KB. */
 const BATCH_BYTES = 1 << 18;
-/** The most warm-up fills; otherwise the number of timed fills. */
+/** Maximum number of warm-up fills. It is lower if fewer fills are timed. */
 const WARM_UP_MAX = 20;
 
 export const batchOf = (bytes: number, fresh: boolean): number => (fresh ? 1 : Math.max(1, BATCH_BYTES / bytes));
@@ -16,7 +16,7 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
     const bytes = numberParam(params, "bytes");
     const fresh = textParam(params, "memory") === "fresh";
     const repetitions = numberParam(params, "repetitions");
-    // No fill begins after this long, so that a way that takes seconds for one fill is not repeated a thousand times.
+    // Only the first fill may begin after this time. Otherwise a mechanism whose fills take seconds would repeat them a thousand times.
     const timeMs = numberParam(params, "timeMsMax");
     const batch = batchOf(bytes, fresh);
     const filler = await open(bytes);
@@ -32,7 +32,7 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
         if (fresh) filler.renew();
         for (let i = 0; i < batch; i++) {
           const done = filler.fill(value);
-          // Synchronous fills do not wait for a microtask.
+          // A synchronous fill is not awaited, because that would add a microtask.
           if (done !== undefined) await done;
         }
         ns.push(((nowMs() - begin) * 1e6) / batch);

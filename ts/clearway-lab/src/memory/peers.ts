@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference in C, and the ways without Clearway: koffi and a hand-written addon.
+// The reference in C, and the mechanisms without Clearway: koffi and a hand-written addon.
 
 import { loadAddon, loadPlain } from "../native/peers.js";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import { allAre, type Filler } from "./filler.js";
 import { batchOf, fillMechanism, measuredFills } from "./measure.js";
 
-/** All of it in C: the loop, the clock, the memory. */
+/** Runs completely in C: the loop, the clock and the memory. */
 const reference: Mechanism = async ({ params }) => {
   const { ffi, library } = await loadPlain();
   const run = library.func("lab_reference", "int", [
@@ -24,7 +24,7 @@ const reference: Mechanism = async ({ params }) => {
   return measuredFills(ns, filled, batch);
 };
 
-/** Makes a filler of JavaScript's own memory, of `bytes` bytes. Each call gets a view of it. */
+/** Makes a filler for `bytes` bytes of JavaScript's own memory. Each call of `fill` gets this memory. */
 function inPlace(bytes: number, fill: (memory: Uint8Array, value: number) => void): Filler {
   let memory = new Uint8Array(bytes);
   return {
@@ -48,7 +48,7 @@ const koffiShared = fillMechanism(async (bytes) => {
   return inPlace(bytes, (memory, value) => fill(memory, bytes, value));
 });
 
-/** JavaScript never sees the buffer: calls request, fill and check it. */
+/** JavaScript never reads the buffer. Calls into C request, fill and check it. */
 const koffiHeld = fillMechanism(async (bytes) => {
   const { library } = await loadPlain();
   const hold = library.func("lab_hold", "void *", ["size_t"]);
@@ -68,8 +68,8 @@ const koffiHeld = fillMechanism(async (bytes) => {
 });
 
 /**
- * Writes the list to C's memory, fills it there, and reads it back as another list: element by element as arrays (the naive
- * way), or as blocks. `koffi.inout` would be shorter, but gives wrong elements from 2 MB on (koffi 3.3.4).
+ * Writes the list to C's memory, fills it there, and reads it back as another list. "Array" converts each element of a plain array
+ * (the naive way); "Typed" copies blocks. `koffi.inout` would be shorter, but gives wrong elements from 2 MB on (koffi 3.3.4).
  */
 function koffiConverted(hint: "Array" | "Typed"): Mechanism {
   return fillMechanism(async (bytes) => {

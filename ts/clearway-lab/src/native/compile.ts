@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles the C sources of the native peers (native/*.c) once for each run, into a temporary folder.
+// Compiles native/addon.c and native/plain.c, the native peers, into a temporary folder, once per run.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
 
-/** The environment variable that gives runners the peers' paths, or the reason that there are none. */
+/** The environment variable that gives runners the paths of the peers, or the reason that there are no peers. */
 export const PEERS_VARIABLE = "CLEARWAY_LAB_NATIVE_PEERS";
 
 export type NativePeers = { addon: string; plain: string } | { unavailable: string };
@@ -18,7 +18,7 @@ export interface CompiledPeers {
   remove(): void;
 }
 
-/** Returns the peers that the lab compiled for the whole run, or compiles its own. Compiling blocks for half a second. */
+/** Returns the peers that the lab compiled for the whole run. If there are none, compiles them, which blocks for half a second. */
 export function compilePeers(): CompiledPeers {
   const given = process.env[PEERS_VARIABLE];
   if (given !== undefined) return { peers: JSON.parse(given) as NativePeers, remove: () => {} };

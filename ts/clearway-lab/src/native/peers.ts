@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Loads the native peers: the hand-written addon, and the plain C library by koffi.
+// Loads the native peers: the hand-written addon, and the plain C library through koffi.
 import { createRequire } from "node:module";
 import type koffi from "koffi";
 import { compilePeers, type NativePeers } from "./compile.js";
 
-/** The functions of native/addon.c. All copy in or out, except `fill`, which writes in place. */
+/** The functions of native/addon.c. `echo` and `ask` copy the bytes. `fill` writes in place, and `take` only returns null. */
 export interface Addon {
   fill(bytes: Uint8Array, value: number): void;
   echo(bytes: Uint8Array): Uint8Array;
@@ -12,13 +12,13 @@ export interface Addon {
   ask(answer: (bytes: Uint8Array) => Uint8Array, bytes: Uint8Array): Uint8Array;
 }
 
-/** Returns why the peers cannot run here, and how to make them run; undefined if they can. */
+/** Returns why the peers cannot run here, and how to make them run. Returns undefined if they can run. */
 export async function peersProblem(): Promise<string | undefined> {
   const peers = compiledPeers();
   return "unavailable" in peers ? peers.unavailable : undefined;
 }
 
-/** Returns the same for koffi, which also needs the plain library. */
+/** Returns the same for koffi, which also needs the compiled C library. */
 export async function koffiProblem(): Promise<string | undefined> {
   try {
     await loadKoffi();

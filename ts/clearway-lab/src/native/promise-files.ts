@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles what the native scenarios of the profile `promises` measure: the hand-written peers, and a plugin of the repository's tests.
+// Compiles the files that the native scenarios of profile `promises` measure: hand-written peers, and a plugin of the repository's
+// tests.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +13,7 @@ export type NativeFiles =
   | { files?: undefined; why: string };
 
 export interface CompiledFiles {
-  /** Returns the files, compiled on the first call; or `why` there are none, with what to do. Compiling blocks for a second. */
+  /** Compiles the files on the first call, for about a second, and returns them. If it cannot, returns `why` and what to do. */
   get(): NativeFiles;
   /** Removes the files. */
   remove(): void;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The actions of a batch. Each takes one small argument and returns a number, by which the batch is checked. They are the same
-// in every language that measures this family (docs/lab/method.md).
+// The actions of a batch. Each action takes one small argument and returns a number. These numbers check the batch. Every language
+// that measures this family has the same actions (docs/lab/method.md).
 
-/** The environment variable that workers inherit: how many us `network` sleeps for each unit of its seed. */
+/** The environment variable with the time that `network` waits per unit of its seed, in microseconds. Workers inherit it. */
 export const NETWORK_VARIABLE = "CLEARWAY_LAB_NETWORK_US";
 
 const networkUs = (): number => Number(process.env[NETWORK_VARIABLE] ?? 1000);
@@ -11,7 +11,7 @@ const BIMODAL_US = 5000;
 
 const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
 
-/** Blocks the thread, like a file read or a query by a blocking driver. */
+/** Blocks the thread, as a file read or a query of a blocking driver does. */
 function park(us: number): void {
   if (us > 0) Atomics.wait(nobodyWakes, 0, 0, us / 1000);
 }
@@ -23,7 +23,7 @@ function wait(us: number): Promise<void> {
 
 const arithmetic = (seed: number): number => seed ** seed;
 
-/** Passes a list of `seed` items through the usual collection methods. Returns how many are kept. */
+/** Passes a list of `seed` items through common collection methods. Returns the number of remaining items. */
 function lists(seed: number): number {
   const floats = Array.from({ length: seed }, (_, at) => at).map((item) => item * 1.0);
   const byName = new Map(floats.map((item) => item + 0.3).map((item) => [String(item), item]));
@@ -62,7 +62,7 @@ async function mixedAsync(seed: number): Promise<number> {
   return seed % 2 === 0 ? lists(seed) : arithmetic(seed);
 }
 
-/** Nine of ten calls are trivial and one waits: a mean describes neither. */
+/** Computes in nine of ten calls and waits in the tenth. The mean describes neither kind of call. */
 function bimodal(seed: number): number {
   if (seed % 10 !== 0) return arithmetic(seed);
   park(BIMODAL_US);
@@ -75,7 +75,7 @@ async function bimodalAsync(seed: number): Promise<number> {
   return seed;
 }
 
-/** Runs `steps` steps of xorshift32, which no compiler can leave out or shorten. Returns 1. */
+/** Runs `steps` steps of xorshift32, which no compiler can remove or shorten. Returns 1. */
 function spin(steps: number): number {
   let state = 0x9e3779b9 | 0;
   for (let step = 0; step < steps; step++) {
@@ -83,11 +83,11 @@ function spin(steps: number): number {
     state ^= state >>> 17;
     state ^= state << 5;
   }
-  // Never 0: xorshift cannot reach 0 from any other state.
+  // The state is never 0, because xorshift cannot reach 0 from another state.
   return state === 0 ? 0 : 1;
 }
 
-/** Computes for `a17` and waits as storage does for `s17`. The arguments' sizes and types are alike. */
+/** Computes for an argument like `a17`. Waits as `storage` does for `s17`. Both arguments have the same type and size. */
 function changing(what: string): number {
   const seed = Number(what.slice(1));
   return what.startsWith("s") ? storage(seed) : arithmetic(seed);
@@ -111,12 +111,12 @@ export const actions = {
 export type ActionName = keyof typeof actions;
 export type Argument = number | string;
 
-/** Returns any action by its name, for callers that give it the right argument. */
+/** Returns an action by its name. The caller must pass an argument of the action's type. */
 export function actionOf(name: ActionName): (argument: Argument) => number | Promise<number> {
   return actions[name] as (argument: unknown) => number | Promise<number>;
 }
 
-/** Returns the check of a batch: the number of results, and their sum with each limited to 1000 (the powers go up to 1e197). */
+/** Returns the check of a batch: the number of results and their sum. Each result counts at most 1000 (powers reach 1e197). */
 export function checkOf(results: readonly number[]): { done: number; checksum: number } {
   return { done: results.length, checksum: results.reduce((sum, result) => sum + Math.min(result, 1000), 0) };
 }

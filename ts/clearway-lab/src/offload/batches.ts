@@ -6,7 +6,7 @@ import type { Running } from "./strategy.js";
 
 export interface OneBatch {
   ms: number;
-  /** How long starting the batch blocked the calling thread. */
+  /** Time for which starting the batch blocked the calling thread, in milliseconds. */
   heldMs: number;
 }
 
@@ -17,7 +17,7 @@ export interface BatchWork {
   checksum: number;
 }
 
-/** Runs one batch. Throws if its results are wrong, since only correct batches are worth timing. */
+/** Runs one batch. Throws if its results are wrong, because only correct batches are timed. */
 export async function oneBatch(running: Running, { name, given, checksum }: BatchWork): Promise<OneBatch> {
   const from = nowMs();
   const answer = running.run(name, given);
@@ -33,8 +33,8 @@ export async function oneBatch(running: Running, { name, given, checksum }: Batc
 }
 
 /**
- * Runs at least `least` batches, then more until there are `most` or `untilMs` have passed. Each has its own turn of the event
- * loop, as in an app.
+ * Runs at least `least` batches. Then runs more, until there are `most` batches or `untilMs` milliseconds have passed. Each batch
+ * starts in its own turn of the event loop, as in an app.
  */
 export async function batches(
   running: Running,
@@ -50,7 +50,10 @@ export async function batches(
   return found;
 }
 
-/** Some pools' close never settles when nothing else keeps the process alive. The process ends after its answer anyway. */
+/**
+ * Closes the pool, but waits at most 500 ms. The close of some pools never settles if nothing else keeps the process alive. The process
+ * ends after its answer anyway.
+ */
 export function closeSoon(running: Running): Promise<unknown> {
   return Promise.race([running.close(), new Promise((done) => setTimeout(done, 500))]);
 }

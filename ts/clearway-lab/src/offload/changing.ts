@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scenario changing-site: one call site that computes, then waits, then computes again. Measures how long a strategy takes to
-// adapt.
+// Scenario changing-site: one call site computes, then waits, then computes again. The scenario measures how long a strategy takes
+// to adapt.
 import { nowMs } from "#lab-host";
 import { type Mechanism, numberParam } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
@@ -11,10 +11,10 @@ import { seedsIn } from "./order.js";
 import type { Strategy } from "./strategy.js";
 
 /**
- * A batch has settled when it takes at most this many times as long as those at the phase's end: more than the usual variation.
+ * A batch is settled if it takes at most this many times the settled time of its phase. Usual variation is smaller.
  */
 const SETTLED_RATIO = 1.25;
-/** The number of settled batches in a row that count, so that one lucky batch does not. */
+/** Number of settled batches in a row that end the adaptation. A single fast batch may be luck. */
 const SETTLED_BATCHES = 2;
 
 export function changingMechanism(strategy: Strategy): Mechanism {
@@ -22,7 +22,7 @@ export function changingMechanism(strategy: Strategy): Mechanism {
     const count = numberParam(params, "batches");
     const seeds = seedsIn("ascending", numberParam(params, "actions"));
     const sums = { a: checkOf(seeds.map((seed) => seed ** seed)).checksum, s: checkOf(seeds).checksum };
-    // The waiting actions block their thread, so the strategy is set up for that.
+    // The waiting actions block their thread, so the strategy is made for blocking actions.
     const running = await strategy("blocking");
     try {
       await running.start();
@@ -61,12 +61,12 @@ export function changingMechanism(strategy: Strategy): Mechanism {
   };
 }
 
-/** The median of a phase's second half. */
+/** Returns the settled time of a phase: the median of its second half, in milliseconds. */
 function settledMs(ms: readonly number[]): number {
   return median(ms.slice(Math.floor(ms.length / 2)));
 }
 
-/** Returns how many batches run before several in a row are settled; all of them if that never happens. */
+/** Returns how many batches run before several in a row are settled. Returns the number of all batches if that never happens. */
 export function batchesToSettle(ms: readonly number[], settled: number): number {
   for (let at = 0; at + SETTLED_BATCHES <= ms.length; at++) {
     if (ms.slice(at, at + SETTLED_BATCHES).every((each) => each <= settled * SETTLED_RATIO)) return at;

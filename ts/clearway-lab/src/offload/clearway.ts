@@ -4,7 +4,7 @@ import type { ActionName, Argument } from "./action.js";
 import { batched } from "./batched.js";
 import { type Strategy, WAITING_AT_ONCE, WAITING_THREADS } from "./strategy.js";
 
-/** Makes one pool for each cell. Its size suits the work, which a pool's owner knows, as for the tuned Piscina. */
+/** Makes one pool per cell. Its size suits the work, as for the tuned Piscina: a pool's owner knows the work. */
 function clearway(placement: "worker" | "auto"): Strategy {
   return async (waits) => {
     const { pool } = await import("clearway");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// In a separate file, loaded on demand: Comlink's ES modules can only be imported statically.
+// This file is separate and loaded on demand, because Comlink's ES modules can only be imported statically.
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
 import type { ActionName, Argument } from "./action.js";

@@ -5,7 +5,7 @@ import type { Strategy } from "./strategy.js";
 
 const nothing = () => {};
 
-/** Runs one action after the other; a waiting action is awaited before the next starts. */
+/** Runs one action after the other. Awaits an asynchronous action before it starts the next. */
 const direct: Strategy = async (waits) => ({
   start: nothing,
   close: nothing,
@@ -45,7 +45,7 @@ const rxjs: Strategy = async () => {
       const action = actionOf(name);
       const each = (argument: Argument, at: number) => defer(async () => [at, await action(argument)] as const);
       const pairs = await lastValueFrom(from(given).pipe(mergeMap(each), toArray()));
-      // mergeMap gives results in order of completion.
+      // mergeMap emits the results in order of completion.
       const results = new Array<number>(given.length);
       for (const [at, result] of pairs) results[at] = result;
       return results;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pools from npm, set up as in their documentation. The scenario files describe the settings.
+// Pools from npm, used as in their documentation. The scenario files describe the settings.
 import { workerUrl } from "#lab-host";
 import type { Argument } from "./action.js";
 import { batched } from "./batched.js";
@@ -19,7 +19,7 @@ function piscina(options: (waits: Waits) => object): Strategy {
   };
 }
 
-/** A fixed number of threads, so that none starts during a batch or ends between two. */
+/** Uses a fixed number of threads, so that no thread starts during a batch or ends between two batches. */
 const tuned = (waits: Waits): object => {
   const threads = waits === "blocking" ? WAITING_THREADS : CORES;
   const atOnce = waits === "async" ? { concurrentTasksPerWorker: WAITING_AT_ONCE } : {};

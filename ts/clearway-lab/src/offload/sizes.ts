@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scenario sizes: one strategy over actions from 10 ns to 100 ms, on a warm pool. Finds the size from which the pool pays.
+// Scenario sizes: runs one strategy with actions from 10 ns to 100 ms on a warm pool. Finds the size from which the pool is faster.
 import { nowMs } from "#lab-host";
 import { type Mechanism, numberParam } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
@@ -9,11 +9,12 @@ import { actionOf } from "./action.js";
 import { batches, closeSoon } from "./batches.js";
 import type { Strategy } from "./strategy.js";
 
-/** A learning strategy needs some tens of batches of each size; two batches of long tasks teach it as much. */
+/** Maximum number of batches in a series. A strategy that learns needs some tens of batches of short tasks, but only two of long ones. */
 const WARM_BATCHES_MAX = 100;
 
-/** The fewest batches of sizes that may be best run inline, however slow the pool is at first. */
+/** Longest action that may be fastest on the calling thread, in nanoseconds. Actions up to this size get more warm-up batches. */
 const TAUGHT_NS = 10_000;
+/** Minimum number of warm-up batches of such actions, even if the pool is slow at first. */
 const TAUGHT_BATCHES = 12;
 
 export function sizesMechanism(strategy: Strategy): Mechanism {
@@ -41,7 +42,7 @@ export function sizesMechanism(strategy: Strategy): Mechanism {
   };
 }
 
-/** Returns the steps of `spin` in a nanosecond on this machine: the fastest of several runs of about a millisecond. */
+/** Returns the steps of `spin` per nanosecond on this machine, from the fastest of several runs of about a millisecond. */
 function stepsPerNs(): number {
   const spin = actionOf("spin") as (steps: number) => number;
   const steps = 500_000;

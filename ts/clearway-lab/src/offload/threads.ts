@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Counts this process's threads, where the system reports them (Linux).
+// Counts the threads of this process, on systems that report them (Linux).
 import { readdirSync } from "node:fs";
 
-/** Returns the number of threads; undefined if the system does not report it. */
+/** Returns the number of threads, or undefined if the system does not report it. */
 export function threadCount(): number | undefined {
   try {
     return readdirSync("/proc/self/task").length;
@@ -11,7 +11,7 @@ export function threadCount(): number | undefined {
   }
 }
 
-/** Counts the threads in every turn of the event loop until stopped. Returns a function that stops and returns the maximum. */
+/** Counts the threads in every turn of the event loop. The returned function stops the counting and returns the maximum. */
 export function watchThreads(): () => number | undefined {
   let most = threadCount();
   let going = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scenario works: a batch of one kind of work by one strategy, first with a pool that does not exist yet, then with a warm one.
+// Scenario works: one strategy runs batches of one kind of work, first with a new pool, then with a warm one.
 import { allocatedBy, nowMs } from "#lab-host";
 import type { WarmUp } from "../mechanism/warm-up.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
@@ -11,15 +11,15 @@ import { seedsIn } from "./order.js";
 import type { Running, Strategy, Waits } from "./strategy.js";
 import { threadCount, watchThreads } from "./threads.js";
 
-/** The most warm-up batches, for batches of microseconds: strategies that learn from batches have then learnt. */
+/** Maximum number of warm-up batches. Only batches of microseconds reach it; strategies that learn have then learnt. */
 const WARM_BATCHES_MAX = 600;
 
 const COMPUTING: readonly string[] = ["arithmetic", "lists"] satisfies ActionName[];
 
-/** Returns whether the work computes without waiting: only such work gets faster by running. */
+/** Returns whether the work computes without waiting. Only such work gets faster with repetition. */
 const computes = ({ name }: BatchWork): boolean => COMPUTING.includes(name);
 
-/** For batches of this length, one is as good as two: their actions wait in turn. */
+/** Batches longer than this, in milliseconds, are timed once instead of twice. Their actions wait in turn, so they vary little. */
 const LONG_BATCH_MS = 250;
 
 export function worksMechanism(strategy: Strategy): Mechanism {
@@ -64,7 +64,7 @@ async function measureWarm(
   const found = await batches(running, work, { least, most, untilMs });
   const { user, system } = process.cpuUsage(cpuFrom);
   const batch = median(found.map(({ ms }) => ms));
-  // Counting needs another batch, and slows it down: a long batch is not counted.
+  // Counting allocations needs another batch and slows it down, so a long batch is not counted.
   const allocated = batch > untilMs ? undefined : await allocatedBy(() => oneBatch(running, work));
   const tasks = work.given.length;
   return {
@@ -93,8 +93,8 @@ async function measureWarm(
 }
 
 /**
- * Warms up for `warmMs`. Runs up to four times as long for computing work if the machine gave this process less than half a
- * core, because strategies that learn need some batches. With too few batches to judge, the strategy counts as not warm.
+ * Warms up for `warmMs` milliseconds. If the machine gave this process less than half a core, computing work gets up to four times
+ * that time, because strategies that learn need some batches. With too few batches to judge, the work counts as not warm.
  */
 async function warmUp(
   running: Running,

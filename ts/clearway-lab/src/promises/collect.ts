@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Collects the findings of the rows as cells of results.json. The family "bench" has the measurements by mechanism. The family "promise"
-// has the table: each line has a ratio or a figure, its target, and the verdict.
+// Collects the figures that the functions in rows/ measure, as cells of results.json. The family "bench" has the measurements by mechanism.
+// The family "promise" has the table: each line has a ratio or a figure, its target, and the verdict.
 import type { HostName, Params } from "../protocol/message.js";
 import type { Floor } from "../run/floor.js";
 import type { Metric, ResultCell } from "../run/results.js";
@@ -10,16 +10,17 @@ import { histogramOf } from "../statistics/histogram.js";
 import type { Spread } from "../statistics/rounds.js";
 import { type Promised, type PromiseScenario, verdict } from "./scenario.js";
 
+/** A measured mechanism: Clearway, another library (a peer) or a hand-written reference. */
 export interface Subject {
   name: string;
   role: Role;
-  /** The mechanism's settings: the facts that a reader needs to repeat the measurement or to object to it. */
+  /** The mechanism's settings. A reader needs them to repeat the measurement or to object to it. */
   settings?: string;
 }
 
 /**
- * The parts of a comparison: the mechanism, the mechanism that it is divided by, the state of the threads or the data, and both figures
- * as text.
+ * Describes a comparison. `of` is a mechanism, and `over` is the mechanism by which it is divided. `state` is the state of the threads
+ * or of the data. `detail` has both figures as text.
  */
 export interface About {
   of: string;
@@ -83,7 +84,7 @@ export class Collector {
     this.#add("promise", id, host, of, "clearway", describe(this.#find(id), about), { status, why, metrics: {} });
   }
 
-  /** Records the difference of two measurements of the same thing, as a factor. */
+  /** Records the factor between two measurements of the same thing. */
   noise(scenario: string, host: HostName, mechanism: string, params: Params, apart: number, rounds: number): void {
     const ratio = significant(apart);
     this.noiseFloor.push({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cases of native plugins. Each case creates subjects `{ times, run(times) }`. `run` returns the average microseconds of one
-// operation.
+// The cases of native plugins. Each case creates its subjects (the compared mechanisms) as `{ times, run(times) }`. `run` returns the mean
+// time of one operation, in microseconds.
 import { createRequire } from "node:module";
 import { standardMethodCodec } from "clearway/channel";
 
@@ -27,10 +27,10 @@ const awaited = (times, call) => ({
   },
 });
 
-/** Makes a subject that measures itself, in C. */
+/** Makes a subject that measures itself in C. */
 const told = (run) => ({ times: 1, run });
 
-/** Returns the peers that use koffi, or the reason why they cannot run. */
+/** Returns the subjects that use koffi, or the reason why koffi does not load. */
 function byKoffi(file, subjects) {
   try {
     const library = require("koffi").load(file);
@@ -46,7 +46,7 @@ function memset({ bareFile, plugin }) {
   const filled = plugin.allocate(8 * MB).bytes;
   const shared = new Uint8Array(new SharedArrayBuffer(8 * MB));
   const own = new Uint8Array(8 * MB).fill(1);
-  // A quarter of a megabyte at a time, because koffi crashes the process with lists of two million elements.
+  // koffi converts a quarter of a megabyte at a time, because it crashes the process with lists of two million elements.
   const list = Array.from({ length: MB / 4 }, () => 1);
   const { subjects, without } = byKoffi(bareFile, (func) => {
     const lend = func("void bare_fill(uint8_t *data, uint32_t size)");
@@ -117,7 +117,7 @@ function megabyte({ plugin }) {
     subjects: {
       "direct, null": timed(20_000, () => nothing.call()),
       "direct, 1 MB lent": timed(20_000, () => echo.call(lent).release()),
-      // For comparison: memory that is lent only during a call must be copied to be returned.
+      // This case is for comparison: memory that is lent only during a call must be copied to be returned.
       "direct, 1 MB of an ArrayBuffer": timed(20, () => echo.call(plain).release()),
       "pool, null": awaited(200, () => poolNothing.send()),
       "pool, 1 MB lent": awaited(200, async () => (await poolEcho.send(lent)).release()),

@@ -27,7 +27,7 @@ export interface PromiseRun {
   seed: number;
   startedAt: string;
   durationMs: number;
-  /** The number of pairs of a scenario and a host. */
+  /** Number of planned measurements: one per pair of a scenario and a host. */
   planned: number;
   done: number;
   interrupted: boolean;

@@ -6,8 +6,8 @@ import type { Collector } from "./collect.js";
 import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } from "./scenario.js";
 
 /**
- * Runs a probe in a new process or page of its host. `T` is the probe's result. Rejects with the probe's error, after `timeoutMs`, and at
- * once after an interruption.
+ * Runs a probe in a new process or page of its host. `T` is the probe's result. Rejects with the probe's error, after `timeoutMs`
+ * milliseconds, and at once after an interruption.
  */
 export type Probe = <T = Json>(name: string, params: object, timeoutMs?: number) => Promise<T>;
 
@@ -28,7 +28,7 @@ export interface PromisePlan {
   scenarios: readonly PromiseScenario[];
   hosts: readonly HostName[];
   profile: PromiseProfile;
-  /** Replaces the profile's rounds. */
+  /** Replaces the profile's numbers of rounds. */
   rounds?: number;
   seed: number;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares a mechanism's result with the scenario file. `expected` is a pattern: objects match on the keys that they name, and
-// everything else must be equal. The string "$NAME" means the parameter NAME with its type; $NAME inside a longer string is
-// replaced by its text.
+// Compares a mechanism's result with the scenario file. `expected` is a pattern. Objects match if the keys that the pattern names
+// match; all other values must be equal. The string "$NAME" stands for the parameter NAME with its type. In a longer string, $NAME
+// is replaced by the parameter's text.
 import type { Json, Params } from "./message.js";
 
 /** Returns undefined on a match. Otherwise returns a sentence that names the first difference. */

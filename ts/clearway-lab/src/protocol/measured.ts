@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The result that measured code passes to its runner: raw nanoseconds, before they become a histogram.
+// The result that measured code passes to its runner. The samples are raw nanoseconds; the runner makes histograms of them.
 import type { Json, Params, Timeline, Value } from "./message.js";
 
 export interface Measured {
@@ -13,7 +13,7 @@ export interface Measured {
 /** The name of the value that reports a shortened warm-up. The value is the warm-up's length in milliseconds. */
 export const WARM_UP_CUT = "warmUpCut";
 
-/** The fixtures: the HTTP server's origin, the TCP echo's port, the file to upload (Node only). */
+/** The fixtures: the origin of the HTTP server, the port of the TCP echo server, and the path of the file to upload (Node only). */
 export interface Fixture {
   httpUrl: string;
   echoPort: number;
@@ -25,7 +25,7 @@ export interface Work {
   fixture: Fixture;
 }
 
-/** One mechanism of one scenario. Runs the whole measurement once, in a process without earlier measurements. */
+/** One mechanism of one scenario. It runs the whole measurement once, in a process without earlier measurements. */
 export type Mechanism = (work: Work) => Promise<Measured>;
 
 export function numberParam(params: Params, name: string): number {

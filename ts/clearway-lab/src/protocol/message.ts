@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The messages between the lab and a runner: one JSON object for each line. Prose and examples: spec/runner-protocol.md.
+// The messages between the lab and a runner, one JSON object per line. spec/runner-protocol.md has explanations and examples.
 
 export const PROTOCOL_VERSION = 1;
 
@@ -7,13 +7,13 @@ export type HostName = "node" | "chromium" | "jvm";
 export type Params = Record<string, string | number>;
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** One thing to measure, in the form for a runner. */
+/** A cell to measure: a mechanism with its parameters. */
 export interface CellRequest {
   family: string;
   scenario: string;
   mechanism: string;
   params: Params;
-  /** The expected result of the work, from the scenario file. The runner compares the results, and refuses to report a wrong result. */
+  /** The expected result, from the scenario file. The runner compares the results and reports an error for a wrong one. */
   expected: Json;
 }
 
@@ -37,8 +37,8 @@ export interface SampleSet {
   n: number;
   hdr: string;
   /**
-   * The number of calls per sample: the calls are timed together, and the sample is their mean. Absent for 1. It divides the effect of a
-   * clock step.
+   * The number of calls per sample: the calls are timed together, and the sample is their mean. Absent for 1. The effect of a clock step
+   * is divided by this number.
    */
   batch?: number;
   /** Every value in nanoseconds, if there are at most 64. A reader can then see each of them. */
@@ -50,7 +50,7 @@ export interface Value {
   value: number;
 }
 
-/** The stalls of one measured call: the start and the length of each stall, in ms. Starts count from the start of the call. */
+/** The stalls of one measured call, in milliseconds. `at` is the start of a stall, counted from the start of the call. */
 export interface Timeline {
   totalMs: number;
   stalls: { at: number; ms: number }[];
@@ -74,14 +74,14 @@ export interface Verification {
 export interface Description {
   protocol: number;
   host: HostName;
-  /** For example "Node v20.20.0" or "Chromium 156.0". */
+  /** Name and version of the runtime, for example "Node v20.20.0" or "Chromium 156.0". */
   runtime: string;
-  /** The part that is new for each measurement: the whole process, or the page's renderer process. A JVM is kept for each work. */
+  /** The part that is new for each measurement: the process, or the page's renderer process. The JVM host keeps a JVM for each work. */
   fresh: "process" | "renderer process" | "JVM for each work";
   crossOriginIsolated: boolean;
   /** The smallest observed step between two readings of the samples' clock, in microseconds. */
   clockStepUs: number;
-  /** `unavailable` is the reason why a mechanism cannot run here, and the remedy. */
+  /** The mechanisms of this host. `unavailable` is the reason why one cannot run here, and the remedy. */
   mechanisms: { scenario: string; mechanism: string; unavailable?: string }[];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The runner's side of the protocol: reads requests from stdin one at a time, answers on stdout, and ends with stdin. stdout
-// belongs to the protocol, so console.log prints to stderr instead.
+// The runner's side of the protocol. It reads requests from stdin one at a time, answers on stdout, and ends when stdin ends. Only the
+// protocol writes to stdout, so console.log prints to stderr instead.
 import { readLines } from "./lines.js";
 import type {
   CellRequest,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's stream: an async generator in the worker, with credit.
+// Clearway's stream: an async generator in the worker, with back-pressure by credit.
 import { pool } from "clearway";
 import { workerUrl } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
 import { pushMechanism } from "./measure.js";
 
-/** Makes the mechanism. `port` uses messages only; `auto` sends small events through a ring of shared memory. */
+/** Makes the mechanism. `port` sends messages only; `auto` sends small events through a ring of shared memory. */
 const stream = (carrier: "auto" | "port"): Mechanism =>
   pushMechanism(async () => {
     const workers = pool<typeof import("../work/push-tasks.js")>(workerUrl("push-tasks"), { size: 1, carrier });

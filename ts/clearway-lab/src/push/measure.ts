@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One push measurement: warms the mechanism up, runs the load once, then checks count and order and calculates the figures.
+// Runs one push measurement. Warms the mechanism up, runs the load once, checks the count and the order, and calculates the figures.
 
 import { warmUp } from "../mechanism/warm-up.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
@@ -7,21 +7,21 @@ import type { Load } from "./pace.js";
 import { disturb, Receiver, type ReceiverState } from "./receiver.js";
 
 /**
- * An open connection from a sender to the receiver. `run` resolves when everything was sent, which may be before it was
- * received.
+ * An open connection from a sender to the receiver. `run` resolves when all events have been sent. The receiver may get the last
+ * events later.
  */
 export interface Way {
   run(load: Load, receiver: Receiver): Promise<void>;
   close(): Promise<void>;
 }
 
-// Back to back, so that the optimiser sees enough events in little time: at 1000 events a second, warming up takes a second.
+// The warm-up sends events without pauses, so that the optimiser soon sees enough. At 1000 events per second it would take a second.
 const WARM_UP = { count: 20, perSecond: 0 };
 const WARM_UP_WINDOW_MS = 10;
-// Lets the collector clean up after the warm-up before the first measured events.
+// This load gives the garbage collector time to clean up after the warm-up, before the first measured events.
 const SETTLE = { count: 50, perSecond: 2000 };
 
-/** Longer than the lag of any load here on a loaded machine. A lost event ends the measurement instead of hanging it. */
+/** Time after which events count as lost, in milliseconds. No load has such a lag, even on a busy machine. A loss ends the measurement. */
 const LOST_AFTER_MS = 20_000;
 
 export function pushMechanism(open: () => Promise<Way>): Mechanism {

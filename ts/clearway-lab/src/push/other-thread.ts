@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Ways to push from a worker to the main thread.
+// Mechanisms that push events from a worker to the main thread.
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
@@ -7,7 +7,7 @@ import type { ComlinkSender } from "../work/push-comlink.js";
 import { pushMechanism } from "./measure.js";
 import type { PushEvent } from "./pace.js";
 
-/** The bare worker posts "ready" once, then sends events. A run ends when the receiver has them all. */
+/** The bare worker posts "ready" once and then sends events. A run ends when the receiver has all of them. */
 const postMessage = pushMechanism(async () => {
   const worker = openWorker("push-bare");
   let receive: (event: PushEvent) => void = () => {};

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sender: open loop. Every event has an intended time, fixed before the run; a late sender does not shift the rest.
+// The sender, an open loop. Every event has an intended time that is fixed before the run. A late event does not shift the others.
 import { nowMs, turn } from "#lab-host";
 
 export interface Load {
   count: number;
-  /** Events a second; 0 is the firehose: back to back, without a clock. */
+  /** Events per second. 0 is the firehose: all events without pauses. */
   perSecond: number;
   payloadBytes: number;
 }
 
 export interface PushEvent {
   i: number;
-  /** The intended send time in ms of the shared clock; for the firehose, the actual time of the first event. */
+  /** The intended send time, in ms of the shared clock. For the firehose, the time at which the sending started. */
   t: number;
   body?: Uint8Array;
 }
 
-// A timer may be a millisecond late (Node rounds to whole ms, Chromium clamps nested ones to 4). The sender sleeps until this
-// long before the time, then turns the event loop without sleeping.
+// How long before an event's time the sender stops sleeping, in milliseconds. A timer may be late: Node rounds to whole milliseconds, and
+// Chromium clamps nested timers to 4 ms. From this moment on, the sender turns the event loop without sleeping.
 const AWAKE_BEFORE_MS = 2;
 
-/** Waits until `time`. Returns at once, without yielding, if it has passed. */
+/** Waits until `time`. If `time` has passed, returns without yielding to the event loop. */
 export async function untilMs(time: number): Promise<void> {
   const left = time - nowMs();
   if (left > AWAKE_BEFORE_MS + 1) await new Promise((done) => setTimeout(done, left - AWAKE_BEFORE_MS));
   while (nowMs() < time) await turn();
 }
 
-/** Returns each event's intended time. Starts 5 ms from now, so that the first event is not late. */
+/** Returns a function with each event's intended time. The first time is 5 ms from now, so that the first event is not late. */
 export function intendedTimes(load: Load): (i: number) => number {
   const start = nowMs() + 5;
   return load.perSecond === 0 ? () => start : (i) => start + (i * 1000) / load.perSecond;
 }
 
-/** Returns a non-empty body; undefined for the smallest payload, which is the 8-byte time itself. */
+/** Returns the body of an event, or undefined for the smallest payload, which is the 8-byte time itself. */
 export function bodyOf(load: Load): Uint8Array | undefined {
   return load.payloadBytes <= 8 ? undefined : new Uint8Array(load.payloadBytes).fill(7);
 }
 
 /**
- * Calls `send` for every event, on time or as soon after as the thread allows. `sent` counts the events, for the firehose's
- * backlog.
+ * Calls `send` for every event, on time or as soon afterwards as the thread allows. For the firehose, counts the events in `sent`; the
+ * receiver calculates the backlog from it.
  */
 export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent) => void): Promise<void> {
   const times = intendedTimes(load);
@@ -60,7 +60,7 @@ export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent
   }
 }
 
-/** Yields the same events, for mechanisms that pull. Makes a new body for each, so that it can be transferred. */
+/** Yields the same events, for mechanisms that pull. Each event has a new body, which can be transferred. */
 export async function* produce(load: Load, sent: Int32Array): AsyncGenerator<PushEvent> {
   const times = intendedTimes(load);
   const start = nowMs();

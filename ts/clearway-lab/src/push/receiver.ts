@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The receiver on the main thread: records the time of every arrival, and can be kept busy or stalled on purpose.
+// The receiver on the main thread. It records the time of every arrival. `disturb` keeps its thread busy or stalls it on purpose.
 import { nowMs } from "#lab-host";
 import type { Load, PushEvent } from "./pace.js";
 
 export type ReceiverState = "idle" | "half-busy" | "stalled";
 
-/** How each state blocks the thread: for `blockMs`, once every `everyMs`. */
+/** How each state blocks the thread: for `blockMs` in every `everyMs`, both in milliseconds. */
 const BLOCKS: Record<Exclude<ReceiverState, "idle">, { blockMs: number; everyMs: number }> = {
   "half-busy": { blockMs: 5, everyMs: 10 },
   stalled: { blockMs: 30, everyMs: 300 },
@@ -34,7 +34,7 @@ export class Receiver {
     });
   }
 
-  /** A bound function, since it is passed to every kind of callback. */
+  /** Receives an event. It is a bound function, because mechanisms pass it to many kinds of callbacks. */
   readonly receive = (event: PushEvent): void => {
     const now = nowMs();
     if (this.#load.perSecond === 0) {
@@ -56,8 +56,8 @@ export class Receiver {
 }
 
 /**
- * Blocks the thread as `state` demands until stopped. The returned function stops it and returns the time beyond a 60 Hz frame,
- * in ms a second.
+ * Blocks the thread again and again, as `state` demands. The returned function stops this. It returns the time by which the
+ * blocks exceeded a 60 Hz frame, in milliseconds per second of the run.
  */
 export function disturb(state: ReceiverState): () => number {
   if (state === "idle") return () => 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// RxJS on one thread. In a separate file, because loading it takes as long as starting Node.
+// RxJS on one thread. It has a separate file, because loading RxJS takes as long as starting Node.
 import { asapScheduler, asyncScheduler, observeOn, Subject } from "rxjs";
 import type { Mechanism } from "../protocol/measured.js";
 import type { PushEvent } from "./pace.js";

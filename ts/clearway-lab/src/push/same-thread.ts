@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Ways to push on one thread: the cost of the hand-over itself, without crossing threads.
+// Mechanisms that push on one thread. They show the cost of the hand-over itself, without a second thread.
 import { hostName } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
 import { pushMechanism, type Way } from "./measure.js";
@@ -12,7 +12,7 @@ const lock = sending(({ receive }) => {
   const mutex = new Int32Array(new SharedArrayBuffer(4));
   return {
     send: (event) => {
-      // Never contended here: this measures taking and releasing a free lock, the usual case for a stream.
+      // The lock is never contended here. This measures taking and releasing a free lock, the usual case for a stream.
       while (Atomics.compareExchange(mutex, 0, 0, 1) !== 0);
       try {
         receive(event);
@@ -51,7 +51,7 @@ const asyncGenerator = pushMechanism(async () => ({
   close: async () => {},
 }));
 
-/** The usual hand-written queue: push on one side, `await take()` on the other. */
+/** A hand-written queue: one side calls `push`, the other awaits `take`. */
 class AsyncQueue {
   #items: PushEvent[] = [];
   #wake: (() => void) | undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Formats the answer to a question as one sentence: figures, ratio, interval, rounds, and verdict.
+// Formats the answer to a question as one sentence with its figures, ratio, interval, rounds and verdict.
 import type { Answer, ComparedAnswer } from "../run/answer.js";
 import type { Decision } from "../statistics/decide.js";
 import { shown, times } from "./number.js";

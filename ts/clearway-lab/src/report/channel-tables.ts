@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The channel scenarios' tables: one for each direction and figure, with a row for each payload and a column for each way.
-// There are five figures, so five tables for each direction.
+// The tables of the channel scenarios. Each direction has five tables, one per figure. A table has a row per payload and a column per
+// mechanism.
 import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Column } from "./columns.js";
 import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./table.js";
 
-/** The figures of each round trip. The first table is open. The others are folded in the report, and absent on a terminal. */
+/** The figures of a round trip, one table each. The first table is open. The report collapses the others, and a terminal omits them. */
 const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
   { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
   { what: "three in flight, time per message", unit: "us", metric: "perMessageOfThree" },
@@ -32,7 +32,7 @@ export function channelTables(
     return FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
       const known = going.filter((cell) => figure.metric in metricsFor(results, record, cell));
       if (known.length === 0) return [];
-      // The scenario's order of mechanisms, from all recorded cells, measured or not.
+      // The order of the mechanisms in the scenario. All recorded cells count, measured or not.
       const order = [
         ...new Set(record.cells.filter((cell) => cell.scenario === scenario.name).map(({ mechanism }) => mechanism)),
       ];
@@ -57,7 +57,7 @@ export function channelTables(
   });
 }
 
-/** Returns a row's name, short enough for a terminal. It leaves out the usual channel kind. */
+/** Returns a short name of a row, for a terminal. Leaves out the channel kind "message". */
 function rowName({ params }: RecordedCell): string {
   const { channel, codec, payload } = params;
   return `${channel === "method" ? "method, " : ""}${codec} ${payload}`;

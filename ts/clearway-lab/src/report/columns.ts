@@ -21,8 +21,8 @@ const STALLS: Column[] = [
 ];
 
 /**
- * Returns the scenario whose figures this scenario shares. The JVM's streams are separate scenarios, with other mechanisms but the same
- * figures.
+ * Returns the name of the scenario that has the same figures. The JVM's variants are separate scenarios with other mechanisms but the
+ * same figures.
  */
 export function figuresOf(scenario: string): string {
   return scenario.replace(/-jvm$/, "");

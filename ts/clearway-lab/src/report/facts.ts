@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The end of the report: the machine, the build, the noise floor, the settings of every mechanism, and how to repeat the run.
+// Renders the end of the report: the machine, the build, the noise floor, the settings of every mechanism, and how to repeat the run.
 import type { Description } from "../protocol/message.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
@@ -56,7 +56,7 @@ function floors({ noiseFloor }: Results): Html {
 }
 
 function settings(record: RunRecord): Html {
-  // A mechanism with the same settings in two scenarios gets one row.
+  // A mechanism with the same settings in several scenarios has one row.
   const rows = new Map<string, { cell: RunRecord["cells"][number]; scenarios: Set<string> }>();
   for (const cell of record.cells) {
     const key = `${cell.mechanism}: ${cell.settings}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The hosts' names, alone and in a sentence.
+// The names of the hosts, alone and in a sentence.
 import type { HostName } from "../protocol/message.js";
 
 export const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium", jvm: "JVM" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes HTML from text. A template escapes all its values, except the results of other templates.
+// Makes HTML from templates. A template escapes all its values, except the results of other templates.
 
 export class Html {
   constructor(readonly text: string) {}
@@ -7,7 +7,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Part[];
 
-/** Makes HTML from a template. Escapes the template's values. Joins arrays without a separator. */
+/** Makes HTML from a template. Escapes the template's values. Joins the elements of arrays without a separator. */
 export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   return new Html(strings.reduce((text, string, i) => text + (i === 0 ? "" : rendered(values[i - 1]!)) + string, ""));
 }

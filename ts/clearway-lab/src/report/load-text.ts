@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Describes a cell's parameters in words.
+// Describes a cell's load, which is its parameters, in words.
 import type { Params } from "../protocol/message.js";
 import { bytes, shown } from "./number.js";
 
-/** Returns the description, or an empty text if a scenario has only one load. */
+/** Returns the description. Returns an empty text if the scenario has only one load. */
 export function loadText(params: Params): string {
   const parts: string[] = [];
   const { work, waits, order } = params;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Formats numbers for people: three significant digits, thin spaces between thousands, never 1.2e+6.
+// Formats numbers for readers: three significant digits, thin spaces between thousands, and no exponents.
 
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return "–";
@@ -13,7 +13,7 @@ function group(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
-/** Returns a unit in the form for a page. results.json and terminals use ASCII only. */
+/** Returns the form of a unit for a page. results.json and terminals use ASCII only. */
 export function unitText(unit: string): string {
   return unit === "us" ? "µs" : unit;
 }
@@ -23,14 +23,14 @@ export function shownTime(us: number, clockStepUs: number): string {
   return us < clockStepUs ? `<${shown(clockStepUs)}` : shown(us);
 }
 
-/** Returns ticks for a logarithmic axis: within the data, and few enough for their labels. */
+/** Returns ticks for a logarithmic axis. They lie within the data and leave room for their labels. */
 export function logTicks(least: number, most: number): number[] {
   const decades = Math.log10(most / least);
   const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 3] : [1, 2, 5];
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++) {
     for (const step of steps) {
-      // Parsed from text, because 3 * 10 ** -1 is 0.30000000000000004.
+      // The tick is parsed from text, because 3 * 10 ** -1 is 0.30000000000000004.
       const tick = Number(`${step}e${power}`);
       if (tick >= least && tick <= most) ticks.push(tick);
     }

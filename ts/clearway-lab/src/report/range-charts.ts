@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The charts with a range or a point for each way.
+// The charts with a range or a point per mechanism.
 import type { RecordedCell, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
@@ -34,7 +34,7 @@ export function poolChart(results: Results, record: RunRecord, title: string, ce
   return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}`;
 }
 
-/** Draws a chart for a single size. A line chart against sizes would have no length. */
+/** Draws a chart for a single size, where a line chart against sizes would have only one point per line. */
 export function fillChart(results: Results, record: RunRecord, caption: string, cells: RecordedCell[]): Html {
   const ranges = cells.flatMap((cell) => {
     const found = metricsFor(results, record, cell)["fill"];
@@ -58,7 +58,7 @@ export function codecChart(results: Results, record: RunRecord, title: string, c
 }
 
 /**
- * Draws the row of 2 KB. Every way can carry that payload, and it is neither empty nor only bytes. Without that row, draws the first row.
+ * Draws the row of 2 KB, which every mechanism can send and which mixes types. If there is no such row, draws the first row.
  */
 export function channelChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
   const row = sameRow(cells).find(([first]) => first!.params["payload"] === "2 KB") ?? sameRow(cells)[0]!;

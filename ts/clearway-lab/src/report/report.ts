@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// report.html: one file that fetches nothing and is readable without scripts.
+// Renders report.html: one file that fetches nothing and is readable without scripts.
 
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
@@ -48,8 +48,7 @@ ${factsSection(results, record)}
 }
 
 /**
- * Lists the warnings. The most important warnings come first, in the order of the list of codes. Warnings about single samples are
- * folded.
+ * Lists the warnings in the order of the results, which begins with the most important. Warnings about single samples are collapsed.
  */
 function doubts({ warnings }: Results): Html {
   if (warnings.length === 0) return html``;

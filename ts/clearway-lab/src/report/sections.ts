@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The report's sections for each scenario: its question, its charts, its tables.
+// Renders the report's section of each scenario: its question, its charts and its tables.
 import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
@@ -18,7 +18,7 @@ import { tableHtml } from "./table-html.js";
 import { ordered, sortQuantile } from "./tables.js";
 import { zoomable } from "./zoom.js";
 
-/** The best-known loads of the scenarios. Their tables are open. */
+/** The loads whose tables are open. They are the best-known loads of their scenarios. */
 const PRIMARY_LOADS = ["1\u202f000 events/s", "8 MB, warm memory"];
 
 export function scenarioSection(
@@ -37,10 +37,10 @@ ${hosts.map((host) => {
 })}${missing(record, scenario.name)}</section>`;
 }
 
-/** Shows a scenario's tables on one host. The first load is open; the others are folded. */
+/** Renders a scenario's tables of one host. One load is open; the others are collapsed. */
 function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   const own = tables.filter((table) => table.scenario === scenario && table.host === host);
-  // A channel has one open table for each direction, and several folded tables.
+  // A channel has one open table for each direction, and several collapsed tables.
   const open = own.filter(({ lead, folded }) => lead !== undefined && !folded);
   const primary = own.find(({ load }) => PRIMARY_LOADS.includes(load)) ?? own[0];
   if (primary === undefined) return html``;
@@ -52,7 +52,7 @@ function hostTables(tables: Table[], scenario: string, host: HostName): Html {
       html`${table.lead === undefined ? html`` : html`<h4>${HOST_TITLES[host]}, ${table.load}</h4>`}${tableHtml(table)}`,
   );
   const kind = open.length > 0 ? "table" : "load";
-  // Figures that occur in each direction are named only once.
+  // A figure that occurs in each direction is named only once.
   const names = [...new Set(rest.map(({ load }) => (open.length > 0 ? load.replace(/^[^:]*: /, "") : load)))];
   const listed = names.join("") === "" ? "" : ` (${names.join("; ")})`;
   const much = first.length === 0 ? "all figures" : `${rest.length} more ${kind}${rest.length === 1 ? "" : "s"}`;

@@ -8,10 +8,10 @@ import { loadText } from "./load-text.js";
 import { fillChart } from "./range-charts.js";
 import { metricsFor } from "./table.js";
 
-/** One frame at 60 Hz. */
+/** Length of a frame at 60 Hz, in milliseconds. */
 const FRAME_MS = 1000 / 60;
 
-/** Returns one point for each cell whose parameter `size` is a number: a value, or a sample's median. */
+/** Returns one point per cell whose parameter `size` is a number. The point is a value, or the median of the samples. */
 function pointsOf(results: Results, record: RunRecord, cells: RecordedCell[], metric: string, size: string): Point[] {
   return cells.flatMap((cell) => {
     const found = metricsFor(results, record, cell)[metric];
@@ -30,7 +30,7 @@ export function uploadCharts(results: Results, record: RunRecord, title: string,
 <h4>${stall}</h4>${sizeChart(stall, { x, y: "longest stall (ms)" }, points("longestStall"), { value: FRAME_MS, text: "one frame at 60 Hz" })}`;
 }
 
-/** Draws separate charts for warm and fresh memory, whose times are not comparable. */
+/** Draws separate charts for warm and fresh memory, because their times are not comparable. */
 export function memoryCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
   const legend = lineLegend(cells, (cell) => cell.title);
   return html`${["warm", "fresh"].map((memory) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The report's one style sheet: light and dark, wide and narrow, and on paper.
+// The report's only style sheet. It covers light and dark pages, wide and narrow ones, and paper.
 
 export const STYLE = `
 :root { color-scheme: light dark; --page: #fcfcfa; --card: #fff; --ink: #1d2329; --soft: #5d6872; --faint: #98a1a9; --line: #e3e6e8; --track: #e6e9eb;

@@ -14,7 +14,7 @@ export function tableHtml(table: Table): Html {
   )}</tr></thead><tbody>${table.rows.map(
     (row) =>
       html`<tr class="${row.role}">${rowHead(row)}${row.cells.map((cell, at) => {
-        // A column of Clearway is marked like a row of Clearway.
+        // Marks the cells of a Clearway column as those of a Clearway row.
         const own = table.columns[at]?.role === "clearway" ? " clearway" : "";
         return cell.doubtful
           ? html`<td class="doubtful${own}" title="fewer than 20 samples are expected beyond this quantile">${cell.text}</td>`
@@ -23,7 +23,7 @@ export function tableHtml(table: Table): Html {
   )}</tbody></table></div>`;
 }
 
-/** Lets a long name break at its hyphens, but not between its dot and its first word. */
+/** Renders the head of a mechanism's column. A long name may break at its hyphens, but not between its dot and its first word. */
 function wayHead(role: Role, label: string): Html {
   const [first = "", ...rest] = label.split("-");
   const tail = rest.length === 0 ? "" : `-${rest.join("-")}`;

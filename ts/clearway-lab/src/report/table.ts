@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One table of a report: its shape, the grouping of cells into rows, and the form of a metric.
+// One table of a report: its type, the grouping of cells into rows, and the text of a metric.
 import type { HostName } from "../protocol/message.js";
 import { sameParams } from "../run/floor.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
@@ -10,7 +10,7 @@ import { shown, shownTime } from "./number.js";
 
 export interface TableCell {
   text: string;
-  /** Whether there are too few samples. The report greys the cell, and the terminal puts it in brackets. */
+  /** Whether there are too few samples. The report shows the cell in grey, and the terminal puts it in brackets. */
   doubtful?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface TableRow {
   mechanism: string;
   title: string;
   role: Role;
-  /** Replaces the title: one text for each heading in the table's `lead`. */
+  /** The texts that replace the title: one per heading in the table's `lead`. */
   lead?: string[];
   cells: TableCell[];
 }
@@ -26,20 +26,20 @@ export interface TableRow {
 export interface Table {
   scenario: string;
   host: HostName;
-  /** The load or the size in words, or an empty text if the scenario has only one load. */
+  /** The load or the size in words. Empty if the scenario has only one load. */
   load: string;
   /** The headings of the texts that begin each row. Without headings, a row begins with its mechanism. */
   lead?: string[];
   /** `title` and `role` are set if the column is a mechanism. */
   columns: { label: string; unit: string; title?: string; role?: Role }[];
   rows: TableRow[];
-  /** The table repeats another table's figures in another form. It is folded in the report, and absent on a terminal. */
+  /** Whether the table only adds detail to others. The report collapses such a table, and a terminal does not show it. */
   folded?: boolean;
-  /** The table is absent on a terminal, because sentences give the same information there. */
+  /** Whether a terminal does not show the table, because it prints sentences with the same information. */
   quiet?: boolean;
 }
 
-/** Groups the cells that have the same parameters, without the controls. */
+/** Groups the cells that have the same parameters. Leaves out the cells that only measure a mechanism again. */
 export function byLoad(cells: RecordedCell[]): RecordedCell[][] {
   return grouped(
     cells.filter(({ control }) => !control),
@@ -62,13 +62,13 @@ function grouped(cells: RecordedCell[], alike: (a: RecordedCell, b: RecordedCell
   return groups;
 }
 
-/** The summarised metrics of a recorded cell. */
+/** Returns the summarised metrics of a recorded cell. */
 export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
   // `results.cells` has one entry for each of `record.cells`, in the same order.
   return results.cells[record.cells.indexOf(cell)]!.metrics;
 }
 
-/** Returns the clock's step in microseconds, divided by the number of calls in a batch. */
+/** Returns the effect of a clock step on a sample, in microseconds: the step divided by the number of calls in a batch. */
 export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
   const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
   return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;

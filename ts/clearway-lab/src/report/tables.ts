@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The results of a run as tables, the same for the terminal and the report.
+// The tables of a run. The terminal and the report use the same tables.
 import type { HostName } from "../protocol/message.js";
 import { compareCells, sameParams } from "../run/floor.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
@@ -32,8 +32,8 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
 }
 
 /**
- * Makes the offload tables. They are absent on a terminal. In the report they are folded, except the table of changing-site, because
- * sentences and heat maps show the same.
+ * Makes the offload tables. Sentences and heat maps show the same figures, so a terminal does not show these tables. The report collapses
+ * them, except the table of changing-site.
  */
 function offloadTables(
   results: Results,
@@ -74,7 +74,7 @@ function loadTable(
   return { scenario: scenario.name, host, load: loadText(group[0]!.params), columns: [...columns, ...compared], rows };
 }
 
-/** Returns the columns of a scenario that is not the lab's own: its metrics with their own names, at most six columns. */
+/** Returns the columns of a scenario that COLUMNS does not have: at most six of its metrics, with their own names. */
 function unknownColumns(results: Results, record: RunRecord, group: RecordedCell[]): Column[] {
   const columns = new Map<string, Column>();
   for (const cell of group) {
@@ -88,7 +88,7 @@ function unknownColumns(results: Results, record: RunRecord, group: RecordedCell
   return [...columns.values()].slice(0, 6);
 }
 
-/** Orders a stream's ways by p99, or by the largest quantile that the samples support. Orders a firehose's ways by throughput. */
+/** Orders the mechanisms of a stream by p99, or by the largest quantile that the samples support. Orders a firehose by throughput. */
 export function ordered(
   results: Results,
   record: RunRecord,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Summarises the run in a few sentences. Every sentence uses a comparison that the noise supports, or states that the noise does not
-// support it.
+// Summarises the run in a few sentences. Every sentence gives a comparison that is larger than the noise, or states that the noise is
+// too large.
 import type { HostName } from "../protocol/message.js";
 import { answersOf } from "../run/answer.js";
 import { compareCells, sameParams } from "../run/floor.js";
@@ -30,7 +30,7 @@ export function verdictOf(results: Results, record: RunRecord): string[] {
   return [measured ? "This run measured too few mechanisms for a comparison." : "Nothing was measured."];
 }
 
-/** Returns two cells of one scenario and host with the same parameters. Uses the first parameters that both mechanisms have. */
+/** Returns the cells of two mechanisms with the same parameters. Uses the first parameters that both mechanisms have. */
 function pair(
   record: RunRecord,
   host: HostName,

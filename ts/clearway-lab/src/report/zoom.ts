@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The zoomable stall timeline: uPlot, inlined, shown only if scripts run. The static chart above it shows the same data.
+// Adds a stall timeline that a reader can zoom. An inlined uPlot draws it if scripts run. The static chart has the same data.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Strip } from "./chart/timeline.js";
@@ -17,11 +17,11 @@ export function zoomable(host: string, strips: Strip[]): Html {
 <div class="zoom-plot"></div><script type="application/json">${scriptJson(data)}</script></details>`;
 }
 
-/** Returns uPlot's own script and style, and the script that gives uPlot its data. */
+/** Returns uPlot's script and style, and the script that gives uPlot its data. */
 export function zoomAssets(): { style: Html; script: Html } {
   const require = createRequire(import.meta.url);
   const read = (name: string) => readFileSync(require.resolve("uplot/dist/" + name), "utf8");
-  // A closing tag inside the library's text would end the element. The current uPlot has none; this replaces any future one.
+  // A closing tag inside the library's text would end the element. The current uPlot has none; a future version may have one.
   const safe = (text: string) => text.replace(/<\/(script|style)/gi, "<\\/$1");
   return {
     style: new Html(safe(read("uPlot.min.css"))),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Answers the questions from a record: one sentence each, with its ratio, the interval and what it decides.
+// Answers the questions from a record. Each answer is a sentence with a ratio, its interval and a verdict.
 import { CONTROL_PARAM } from "../scenario/plan.js";
 import { type Compared, includes, type Question } from "../scenario/question.js";
 import { FLOOR_RATIO_MIN, median, noiseFloor, pairedRatios } from "../statistics/compare.js";
@@ -7,29 +7,29 @@ import { type Decision, decide, ROUNDS_MIN, type Verdict } from "../statistics/d
 import { byRound } from "./floor.js";
 import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
 
-/** The part of a record that answers need, which grows while a run measures. */
+/** The part of a record that the answers use. It grows while a run measures. */
 export type Measured = Pick<RunRecord, "cells" | "hosts">;
 
 export interface ComparedAnswer {
   compared: Compared;
-  /** Undefined if the record has no round of both mechanisms. */
+  /** The decision. Undefined if no round has both mechanisms. */
   decision?: Decision;
-  /** The medians of both mechanisms over the rounds, in the metric's unit. */
+  /** `subject` and `reference` are the medians of the mechanisms over the rounds, in the metric's unit. */
   subject?: number;
   reference?: number;
   unit?: string;
-  /** Why it is undecided, where more rounds would not help. */
+  /** Why the comparison is undecided, if more rounds would not help. */
   why?: string;
 }
 
 export interface Answer {
   question: Question;
-  /** "decided" if every part is decided or shows no difference, and at least one is decided. */
+  /** "decided" if at least one part is decided and every other part is decided or shows no difference. */
   verdict: Verdict;
   parts: ComparedAnswer[];
 }
 
-/** Returns the answers to all questions of which the record has a cell. */
+/** Returns the answers to all questions for which the record has a cell. */
 export function answersOf(record: Measured, questions: readonly Question[]): Answer[] {
   return questions.flatMap((question) => {
     const parts = question.comparisons.map((compared) => answerOf(record, compared));
@@ -75,8 +75,8 @@ function find(record: Measured, { scenario, host, params }: Compared, mechanism:
 }
 
 /**
- * Returns by how much two runs of the same thing differ in the compared metric: the reference under the same load, else the largest
- * difference in its scenario on its host.
+ * Returns the noise floor of a comparison: the factor between two runs of the same thing in the compared metric. Uses the reference
+ * under the same load, or else the largest factor of the scenario on this host.
  */
 function floorOf(record: Measured, compared: Compared): number {
   const own = find(record, compared, compared.reference, true);
@@ -99,13 +99,13 @@ function unitOf(cell: RecordedCell, metric: string): string {
 
 const NS_PER: Record<string, number> = { us: 1e3, ms: 1e6 };
 
-/** Samples are nanoseconds, values are in their unit already. */
+/** Returns the median of the rounds in the metric's unit. Samples are in nanoseconds; values already have their unit. */
 function middleOf(series: ReadonlyMap<number, number>, metric: string, unit: string): number {
   const scale = metric.includes(".") ? NS_PER[unit] : undefined;
   return median([...series.values()]) / (scale ?? 1);
 }
 
-/** Whether more rounds of a cell would change no answer: every comparison that it belongs to has a verdict. */
+/** Returns whether every comparison with this cell has a verdict, so that more rounds of the cell would change no answer. */
 export function isSettled(record: Measured, questions: readonly Question[], cell: RecordedCell): boolean {
   const concerned = questions
     .flatMap(({ comparisons }) => comparisons)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures a plan: one measurement after the other, each with the idle watcher, until done, out of time or interrupted.
+// Measures a plan, one measurement after the other, each with the idle watcher. Ends when it is done, out of time or interrupted.
 import type { CellRequest, Measurement } from "../protocol/message.js";
 import { CONTROL_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
 import { ROUNDS_MIN } from "../statistics/decide.js";
@@ -7,15 +7,15 @@ import { type RecordedCell, recordedCell } from "./record.js";
 
 export interface Executor {
   measure(cell: PlannedCell, request: CellRequest, timeoutMs: number): Promise<Measurement>;
-  /** Begins watching the machine. The returned function returns the longest machine stall since, in ms. */
+  /** Starts to watch the machine. The returned function returns the machine's longest stall since then, in milliseconds. */
   watch(): () => number;
   nowMs(): number;
 }
 
 export interface Limits {
-  /** After this time no further round starts; every cell keeps the rounds it has. */
+  /** Time after which no further round starts, in milliseconds. Every cell keeps the rounds that it has. */
   budgetMs: number;
-  /** After this time nothing is measured, not even a first round. */
+  /** Time after which no measurement starts, not even a first round, in milliseconds. */
   endMs: number;
 }
 
@@ -29,7 +29,7 @@ export interface Step {
 export interface Execution {
   cells: RecordedCell[];
   done: number;
-  /** Measurements that were left out because their questions were settled. */
+  /** Number of measurements that were left out because their questions were settled. */
   skipped: number;
   interrupted: boolean;
   budgetEnded: boolean;
@@ -48,7 +48,7 @@ export async function execute(
   limits: Limits,
   signal: AbortSignal,
   onStep: (step: Step) => void,
-  /** Whether more rounds of a cell would change no answer. Asked from the sixth round on. */
+  /** Returns whether more rounds of a cell would change no answer. Called only for cells that have the minimum number of rounds. */
   isSettled: (cells: readonly RecordedCell[], cell: RecordedCell) => boolean = () => false,
 ): Promise<Execution> {
   const recorded = new Map(cells.map((cell) => [cell, recordedCell(cell)]));
@@ -83,7 +83,7 @@ export async function execute(
       record.rounds.push({ round, position, tookMs, measurement, machineStallMs: endWatch() });
       done++;
     } catch (error) {
-      // The interruption killed the runner, so the cell did not fail.
+      // An interruption kills the runner, so the error is not a failure of the cell.
       if (signal.aborted) break;
       record.failure ??= firstLine(error as Error);
     }
@@ -97,7 +97,7 @@ export async function execute(
   return { cells: [...recorded.values()], done, skipped, interrupted: signal.aborted, budgetEnded };
 }
 
-/** Returns a failure as one sentence for a table, without the stack that playwright puts into its messages. */
+/** Returns a failure as one sentence for a table. Removes the stack that playwright adds to its messages. */
 function firstLine({ message }: Error): string {
   return message
     .split("\n")[0]!
@@ -111,7 +111,7 @@ export function requestOf(cell: PlannedCell): CellRequest {
   return { family, scenario, mechanism: cell.mechanism.name, params, expected };
 }
 
-/** Estimates the time left: the cells' estimates, corrected by how long each scenario and host has taken so far. */
+/** Estimates the remaining time from the cells' estimates, corrected by the real times of each scenario and host so far. */
 class Pace {
   readonly #spent = new Map<string, { estimateMs: number; realMs: number }>();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The noise floor: how much two runs of the same thing differ, for every scenario, host and load that has an A/A pair.
+// The noise floor: how much two runs of the same thing differ. It comes from A/A pairs, which measure one mechanism as two cells. Each
+// scenario, host and load with such a pair has a noise floor.
 import type { HostName, Params } from "../protocol/message.js";
 import { CONTROL_PARAM } from "../scenario/plan.js";
 import { type Comparison, compare, FLOOR_RATIO_MIN, noiseFloor } from "../statistics/compare.js";
@@ -14,14 +15,14 @@ export interface Floor {
   params: Params;
   mechanism: string;
   metric: string;
-  /** Two runs of the same thing differed by up to this factor, at least 1.05. */
+  /** Maximum factor between two runs of the same thing. It is at least 1.05. */
   ratio: number;
   rounds: number;
 }
 
 /**
- * Returns one number for each round of `metric`: a value's name, or SAMPLE.QUANTILE. A time below a clock step counts as one
- * step, since its exact length is unknown.
+ * Returns one number per round for `metric`, which is the name of a value or SAMPLE.QUANTILE. A time below a clock step counts as one
+ * step, because its exact length is unknown.
  */
 export function byRound(record: Pick<RunRecord, "hosts">, cell: RecordedCell, metric: string): Map<number, number> {
   const [name, quantile] = metric.split(".") as [string, QuantileName | undefined];
@@ -84,14 +85,14 @@ export function sameParams(a: Params, b: Params): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-/** Returns the floor that applies to a cell: its own load's, else the largest of its scenario and host, else the minimum. */
+/** Returns the noise floor of a cell: that of its own load, or the largest of its scenario and host, or the minimum. */
 export function floorFor(floors: readonly Floor[], cell: RecordedCell): number {
   const near = floors.filter((floor) => floor.scenario === cell.scenario && floor.host === cell.host);
   const own = near.find((floor) => sameParams(floor.params, cell.params));
   return own?.ratio ?? Math.max(FLOOR_RATIO_MIN, ...near.map(({ ratio }) => ratio));
 }
 
-/** Compares a cell with another of the same load, on `metric`. Undefined if they share no round. */
+/** Compares a cell with another cell of the same load, by `metric`. Returns undefined if they share no round. */
 export function compareCells(
   record: RunRecord,
   subject: RecordedCell,

@@ -4,9 +4,9 @@ import type { HostName } from "../protocol/message.js";
 import type { RunRecord } from "./record.js";
 import type { Warning } from "./warning.js";
 
-/** A longer stall of an idle thread than a 60 Hz frame would have cost any app a frame. */
+/** Limit for a stall of an idle thread, in milliseconds: a 60 Hz frame. A longer stall would have cost any app a frame. */
 const MACHINE_STALL_MS = 1000 / 60;
-/** A coarser clock hides the cost of a hand-over on one thread. */
+/** Limit for a clock step, in microseconds. A coarser clock hides the cost of a hand-over on one thread. */
 const CLOCK_COARSE_US = 20;
 
 type Measured = Pick<RunRecord, "machine" | "hosts" | "cells" | "build">;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The record of a run: everything measured, round by round, with raw histograms and the order of the measurements. results.json
-// is computed from it; the report reads both. Written as DIR/record.json.
+// The record of a run: all measurements, round by round, with raw histograms and the order of the measurements. It is written as
+// DIR/record.json. The lab calculates results.json from it. The report reads both files.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import { WARM_UP_CUT } from "../protocol/measured.js";
 import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
@@ -14,10 +14,10 @@ export interface RecordedRound {
   round: number;
   /** Position in the order of the run. */
   position: number;
-  /** The duration of the whole measurement, including the runner's start. */
+  /** Duration of the whole measurement in milliseconds, including the start of the runner. */
   tookMs: number;
   measurement: Measurement;
-  /** The longest time that the idle watcher was kept from waking meanwhile. */
+  /** Longest delay with which the idle watcher woke during the measurement, in milliseconds. */
   machineStallMs: number;
 }
 
@@ -29,15 +29,15 @@ export interface RecordedCell {
   title: string;
   role: Role;
   settings: string;
-  /** Where a strategy of *offload* runs its actions. */
+  /** Where a strategy of the family `offload` runs its actions. */
   place?: Place;
   params: Params;
   control: boolean;
   plannedRounds: number;
   rounds: RecordedRound[];
-  /** Why it could not run here. */
+  /** Why the cell could not run here. */
   unavailable?: string;
-  /** The error when it ran. */
+  /** The error of a failed measurement. */
   failure?: string;
 }
 
@@ -55,21 +55,21 @@ export interface RecordedScenario {
 export interface RunRecord {
   version: number;
   profile: ProfileName;
-  /** Determines the order of the measurements. */
+  /** The seed of the order of the measurements. */
   seed: number;
   startedAt: string;
   durationMs: number;
-  /** Measurements that were planned, and done. */
+  /** Numbers of planned and of finished measurements. */
   planned: number;
   done: number;
   interrupted: boolean;
-  /** The time budget ended before all rounds were done. */
+  /** Whether the time ended before all rounds were done. */
   budgetEnded: boolean;
   machine: MachineFacts;
   build: BuildFacts;
   hosts: Partial<Record<HostName, Omit<Description, "mechanisms">>>;
   scenarios: RecordedScenario[];
-  /** The questions that the run was planned to answer; absent if cells were named. */
+  /** The questions that the run was planned to answer. Absent if it measured scenarios. */
   questions?: Question[];
   cells: RecordedCell[];
 }
@@ -95,6 +95,6 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
 
 export { cellName };
 
-/** Returns whether the cell still got faster, in some round, when its warm-up ended. */
+/** Returns whether the cell still became faster when its warm-up ended, in at least one round. */
 export const wasWarmUpCut = ({ rounds }: RecordedCell): boolean =>
   rounds.some(({ measurement }) => WARM_UP_CUT in measurement.values);

@@ -86,7 +86,7 @@ function resultCell(cell: RecordedCell): ResultCell {
   };
 }
 
-/** Summarises a cell. Single values: the median of the rounds. Samples: one histogram of all rounds. */
+/** Summarises a cell. A value becomes the median of the rounds. Samples become one histogram of all rounds. */
 export function metricsOf(cell: RecordedCell): Record<string, Metric> {
   const metrics: Record<string, Metric> = {};
   const measurements = cell.rounds.map(({ measurement }) => measurement);

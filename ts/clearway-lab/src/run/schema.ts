@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks results.json against spec/results.schema.json before it is written: the lab writes only specified results.
+// Checks results.json against spec/results.schema.json before it is written.
 import { readFileSync } from "node:fs";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import schema from "../../../../spec/results.schema.json" with { type: "json" };
@@ -7,7 +7,7 @@ import type { Results } from "./results.js";
 
 let compiled: ValidateFunction | undefined;
 
-/** Throws an Error that names each place where the value departs from the schema. */
+/** Throws an Error that lists the first ten places at which the value does not match the schema. */
 export function assertResults(value: unknown): asserts value is Results {
   compiled ??= new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
   const validate = compiled;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Every kind of warning: a closed list. */
+/** All kinds of warnings. */
 export const WARNING_CODES = [
   "interrupted",
   "budget-ended",
@@ -22,10 +22,10 @@ export const WARNING_CODES = [
 ] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-/** A reason to doubt a run: the observation and the next step. */
+/** A reason to doubt a run: an observation and the next step. */
 export interface Warning {
   code: WarningCode;
   message: string;
-  /** What to do about it. */
+  /** The next step for the reader. */
   next: string;
 }

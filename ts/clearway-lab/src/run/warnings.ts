@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reasons to doubt a run. A closed list: every kind has an observation and a next step.
+// Finds the reasons to doubt a run. WARNING_CODES lists all kinds. Every warning has an observation and a next step.
 import { isSupported, QUANTILES, samplesNeeded } from "../statistics/distribution.js";
 import type { Floor } from "./floor.js";
 import { machineWarnings } from "./machine-warnings.js";
@@ -7,7 +7,7 @@ import { type RunRecord, wasWarmUpCut } from "./record.js";
 import type { Warning } from "./warning.js";
 
 /**
- * With a larger factor between two runs of the same thing, a scenario says little: differences of up to two fifths are noise.
+ * Limit for the factor between two runs of the same thing. Above it, even a difference of two fifths may be noise.
  */
 const NOISE_HIGH_RATIO = 1.4;
 export function warningsOf(record: RunRecord, floors: readonly Floor[]): Warning[] {
@@ -78,7 +78,7 @@ function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] 
       groups.set(key, Math.min(n, groups.get(key) ?? Number.POSITIVE_INFINITY));
     }
   }
-  // One warning for all groups: a quick run has some twenty of them, which would hide the other warnings.
+  // All groups share one warning. A quick run has about twenty groups, which would hide the other warnings.
   for (const q of [p99, p999]) {
     const few = [...groups].filter(([, n]) => (isSupported(n, p99) ? p999 : p99) === q);
     if (few.length === 0) continue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds Chromium; the flags with which it is started for measuring.
+// Finds Chromium, and has the flags with which the lab starts it.
 import { existsSync } from "node:fs";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Returns the path of a Chromium, or undefined. CLEARWAY_CHROMIUM has precedence. */
+/** Returns the path of a Chromium, or undefined. If CLEARWAY_CHROMIUM is set, only that path counts. */
 export function findChromium(): string | undefined {
   const given = process.env["CLEARWAY_CHROMIUM"];
   if (given !== undefined && given !== "") return existsSync(given) ? given : undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Chromium runner: one browser for the run, and a new context, with its own renderer process, for every measurement.
+// The Chromium runner. It uses one browser for the run. Every measurement gets a new context with its own renderer process.
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
@@ -18,7 +18,7 @@ interface Running {
   server: PageServer;
 }
 
-/** The probes of the profile `promises` hold up to a hundred million records. The other profiles measure with the usual limit. */
+/** Chromium's flags. Probes of the profile `promises` hold up to a hundred million records, so that profile has a larger heap limit. */
 const FLAGS = [
   ...CHROMIUM_FLAGS,
   ...(process.env[PROFILE_VARIABLE]?.startsWith("promises") ? ["--js-flags=--max-old-space-size=8192"] : []),
@@ -50,7 +50,7 @@ async function inPage<T>(use: (page: Page) => Promise<T>): Promise<T> {
 }
 
 async function run(cell: CellRequest) {
-  // Passed as text: playwright computes an infinite type for a recursive JSON type.
+  // The cell is passed as text, because playwright computes an infinite type for a recursive JSON type.
   const measured = await inPage((page) =>
     page.evaluate(
       (text: string): Promise<unknown> => (globalThis as unknown as { lab: LabPage }).lab.measure(JSON.parse(text)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The lab's side of the protocol: starts a runner, sends requests, waits for the answers, and ends the runner.
+// The lab's side of the protocol. It starts a runner, sends requests, waits for the answers, and ends the runner.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readLines } from "../protocol/lines.js";
@@ -21,7 +21,7 @@ export interface RunnerCommand {
   env?: Record<string, string>;
 }
 
-/** How much stderr is kept to explain a runner's end; the rest is dropped. */
+/** Number of characters of stderr that are kept to explain a runner's end. The last ones are kept. */
 const STDERR_KEPT = 4000;
 
 type Unnumbered = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
@@ -34,7 +34,7 @@ export class RunnerClient {
   #ended: Error | undefined;
 
   constructor({ command, args, env }: RunnerCommand) {
-    // A separate process group: Ctrl-C in the terminal reaches the lab, which ends its runners in order.
+    // A separate process group, so that Ctrl-C in the terminal reaches only the lab. The lab then ends its runners in order.
     this.#child = spawn(command, args, {
       stdio: ["pipe", "pipe", "pipe"],
       detached: process.platform !== "win32",
@@ -65,19 +65,19 @@ export class RunnerClient {
   }
 
   /**
-   * Rejects when the runner answers with an error, ends, or is silent for longer than `timeoutMs`; in the last case it is
-   * killed.
+   * Measures a cell. Rejects if the runner answers with an error, ends, or does not answer within `timeoutMs`. In the last case, kills
+   * the runner.
    */
   measure(cell: CellRequest, timeoutMs: number): Promise<Measurement> {
     return this.#ask({ op: "measure", cell }, timeoutMs) as Promise<Measurement>;
   }
 
-  /** As `measure`. */
+  /** Runs a probe. Rejects in the same cases as `measure`. */
   probe(probe: ProbeRequest, timeoutMs: number): Promise<Json> {
     return this.#ask({ op: "probe", probe }, timeoutMs) as Promise<Json>;
   }
 
-  /** Lets the runner end by itself, and kills it after `graceMs`. */
+  /** Closes the runner's stdin, which ends the runner. Kills the runner after `graceMs`. */
   async close(graceMs = 5000): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return;
     const exited = once(this.#child, "exit");

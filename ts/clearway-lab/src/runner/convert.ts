@@ -6,10 +6,10 @@ import type { Measured } from "../protocol/measured.js";
 import type { CellRequest, Measurement, SampleSet } from "../protocol/message.js";
 import { encodeHistogram, histogramOf } from "../statistics/histogram.js";
 
-/** Up to this many samples are also sent as numbers, so that a reader of the record can see each. */
+/** Maximum number of samples that are also sent as numbers. A reader of the record can then see each sample. */
 const RAW_MAX = 64;
 
-/** Throws if the result is not the expected one: a wrong result has no speed. */
+/** Converts a result. Throws if the result is wrong, because only a correct result may have a time. */
 export function toMeasurement(measured: Measured, cell: CellRequest): Measurement {
   const wrong = mismatch(cell.expected, measured.result, cell.params);
   if (wrong !== undefined) throw new Error("the work gave a wrong result: " + wrong);

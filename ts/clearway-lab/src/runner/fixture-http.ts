@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The two HTTP fixtures, shared by the fixture server and the page's server (a page may only fetch from its own origin).
+// The two HTTP fixtures. The fixture server and the page's server both have them, because a page may only fetch from its own origin.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Answers a request for a fixture. Returns whether it was one. */
+/** Answers a request for a fixture. Returns whether the request was for one. */
 export function answerFixture(request: IncomingMessage, response: ServerResponse, image: Uint8Array): boolean {
   const headers = { "cache-control": "no-store", "cross-origin-resource-policy": "same-origin" };
   if (request.method === "GET" && request.url === "/image") {

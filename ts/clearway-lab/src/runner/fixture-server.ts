@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The local server of the scenarios, a separate process so that it does not load the measured thread: GET /image, POST /upload,
-// and a TCP server that adds one. Prints one JSON line with its ports, and ends with its stdin.
+// The local server of the scenarios: GET /image, POST /upload, and a TCP server that adds one. It is a separate process, so that it
+// does not use the measured thread. It prints one JSON line with its addresses. It ends when its stdin ends.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import path from "node:path";
 import { makeImage } from "../isolate/image.js";
 import { answerFixture } from "./fixture-http.js";
 
-/** Large enough for every upload cell. */
+/** Size of the file to upload, in bytes. It is large enough for every upload cell. */
 const FILE_BYTES = 64 << 20;
 
 const folder = mkdtempSync(path.join(tmpdir(), "clearway-lab-"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Starts the fixture server, or uses the one that the lab started for the whole run.
+// Starts the fixture server. If the lab has started one for the whole run, uses that one.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { readLines } from "../protocol/lines.js";
 import type { Fixture } from "../protocol/measured.js";
 
-/** The environment variable that gives runners the fixtures' addresses. */
+/** The environment variable that gives runners the addresses of the fixtures. */
 export const FIXTURE_VARIABLE = "CLEARWAY_LAB_FIXTURE";
 
 export interface RunningFixture {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the JVM's runner and the JDK that starts it, by a file that the repository's build writes.
+// Finds the JVM's runner and a JDK to start it. Reads a file that the repository's build writes.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
@@ -14,22 +14,21 @@ interface Built {
   jdks: Record<string, string>;
 }
 
-/** The environment variable that names another such file than the repository's. */
+/** The environment variable with the path of such a file. The default is the repository's file. */
 const VARIABLE = "CLEARWAY_LAB_JVM";
 
 export const JVM_MISSING =
   "the JVM's runner is not built: it needs a JDK 17 or newer and Maven (apt-get install -y --no-install-recommends openjdk-17-jdk-headless maven), then, in Clearway's repository, node scripts/jvm-lab.mjs";
 
-/** The router only passes lines on, and should use as few resources of the measuring processes as possible. */
+/** JVM options of the router. The router only forwards lines and should take few resources from the measuring processes. */
 const ROUTER_OPTIONS = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
-/** From this release on the JVM prints a warning for each of JMH's Unsafe uses, on stderr. */
+/** The release from which the JVM warns on stderr about each of JMH's uses of Unsafe. */
 const UNSAFE_WARNS = 23;
 const UNSAFE_QUIET = "--sun-misc-unsafe-memory-access=allow";
 
 /**
- * Returns the command that starts the runner on the newest JDK, or on the requested release; else the reason that there is
- * none.
+ * Returns the command that starts the runner on the newest JDK, or on the requested release. If there is none, returns the reason.
  */
 export function findJvmRunner(release?: number): RunnerCommand | string {
   const file = process.env[VARIABLE] ?? path.join(packageRoot(), "../../jvm/lab/target/runner.json");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Mechanisms that only Node has: processes and native code. The browser's counterpart is node-only-none.ts; the build picks one
-// as #lab-node-only.
+// Mechanisms that only Node has: processes, native code and the pools of the family `offload`. The browser's counterpart is
+// node-only-none.ts. The build picks one of the two as #lab-node-only.
 import { koffiProblem, peersProblem } from "../native/peers.js";
 import { pluginProblem } from "../native/plugin.js";
 import { type Loader, unless } from "./loader.js";

@@ -10,7 +10,7 @@ import { allMechanisms, findMechanism } from "./registry.js";
 
 let running: RunningFixture | undefined;
 
-// Ctrl-C reaches the whole process group. The lab decides when a runner ends, by closing its stdin.
+// Ctrl-C may reach the whole process group. The lab decides when a runner ends, by closing the runner's stdin.
 process.on("SIGINT", () => {});
 
 await serve({
@@ -28,7 +28,7 @@ await serve({
   probe: async ({ name, params }) => (await import("../promises/host/in-node.mjs")).probe(name, params),
   close: async () => running?.close(),
 });
-// Peers may leave handles behind (timers, ports). The runner has sent everything.
+// Peers may leave open handles (timers, ports). The runner has sent all answers, so it exits.
 process.exit(0);
 
 async function run(cell: Parameters<typeof toMeasurement>[1]) {

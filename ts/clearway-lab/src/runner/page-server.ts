@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Serves the bundled page on loopback, isolated (COOP and COEP), so that it has SharedArrayBuffer and precise timers.
+// Serves the bundled page on loopback. The page is isolated (COOP and COEP), so it has SharedArrayBuffer and precise timers.
 import { readdir, readFile } from "node:fs/promises";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,10 +22,10 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
-/** The path of the page of the profile `promises`. It is bundled as Vite bundles an app, in a folder of its own. */
+/** The path of the page of the profile `promises`. That page is bundled as Vite bundles an app, in a separate folder. */
 export const PROMISES_PAGE = "promises/";
 
-/** Reads the whole folder into memory: a rebuild during a run must not mix two builds in one page. */
+/** Reads the whole folder into memory, so that a rebuild during a run cannot mix two builds in one page. */
 async function readBundle(): Promise<Map<string, Buffer>> {
   const folder = fileURLToPath(new URL("./page/", import.meta.url));
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".js"));

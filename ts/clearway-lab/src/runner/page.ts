@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page that Chromium runs: the same mechanisms behind one function, which the Chromium runner calls.
+// The page that Chromium runs. It has the same mechanisms behind one function, which the Chromium runner calls.
 import { nowMs } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import type { Measured } from "../protocol/measured.js";
 import type { CellRequest } from "../protocol/message.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 
-/** Runs a mechanism. Converts samples to plain numbers, because typed arrays do not survive the way out of the page. */
+/** Runs a mechanism. Converts samples to arrays of numbers, because playwright does not return typed arrays from a page. */
 async function measure(cell: CellRequest): Promise<Measured> {
   const mechanism = await findMechanism(cell.scenario, cell.mechanism);
   const fixture = { httpUrl: location.origin, echoPort: 0, filePath: "" };

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs a probe of the profile `promises` in a new page, and does for it what a page cannot: pins its threads and reads its processor time.
+// Runs a probe of the profile `promises` in a new page. Pins the page's threads and reads its processor time, which a page cannot do.
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { standApart, threadsOf } from "../machine/cores.js";
 import type { Json, ProbeRequest } from "../protocol/message.js";
 import { PROMISES_PAGE } from "./page-server.js";
 
-/** Chromium's name of a worker's thread. Among the processes that a page starts, only its own one has workers. */
+/** The name of a worker's thread in Chromium. Of the processes that a page starts, only the page's own one has workers. */
 const WORKER_THREAD = /DedicatedWorker/;
 
 interface ProbePage {
   labProbe(name: string, params: Json): Promise<unknown>;
 }
 
-/** Each probe has its own context, and so its own renderer process. Rejects with the probe's error. */
+/** Runs a probe in its own context, which has its own renderer process. Rejects with the probe's error. */
 export async function runProbe(browser: Browser, serverUrl: string, probe: ProbeRequest): Promise<Json> {
   const cdp = await browser.newBrowserCDPSession();
   const renderers = async () => {
@@ -38,7 +38,7 @@ export async function runProbe(browser: Browser, serverUrl: string, probe: Probe
     await page.exposeFunction("labCpuMs", async () => cpuMs(await own()));
     await page.goto(serverUrl + PROMISES_PAGE);
     await page.waitForFunction("globalThis.labProbe !== undefined", undefined, { polling: 10 });
-    // Passed as text: playwright computes an infinite type for a recursive JSON type.
+    // The probe is passed as text, because playwright computes an infinite type for a recursive JSON type.
     const answer = await page.evaluate((text: string): Promise<unknown> => {
       const { name, params } = JSON.parse(text) as ProbeRequest;
       return (globalThis as unknown as ProbePage).labProbe(name, params);
@@ -50,7 +50,7 @@ export async function runProbe(browser: Browser, serverUrl: string, probe: Probe
   }
 }
 
-/** Returns the processor time of all threads of a process in milliseconds, to the nanosecond. The system's ticks are 10 ms. */
+/** Returns the processor time of all threads of a process, in milliseconds. It is exact to the nanosecond; system ticks are 10 ms. */
 function cpuMs(pid: number): number {
   let ns = 0;
   for (const thread of threadsOf(pid))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every mechanism that this build can run on its host, by scenario. Modules are loaded on demand, so that a process that
-// measures one mechanism has not loaded the peers of another.
+// Every mechanism that this build can run on its host, by scenario. Modules are loaded on demand: a process that measures one mechanism
+// has not loaded the libraries of another scenario.
 import { nodeOnly } from "#lab-node-only";
 import type { Mechanism } from "../protocol/measured.js";
 import type { Description } from "../protocol/message.js";
@@ -43,12 +43,12 @@ const loaders: Record<string, Loader[]> = {
   ],
   ...nodeOnly,
 };
-// The firehose is a scenario of its own with the same mechanisms.
+// The firehose is a separate scenario with the same mechanisms.
 loaders["firehose"] = loaders["stream"]!;
 
 export const scenarioNames = Object.keys(loaders);
 
-/** Returns a mechanism. Throws RangeError with the existing names if this host has no such mechanism. */
+/** Returns a mechanism. Throws a RangeError with the existing names if this host has no such mechanism, and an Error if it cannot run. */
 export async function findMechanism(scenario: string, name: string): Promise<Mechanism> {
   const names: string[] = [];
   for (const load of loaders[scenario] ?? []) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses the runners: a new process for every measurement in Node, one browser for the run in Chromium, and for the JVM a
-// runner that starts the measuring JVMs itself.
+// Chooses the runners. Node gets a new process for every measurement, and Chromium one browser for the run. The JVM has one runner,
+// which starts the measuring JVMs itself.
 import { fileURLToPath } from "node:url";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
 import { findJvmRunner } from "./jvm-find.js";
 
 /**
- * Returns a runner's command. CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol (tests do
- * so).
+ * Returns the command of a host's runner. CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol. Tests
+ * use it.
  */
 export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
   const given = process.env["CLEARWAY_LAB_RUNNER"];
@@ -18,7 +18,7 @@ export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
     return found;
   }
   const program = given ?? fileURLToPath(new URL(`./runner-${host}.js`, import.meta.url));
-  // The heap limit is raised for scenarios that hold some hundred MB of objects twice; no other option is set.
+  // The heap limit is raised for scenarios that hold some hundred MB of objects twice. Node gets no other option.
   return { command: process.execPath, args: ["--max-old-space-size=8192", program], env: { CLEARWAY_LAB_HOST: host } };
 }
 
@@ -26,10 +26,10 @@ export class Runners {
   readonly #lasting = new Map<HostName, RunnerClient>();
   readonly #env: Record<string, string>;
   readonly #jdk: number | undefined;
-  /** The fresh runners that measure now; the profile `promises` measures idle pools at the same time. */
+  /** The runners of single measurements that run now. There may be several: the profile `promises` measures idle pools concurrently. */
   readonly #current = new Set<RunnerClient>();
 
-  /** `jdk`: the release for the JVM's runner; default: the newest. */
+  /** Creates the runners. `jdk` is the release for the JVM's runner; the default is the newest. */
   constructor(env: Record<string, string> = {}, jdk?: number) {
     this.#env = env;
     this.#jdk = jdk;
@@ -52,7 +52,7 @@ export class Runners {
     this.#lasting.clear();
   }
 
-  /** Kills the running measurements at once, so that an interrupted lab does not wait for it. */
+  /** Kills the runners of single measurements at once, so that an interrupted lab does not wait for them. */
   interrupt(): void {
     for (const runner of this.#current) runner.kill();
   }

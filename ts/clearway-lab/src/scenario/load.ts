@@ -5,7 +5,7 @@ import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
 import { FAMILY_NAMES, type MechanismInfo, PROFILE_NAMES, type Scenario } from "./scenario.js";
 
-/** Returns CLEARWAY_LAB_SCENARIOS, or the package's own folder. */
+/** Returns the folder in CLEARWAY_LAB_SCENARIOS, or the package's own folder of scenarios. */
 export function scenarioFolder(): string {
   const given = process.env["CLEARWAY_LAB_SCENARIOS"];
   return given ? path.resolve(given) : path.join(packageRoot(), "scenarios");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans the cells of a run and the order in which they are measured.
+// Plans the cells of a run and the order of their measurements. A cell is a mechanism with one set of parameters on one host.
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
 import { belongsOn, HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
@@ -11,7 +11,7 @@ export interface PlannedCell {
   params: Params;
   rounds: number;
   estimateMs: number;
-  /** Whether this is the second half of an A/A pair: the same mechanism, measured again as a separate cell. */
+  /** Whether this is the second cell of an A/A pair, which measures the same mechanism again. */
   control: boolean;
   /** The reason why the cell cannot run here. Such a cell is reported but never measured. */
   unavailable?: string;
@@ -22,7 +22,7 @@ export interface PlannedMeasurement {
   round: number;
 }
 
-/** The parameter that marks an A/A twin. */
+/** The parameter that marks the second cell of an A/A pair. */
 export const CONTROL_PARAM = "control";
 
 export function planCells(
@@ -66,8 +66,8 @@ export function planCells(
 }
 
 /**
- * Orders the measurements round by round. Each round has every cell once, in an order drawn from `seed`. A slow minute of the machine
- * then affects all cells alike. If a run ends early, the cells' numbers of rounds differ by at most one.
+ * Orders the measurements round by round. Each round has every cell once, in a random order from `seed`. If the machine is slow for a
+ * minute, all cells are affected alike. If a run ends early, the numbers of rounds of two cells differ by at most one.
  */
 export function planOrder(cells: readonly PlannedCell[], seed: number): PlannedMeasurement[] {
   const random = randomFrom(seed);

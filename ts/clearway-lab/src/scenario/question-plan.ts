@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans the cells that decide the questions: each cell once, with five rounds or more, and a second run of a reference for the noise
-// floor.
+// Plans the cells that decide the questions. Each cell has five rounds or more. A second cell of each reference gives the noise floor.
 import type { HostName } from "../protocol/message.js";
 import { CONTROL_PARAM, type PlannedCell } from "./plan.js";
 import { type Compared, type Question, setOf } from "./question.js";
@@ -23,7 +22,7 @@ export function planQuestions(
     const { reference, subject, others } = compared;
     for (const name of [reference, subject, ...others])
       add(cells, cellOf(compared, name, scenarios, hostProblems, rounds));
-    // One twin is enough for all parts of a question, because a twin takes as much time as a mechanism.
+    // All parts of a question share one second cell, because each second cell takes as much time as a mechanism.
     if (isPartOfEarlier(compared, questions)) continue;
     const twin = cellOf(compared, reference, scenarios, hostProblems, rounds);
     add(cells, { ...twin, control: true, params: { ...twin.params, [CONTROL_PARAM]: "A/A" } });

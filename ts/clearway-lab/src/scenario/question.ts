@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The questions that a run answers first, as data: scenarios/questions/NAME.json. Each question names the cells that decide it.
+// The questions of a run. They are data: scenarios/questions/NAME.json. Each question names the cells that decide it.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { HostName, Params } from "../protocol/message.js";
@@ -13,7 +13,7 @@ export interface Compared {
   scenario: string;
   /** The parameters that select one set of the scenario's quick profile. The set may have further parameters. */
   params: Params;
-  /** A value's name, or SAMPLE.QUANTILE. */
+  /** The name of a value, or SAMPLE.QUANTILE. */
   metric: string;
   subject: string;
   reference: string;
@@ -24,7 +24,7 @@ export interface Compared {
 export interface Question {
   name: string;
   question: string;
-  /** The answer up to its ratio. If there is one comparison, `{subject}` and `{reference}` are placeholders for the two figures. */
+  /** The answer without its ratio. With a single comparison, it may have the placeholders `{subject}` and `{reference}` for the figures. */
   sentence: string;
   comparisons: Compared[];
 }
@@ -65,7 +65,7 @@ function problemOf({ sentence, comparisons }: Question, scenarios: readonly Scen
   return undefined;
 }
 
-/** Returns the one set of the scenario's quick profile that a comparison selects. If it selects none or several, returns their number. */
+/** Returns the set of the scenario's quick profile that a comparison selects. If it selects none or several sets, returns their number. */
 export function setOf(scenario: Scenario, { host, params }: Compared): ParamSet | number {
   const hosts = (set: ParamSet) => set.hosts === undefined || set.hosts.includes(host);
   const found = scenario.profiles.quick.sets.filter((set) => hosts(set) && includes(set.params, params));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The form of a scenario. Scenarios are data: ts/clearway-lab/scenarios/NAME.json.
+// The type of a scenario. Scenarios are data: ts/clearway-lab/scenarios/NAME.json.
 import type { HostName, Json, Params } from "../protocol/message.js";
 
 export type Role = "clearway" | "peer" | "reference";
@@ -11,8 +11,8 @@ export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
 export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;
 
 /**
- * The place where a strategy of *offload* runs its actions: the calling thread, one other thread, about as many threads as there are
- * cores, more threads, or the place that its own measurements suggest.
+ * The place where a strategy of the family `offload` runs its actions. `caller` is the calling thread, and `one` is one other thread.
+ * `cpu` is about one thread per core, and `many` is more threads. `adaptive` is the place that the strategy's own measurements suggest.
  */
 export type Place = "caller" | "one" | "cpu" | "many" | "adaptive";
 
@@ -20,51 +20,51 @@ export interface MechanismInfo {
   name: string;
   title: string;
   role: Role;
-  /** The mechanism's settings: the facts that a reader needs to repeat the measurement or to object to it. */
+  /** The mechanism's settings. A reader needs them to repeat the measurement or to object to it. */
   settings: string;
-  /** Default: every host of the scenario. On other hosts the mechanism has no cell, for example a Java library in Node. */
+  /** The hosts on which the mechanism has a cell. Default: every host of the scenario. A Java library, for example, has none in Node. */
   hosts?: HostName[];
   place?: Place;
-  /** The reasons why the mechanism cannot run on hosts, and the remedies. */
+  /** The reasons why the mechanism cannot run on a host, with the remedy. */
   unavailable?: Partial<Record<HostName, string>>;
 }
 
 export interface ParamSet {
   params: Params;
-  /** Default: every host of the scenario. */
+  /** The hosts that use the set. Default: every host of the scenario. */
   hosts?: HostName[];
-  /** Default: every mechanism of the scenario. */
+  /** The mechanisms that use the set. Default: every mechanism of the scenario. */
   mechanisms?: string[];
   /** The reasons why mechanisms cannot run with these parameters. */
   unavailable?: Record<string, string>;
   /** Whether to run the scenario's control mechanism twice, as two cells, for the noise floor. */
   control?: boolean;
-  /** Default: the profile's. */
+  /** Number of rounds. Default: the profile's number. */
   rounds?: number;
-  /** The duration of one measurement on two cores. The lab uses it to estimate the time left. */
+  /** Duration of one measurement on two cores, in milliseconds. The lab uses it to estimate the remaining time. */
   estimateMs: number;
 }
 
 export interface Scenario {
   name: string;
   family: (typeof FAMILY_NAMES)[number];
-  /** Default: Node and Chromium. */
+  /** The hosts of the scenario. Default: Node and Chromium. */
   hosts?: HostName[];
   question: string;
   shows: string;
   topology: string;
   expected: Json;
-  /** The mechanism that runs twice. */
+  /** The mechanism that runs twice, for the noise floor. */
   control: string;
-  /** The mechanism that ratios are relative to. */
+  /** The mechanism by which the others are divided. */
   reference: string;
-  /** The compared figure: a value's name, or SAMPLE.QUANTILE. */
+  /** The compared figure: the name of a value, or SAMPLE.QUANTILE. */
   compare: string;
   mechanisms: MechanismInfo[];
   profiles: Record<ProfileName, { rounds: number; sets: ParamSet[] }>;
 }
 
-/** Returns whether a mechanism is a cell of the scenario on that host, even if it cannot run there. */
+/** Returns whether a mechanism has a cell of the scenario on the host, even if it cannot run there. */
 export function belongsOn(host: HostName, scenario: Scenario, mechanism: MechanismInfo): boolean {
   const hosts = scenario.hosts ?? USUAL_HOSTS;
   return hosts.includes(host) && (mechanism.hosts ?? hosts).includes(host);

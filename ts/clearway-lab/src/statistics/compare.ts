@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares two cells of one run: ratios paired round by round, against the noise floor from the A/A control.
+// Compares two cells of one run. The ratios are paired round by round and compared with the noise floor of an A/A
+// pair, which measures the same mechanism as two cells.
 
 export interface Comparison {
-  /** Geometric mean over the rounds of subject / reference; 0.5 means half as long. */
+  /** Geometric mean over the rounds of subject / reference. 0.5 means that the subject takes half as long. */
   ratio: number;
   ratioMin: number;
   ratioMax: number;
   rounds: number;
-  /** "no difference seen" unless the mean ratio exceeds the floor and every round points the same way. */
+  /** "no difference seen" unless the mean ratio exceeds the noise floor and all rounds differ in the same direction. */
   verdict: "lower" | "higher" | "no difference seen";
 }
 
-/** The smallest credible floor: two rounds of an A/A pair may agree by chance. */
+/** Minimum noise floor. Two cells of an A/A pair may agree by chance. */
 export const FLOOR_RATIO_MIN = 1.05;
 
 export function geometricMean(values: readonly number[]): number {
@@ -25,7 +26,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Returns the ratios of the rounds that both sides have. Rounds are matched by number, never by position. */
+/** Returns the ratios of the rounds that both series have. Rounds are matched by their number, never by their position. */
 export function pairedRatios(subject: ReadonlyMap<number, number>, reference: ReadonlyMap<number, number>): number[] {
   const ratios: number[] = [];
   for (const [round, value] of subject) {
@@ -36,9 +37,9 @@ export function pairedRatios(subject: ReadonlyMap<number, number>, reference: Re
 }
 
 /**
- * Returns the noise floor of an A/A pair: the largest ratio between any two of its measurements, of any half and round, and at
- * least FLOOR_RATIO_MIN. Pairs within one round would not be enough: a wake-up that alternates between fast and slow can agree
- * with itself twice. Undefined if a half is empty.
+ * Returns the noise floor of an A/A pair: the largest ratio between any two of its measurements. They may be from either cell and any
+ * round. The result is at least FLOOR_RATIO_MIN. Ratios within one round would not be enough: a wake-up may be fast in some rounds and
+ * slow in others, and the two cells may agree in each round by chance. Returns undefined if a cell has no measurement.
  */
 export function noiseFloor(
   first: ReadonlyMap<number, number>,
@@ -50,7 +51,7 @@ export function noiseFloor(
   return Math.max(FLOOR_RATIO_MIN, Math.max(...all) / Math.min(...all));
 }
 
-/** Compares the two sides. Undefined if no round has both. */
+/** Compares two series. Returns undefined if no round has both. */
 export function compare(
   subject: ReadonlyMap<number, number>,
   reference: ReadonlyMap<number, number>,

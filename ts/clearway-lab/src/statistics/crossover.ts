@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The crossover: the task size from which a strategy is faster than running inline, and stays so.
+// The crossover: the size of a task from which a strategy is faster than running inline, at this size and all larger ones.
 
 export interface SizePoint {
   ns: number;
-  /** The strategy's time divided by the inline time; under 1 is faster. */
+  /** The strategy's time divided by the inline time. Below 1, the strategy is faster. */
   ratio: number;
 }
 
 export type Crossover =
   | { kind: "from"; ns: number }
-  /** Faster at every measured size. */
+  /** The strategy is faster at every measured size. */
   | { kind: "everywhere" }
-  /** Not faster at the largest measured size. */
+  /** The strategy is not faster at the largest measured size. */
   | { kind: "never" };
 
 /**
- * Finds the crossover: interpolates between the last size at which the strategy was slower and the next, on a straight line
- * through the logarithms of both. Undefined without measurements. Sizes may come in any order.
+ * Finds the crossover. Interpolates between the last size at which the strategy was slower and the next size, on a straight line through
+ * the logarithms of size and ratio. Returns undefined without measurements. The sizes may have any order.
  */
 export function crossoverOf(points: readonly SizePoint[]): Crossover | undefined {
   const sorted = [...points].sort((a, b) => a.ns - b.ns);

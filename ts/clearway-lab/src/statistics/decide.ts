@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decides from the ratios of interleaved rounds whether one mechanism differs from another. The interval makes no assumption about the
-// distribution: where the scheduler puts two threads gives ratios with two humps.
+// distribution. The ratios may have two humps, because they depend on the cores on which the scheduler runs the two threads.
 
-/** Fewer rounds decide nothing. The median of five ratios lies between the smallest and the largest in 15 of 16 cases. */
+/** Minimum number of rounds for a decision. The true median lies between the smallest and largest of five rounds in 15 of 16 cases. */
 export const ROUNDS_MIN = 5;
 
-/** The share of cases in which the interval contains the median: that of five rounds, their smallest and largest. */
+/** Minimum probability that the interval contains the median: the probability for the smallest and largest of five rounds. */
 const COVERAGE_MIN = 1 - 2 / 2 ** ROUNDS_MIN;
 
 /**
- * Two mechanisms whose interval is within this factor of 1 are the same for an app. The noise floor does not widen it: a noisy run leaves
- * a question undecided, and does not show that there is no difference.
+ * If the whole interval is within this factor of 1, two mechanisms are the same for an app. A large noise floor does not widen this
+ * range: a noisy run leaves the question undecided and does not show that there is no difference.
  */
 export const SAME_RATIO = 1.1;
 
@@ -18,17 +18,21 @@ export type Verdict = "decided" | "no difference" | "undecided";
 
 export interface Decision {
   verdict: Verdict;
-  /** The median over the rounds of subject / reference. */
+  /** The median of subject / reference over the rounds. */
   ratio: number;
-  /** The interval that contains the median in at least 15 of 16 cases, with five rounds or more; else the smallest and the largest. */
+  /**
+   * The ends of the interval. With five rounds or more, the interval contains the median in at least 15 of 16 cases. With fewer, it goes
+   * from the smallest to the largest ratio.
+   */
   low: number;
   high: number;
   rounds: number;
 }
 
 /**
- * Decides from one ratio for each round. `floor` is the factor by which two measurements of the same thing differ in this run, at least
- * 1: a difference within it is never decided. Undefined without ratios. Throws a RangeError if a ratio is not a positive number.
+ * Decides from one ratio per round. `floor` is the noise floor, a factor of at least 1 by which two measurements of the same thing differ
+ * in this run. A difference within the floor is never decided. Returns undefined without ratios. Throws a RangeError if a ratio is not a
+ * positive finite number or `floor` is below 1.
  */
 export function decide(ratios: readonly number[], floor: number): Decision | undefined {
   const wrong = ratios.find((ratio) => !(ratio > 0 && Number.isFinite(ratio)));
@@ -48,7 +52,7 @@ function verdictOf({ low, high, rounds }: Omit<Decision, "verdict">, floor: numb
   return low >= 1 / SAME_RATIO && high <= SAME_RATIO ? "no difference" : "undecided";
 }
 
-/** The number of values to leave out on each side of `n` sorted ones, so that the rest still has the coverage. */
+/** Returns how many of `n` sorted values to leave out on each side, so that the interval of the others still has the coverage. */
 function outside(n: number): number {
   let beyond = 0;
   let choose = 1;
@@ -62,7 +66,10 @@ function outside(n: number): number {
   return left;
 }
 
-/** The median of sorted ratios; of two in the middle, the geometric mean, so that a ratio and its inverse weigh the same. */
+/**
+ * Returns the median of sorted ratios. For an even number, it is the geometric mean of the middle two, so that a ratio and its inverse
+ * weigh the same.
+ */
 function middle(sorted: readonly number[]): number {
   const at = sorted.length >> 1;
   const upper = sorted[at] as number;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A histogram as the eight figures of the report, and the quantiles that the sample cannot support.
+// Summarises a histogram as the eight figures of the report, and names the quantiles that have too few samples.
 import type { Histogram } from "./histogram.js";
 
 export const QUANTILES = { p1: 0.01, p10: 0.1, p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999 } as const;
 export type QuantileName = keyof typeof QUANTILES;
 export const QUANTILE_NAMES = Object.keys(QUANTILES) as QuantileName[];
 
-/** A quantile is supported when at least this many samples are expected beyond it. */
+/** Minimum number of samples that must be expected beyond a quantile, so that the quantile is supported. */
 export const SAMPLES_BEYOND_MIN = 20;
 
 export interface Distribution {
@@ -21,19 +21,19 @@ export interface Distribution {
   p99: number;
   p999: number;
   max: number;
-  /** Quantiles with fewer than 20 samples beyond them: shown in grey in the report and never compared. */
+  /** The quantiles with fewer than 20 samples beyond them. The report shows them in grey and never compares them. */
   unsupported?: QuantileName[];
 }
 
 const NS_PER = { us: 1e3, ms: 1e6 } as const;
 
-/** The number of samples expected on the thinner side of quantile `q` among `n`. */
+/** Returns the number of samples that are expected beyond quantile `q` of `n` samples, on the side with fewer samples. */
 export function samplesBeyond(n: number, q: number): number {
-  // Rounded to 1e-6: 1000 * (1 - 0.98) must count as 20, not as 19.999999999999996.
+  // The result is rounded to 1e-6: 1000 * (1 - 0.98) must count as 20, not as 19.999999999999996.
   return Math.round(n * Math.min(q, 1 - q) * 1e6) / 1e6;
 }
 
-/** The smallest sample that supports quantile `q`. */
+/** Returns the minimum number of samples that supports quantile `q`. */
 export function samplesNeeded(q: number): number {
   return Math.ceil(Math.round((SAMPLES_BEYOND_MIN / Math.min(q, 1 - q)) * 1e6) / 1e6);
 }
@@ -49,8 +49,8 @@ export function significant(value: number, digits = 4): number {
 export function distributionOf(histogram: Histogram, unit: "us" | "ms"): Distribution {
   const n = histogram.totalCount;
   const scale = (ns: number) => significant(ns / NS_PER[unit]);
-  // The smallest and the largest value are read as quantiles, too. The library's own min and max are exact before a histogram
-  // is encoded and rounded afterwards, and may then lie inside p99.9.
+  // The smallest and the largest value are also read as quantiles. The library's own `min` and `max` are exact before the histogram is
+  // encoded and rounded afterwards, so the rounded `max` could be below p99.9.
   const at = (q: number) => scale(n === 0 ? 0 : histogram.getValueAtPercentile(q * 100));
   const unsupported = QUANTILE_NAMES.filter((name) => !isSupported(n, QUANTILES[name]));
   const { p1, p10, p50, p90, p99, p999 } = QUANTILES;

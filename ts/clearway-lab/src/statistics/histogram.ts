@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// HdrHistogram of nanoseconds: three significant digits, so values are exact to 0.1 %. Grows as needed.
+// An HdrHistogram of nanoseconds. It has three significant digits, so values are exact to 0.1 %, and grows as needed.
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
 
 export type { Histogram };
@@ -13,7 +13,7 @@ export function histogramOf(ns: Iterable<number>): Histogram {
     bitBucketSize: 64,
     useWebAssembly: false,
   });
-  // Two threads' clocks may differ by a clock step, so a sample may be negative: it counts as the smallest one, 1 ns.
+  // The clocks of two threads may differ by a clock step, so a sample may be negative. It then counts as the smallest value, 1 ns.
   for (const value of ns) histogram.recordValue(Math.max(1, Math.round(value)));
   return histogram;
 }
@@ -26,7 +26,7 @@ export function decodeHistogram(base64: string): Histogram {
   return decodeFromCompressedBase64(base64, 64);
 }
 
-/** Merges the histograms of all rounds into a new one. Does not change its inputs. */
+/** Merges the histograms of all rounds into a new one. Does not change the given histograms. */
 export function mergeHistograms(parts: readonly Histogram[]): Histogram {
   const whole = histogramOf([]);
   for (const part of parts) whole.add(part);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A small seeded generator, so that the order of a run can be recorded and repeated. Not for secrets.
+// A small seeded random generator, so that the order of a run can be recorded and repeated. It is not for secrets.
 
 /**
- * Returns a mulberry32 generator of numbers in [0, 1). Its 32 bits of state are enough to shuffle a plan of some hundred
- * entries.
+ * Returns a mulberry32 generator of numbers in [0, 1). Its 32 bits of state are enough to shuffle a plan with some hundred entries.
  */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;

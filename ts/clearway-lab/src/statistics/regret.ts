@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regret: a strategy's time divided by the best strategy's. The best of a round is chosen from the other rounds, so it is
-// compared on measurements that did not choose it. The least of several noisy times is on average less than any of them:
-// choosing and comparing on the same measurements shows regret that does not exist.
+// The regret of a strategy: its time divided by the time of the best strategy. The best strategy for a round is chosen from the other
+// rounds, so that no measurement both chooses and compares. The smallest of several noisy times is on average smaller than each of them.
+// Choosing and comparing with the same measurements would therefore show a regret that does not exist.
 import { geometricMean } from "./compare.js";
 
-/** Times of one work: by strategy, by round. */
+/** The times of one kind of work: by strategy, then by round. */
 export type Times = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 export interface Regret {
-  /** Geometric mean over the rounds of this strategy's time / that of the round's best. */
+  /** Geometric mean over the rounds of this strategy's time / the time of the round's best strategy. */
   ratio: number;
   ratioMin: number;
   ratioMax: number;
   rounds: number;
-  /** False with only one round, where the best had to be chosen on the round that it is compared with. */
+  /** Whether the best strategy was chosen from other rounds than those it is compared in. False if there is only one round. */
   chosenElsewhere: boolean;
 }
 
 export interface Regrets {
-  /** Strategies without a round in common with the others are missing. */
+  /** The regrets by strategy. Strategies without a common round with the others are missing. */
   of: Map<string, Regret>;
   /** The strategy that each round is compared with. */
   best: Map<number, string>;
 }
 
 /**
- * Calculates regrets. Only strategies with every round can be the best, because means over different rounds cannot be compared.
- * The others are compared in the rounds that they have. Times of 0 and less are invalid and left out.
+ * Calculates regrets. Only strategies with every round can be the best, because means over different rounds are not comparable. The other
+ * strategies are compared in the rounds that they have. Times of 0 or less are invalid and left out.
  */
 export function regretsOf(times: Times): Regrets {
   const known = new Map([...times].map(([name, byRound]) => [name, positive(byRound)] as const));
@@ -60,8 +60,8 @@ export function regretsOf(times: Times): Regrets {
 }
 
 /**
- * Returns the times without the round in which a run was cut short, because that round may lack the best strategy. Returns all
- * times if every strategy has the last round, or if there is no other.
+ * Returns the times without the last round if that round was cut short, because it may lack the best strategy. Returns all times if every
+ * strategy has the last round, or if it is the only one.
  */
 export function withoutCutRound(times: Times): Times {
   const all = [...times.values()];
@@ -73,7 +73,7 @@ export function withoutCutRound(times: Times): Times {
   );
 }
 
-/** Returns the best strategy by geometric mean, so that a round that is slow for all weighs no more than a fast one. */
+/** Returns the best strategy by geometric mean. A round that is slow for all strategies then weighs no more than a fast one. */
 function bestOn(candidates: readonly (readonly [string, ReadonlyMap<number, number>])[], rounds: number[]): string {
   let least = Number.POSITIVE_INFINITY;
   let name = "";

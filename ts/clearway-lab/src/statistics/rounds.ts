@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interleaved rounds: each round measures every subject once, in a new random order, so that a machine that becomes slower affects all
-// subjects. The result is the ratio within a round: its median and middle half.
+// Interleaved rounds: each round measures every mechanism once, in a new random order. If the machine becomes slower, it affects all
+// mechanisms alike. The result is the ratio within a round: its median and its middle half.
 import { median } from "./compare.js";
 import { randomFrom, shuffled } from "./random.js";
 
 export { median };
 
-/** Median and middle half of the figures of all rounds. */
+/** The median and the middle half of the figures of all rounds. */
 export interface Spread {
   median: number;
   p25: number;
@@ -14,7 +14,7 @@ export interface Spread {
   rounds: number;
 }
 
-/** Returns a function that shuffles a list, each time in another order; `seed` repeats them. */
+/** Returns a function that shuffles a list, in another order on each call. The same `seed` gives the same orders. */
 export function shuffler(seed: number): <T>(items: readonly T[]) => T[] {
   const random = randomFrom(seed);
   return (items) => shuffled(items, random);
@@ -37,12 +37,12 @@ export function spread(numbers: readonly number[]): Spread {
   };
 }
 
-/** Compares two series of one interleaved run, round by round. Rounds that only one series has do not count. */
+/** Compares two series of one interleaved run, round by round. Rounds that the shorter series lacks do not count. */
 export function ratio(a: readonly number[], b: readonly number[]): Spread {
   return spread(a.slice(0, b.length).map((value, round) => value / (b[round] as number)));
 }
 
-/** Returns the name of the series with the best median, or undefined without series. */
+/** Returns the name of the series with the best median, or undefined if there is no series. */
 export function bestOf(series: Record<string, readonly number[]>, sense: "low" | "high"): string | undefined {
   const sign = sense === "low" ? 1 : -1;
   const ranked = Object.entries(series).map(([name, numbers]) => [name, sign * median(numbers)] as const);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The task sizes of the size sweep, in nanoseconds, by the metric with the time of such a task. */
+/** The task sizes of the size sweep, in nanoseconds. The key is the metric with the time of such a task. */
 export const SIZES_NS: Record<string, number> = {
   task10ns: 10,
   task100ns: 100,

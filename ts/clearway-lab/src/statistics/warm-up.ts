@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The smallest relative gain by which a window counts as faster. Windows vary by less than that anyway. */
+/** Minimum relative gain by which a window counts as faster. Windows vary by less than that by chance. */
 const GAIN_MIN = 0.05;
 /**
- * After this many windows without a gain, none is expected: compilers and carriers take effect in stages, some 100 ms apart.
+ * Number of successive windows without a gain that end the warm-up. Compilers and adaptive mechanisms improve in stages, some 100 ms apart.
  */
 export const WINDOWS_WITHOUT_GAIN = 10;
 
-/** Decides from successive windows of calls whether a way has reached its full speed. Ignores slow windows. */
+/** Decides from successive windows of calls whether a mechanism has reached its full speed. Slow windows count as no gain. */
 export class WarmUpJudge {
   #best = Number.POSITIVE_INFINITY;
   #withoutGain = 0;
 
-  /** Takes the mean time of a call in the next window, in any unit. Returns whether the way is warm. */
+  /** Takes the mean time of a call in the next window, in any unit. Returns whether the mechanism is warm. */
   isWarmAfter(perCall: number): boolean {
     if (perCall < this.#best * (1 - GAIN_MIN)) {
       this.#best = perCall;
@@ -21,7 +21,7 @@ export class WarmUpJudge {
     return this.#withoutGain >= WINDOWS_WITHOUT_GAIN;
   }
 
-  /** The fastest window so far, within the smallest gain. */
+  /** Returns the mean time of a call in the fastest window so far, exact to the minimum gain. */
   get best(): number {
     return this.#best;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes a thumbnail of the given or fetched bytes, and transfers the pixels back explicitly.
+// Makes a thumbnail of given or fetched bytes. Transfers the pixels back explicitly.
 import { parent } from "#lab-host";
 import { fetchImage, greyThumbnail } from "../isolate/image.js";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Clearway way: the pixels inside the returned object are found and transferred.
+// Clearway's tasks: Clearway finds the pixels inside the returned object and transfers them.
 import { expose, task } from "clearway/worker";
 import { fetchImage, greyThumbnail, type Thumbnail } from "../isolate/image.js";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// For Piscina and tinypool: a module whose exports are the tasks.
+// A module for Piscina and tinypool: its exports are the tasks.
 import { actions } from "../offload/action.js";
 
 export const {

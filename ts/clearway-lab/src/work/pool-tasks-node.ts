@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Clearway way to hold a connection: a resource, leased to the task.
+// Clearway's task with a connection: the connection is a resource that each call leases.
 import { expose, resource, withResources } from "clearway/worker";
 import { EchoConnection } from "../isolate/echo-client.js";
 import type { PoolTask } from "../isolate/pool-task.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A hand-written sender: postMessage for each event, or one transferred ReadableStream.
+// A hand-written sender. It calls postMessage for each event, or transfers one ReadableStream.
 import { parent } from "#lab-host";
 import { emit, type Load, type PushEvent } from "../push/pace.js";
 

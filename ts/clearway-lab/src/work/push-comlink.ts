@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The same sender behind Comlink: calls the main thread's callback without waiting for its answer (the load is open loop).
+// The same sender with Comlink. It calls the main thread's callback without waiting for the answer, because the load is an open loop.
 import * as Comlink from "comlink";
 import { parent } from "#lab-host";
 import { emit, type Load, type PushEvent } from "../push/pace.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Clearway way: the generator that paces the events is the task.
+// Clearway's stream: the task is the generator that paces the events.
 import { expose } from "clearway/worker";
 import { produce } from "../push/pace.js";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes students behind Comlink, which returns them by structured clone.
+// Makes students in a worker with Comlink, which returns them by structured clone.
 import * as Comlink from "comlink";
 import { parent } from "#lab-host";
 import { makeStudents, type Student } from "../isolate/student.js";

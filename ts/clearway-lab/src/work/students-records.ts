@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Clearway way with records: the worker pushes rows, and a table arrives.
+// Clearway's records: the worker adds rows to a table, and the table moves to the main thread.
 import { expose } from "clearway/worker";
 import { studentAt } from "../isolate/student.js";
 import { StudentRecord } from "../isolate/student-record.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Clearway way: columns, whose buffers are transferred.
+// Clearway's task: it returns columns, and Clearway transfers their buffers.
 import { expose } from "clearway/worker";
 import { makeStudentColumns, type StudentColumns } from "../isolate/student.js";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The same upload behind Comlink, with progress through a proxied callback. The last call is awaited at the end, so that none
-// comes late.
+// The same upload with Comlink. Its progress calls a proxied callback. The last of these calls is awaited, so that none arrives after
+// the result.
 import * as Comlink from "comlink";
 import { parent, sendInChunks } from "#lab-host";
 import type { Progress, Upload } from "../host/upload-source.js";

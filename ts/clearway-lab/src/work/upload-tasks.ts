@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Clearway way: progress is part of the task's context and never overtakes the result.
+// Clearway's task: progress is part of the task's context and never overtakes the result.
 import { expose, task } from "clearway/worker";
 import { sendInChunks } from "#lab-host";
 import type { Upload } from "../host/upload-source.js";

@@ -29,9 +29,9 @@ const host = {
     await use();
     return threads().filter((thread) => !before.has(thread));
   },
-  /** Returns a function that reports whether this thread and the last of the given threads last ran on the same core; null if unknown. */
+  /** Returns a function that reports whether this thread and the last given thread last ran on one core, or null if unknown. */
   watchCores: (given) => () => (given.length === 0 ? null : coreOf(process.pid) === coreOf(given.at(-1))),
-  /** Pins this thread to one core, and pins all threads started since then to another core. */
+  /** Pins this thread to one core, and all threads that started after this module was loaded to another core. */
   standApart: () =>
     standApart(
       process.pid,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The functions that a probe needs of its host, for a page. `labStandApart` and `labCpuMs` are functions of the runner, because a page
-// cannot do their work.
+// The functions that a probe needs of its host, for a page. The runner provides `labStandApart` and `labCpuMs`, because a page can
+// neither pin threads nor read its processor time.
 import { call } from "../probe/call.mjs";
 import { flight } from "../probe/flight.mjs";
 import { idle } from "../probe/idle.mjs";
@@ -15,7 +15,7 @@ import { subjects } from "../subject/page.mjs";
 const host = {
   name: "chromium",
   subjects,
-  // In pages, a timer that a timer sets is up to 4 ms late. A task with a delay is not.
+  // In a page, a timer that is set inside another timer's callback is up to 4 ms late. A task with a delay is not.
   sleep: (ms) => scheduler.postTask(() => {}, { delay: ms }),
   workerUrl: (name) => new URL(`./promises-worker-${name}.js`, import.meta.url),
   openWorker(url) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures consecutive trivial calls on warm workers, in interleaved slices.
+// Runs in Node or in a page. Measures consecutive trivial calls on warm workers, in interleaved slices.
 import { median, shuffler } from "../../statistics/rounds.ts";
 
 /**
- * Measures the calls. machine/cores.ts describes `state`. Each plan has `gapMs`, the sleep before each call; `roles`, the roles of its
- * subjects; and `rounds`. Each round has `passes` over the subjects, with a `slice` of calls each. `group` is the number of calls per
- * reading of the clock, for clocks with large steps. Returns for each plan and subject the p50 of each round and all samples, in
- * microseconds, and whether both threads were on one core.
+ * Measures the calls. The compared mechanisms are called subjects. machine/cores.ts describes `state`. Each of the `plans` has `gapMs`
+ * (the sleep before each call), `roles` (the roles of its subjects) and `rounds`. A round has `passes` over the subjects. In a pass, each
+ * subject makes a `slice` of calls. `group` is the number of calls per reading of the clock, for clocks with large steps. Returns, for each
+ * plan and subject, the p50 of each round and all samples, both in microseconds, and whether both threads were on one core.
  */
 export async function call({ state, plans, group, seed }, host) {
   const running = [];
@@ -25,7 +25,7 @@ export async function call({ state, plans, group, seed }, host) {
   for (const { gapMs, passes, slice, rounds, roles } of plans) {
     const taking = running.filter(({ role }) => roles.includes(role));
     const figures = Object.fromEntries(taking.map(({ name }) => [name, { p50Us: [], samplesUs: [], onOneCore: [] }]));
-    // The first round fills the caches.
+    // Round -1 fills the caches. It is not counted.
     for (let round = -1; round < rounds; round++) {
       const seen = new Map(taking.map(({ name }) => [name, { samples: [], cores: [] }]));
       for (let pass = 0; pass < passes; pass++) {
@@ -48,11 +48,11 @@ export async function call({ state, plans, group, seed }, host) {
   return all;
 }
 
-/** The number of calls after which most code is compiled. The first, uncounted round completes the compilation. */
+/** The number of calls after which most code is compiled. The round that is not counted completes the compilation. */
 const warmCalls = 2000;
 /**
- * The number of uncounted calls at the start of a slice. The worker has slept during the other subjects' slices. A carrier that tunes its
- * spinning needs up to 200 calls to adapt again. The plan with a gap measures the cost of a first call.
+ * The number of uncounted calls at the start of a slice. The worker has slept during the other subjects' slices. A mechanism that adapts
+ * how long it spins needs up to 200 calls to adapt again. The plan with a gap has none, because it measures first calls.
  */
 const leadCalls = 300;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs in Node. Measures encoding and decoding of one message of about 2 KB with every supported type.
+// Runs in Node. Measures encoding and decoding of one message of about 2 KB with values of many types.
 import { mixed } from "../../../../clearway/bench/codec/mixed.mjs";
 import { shuffler } from "../../statistics/rounds.ts";
 import { codecs } from "../subject/codecs.mjs";
 
-/** About 5 ms per turn: many times the clock's resolution, but short compared with other work of the machine. */
+/** Number of messages in a timed turn. A turn of about 5 ms is many clock steps long, but shorter than other work of the machine. */
 const times = 300;
 const warmRounds = 10;
 
@@ -13,7 +13,7 @@ export function codec({ rounds, seed }) {
   const figures = {};
   const messages = {};
   for (const { name, encode, message = encode, decode } of codecs) {
-    // A copy, as on the receiving side, because some encoders write the next message over the last one.
+    // Copies the message, because some encoders write the next message over the last one. A receiver has a copy, too.
     const made = message(mixed);
     messages[name] = ArrayBuffer.isView(made) ? Uint8Array.from(made) : made;
     const changed = Object.keys(mixed).filter((key) => shown(decode(messages[name])[key]) !== shown(mixed[key]));
@@ -29,7 +29,7 @@ export function codec({ rounds, seed }) {
   return figures;
 }
 
-/** The last call's result. It is kept so that the compiler cannot remove a call as unused. */
+/** The result of the last call. It is kept so that the compiler cannot remove calls as unused. */
 export let kept;
 
 function time(run, argument) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures tasks per second with many calls in flight. Each process (or page) has one subject: pools in one process
-// share a heap, and the collection of one pool's garbage would slow another pool's measurement.
+// Runs in Node or in a page. Measures tasks per second with many calls in flight. Each process (or page) measures one mechanism.
+// Pools in one process would share a heap, and the collection of one pool's garbage would slow another pool's measurement.
 
 // The number of calls after which the optimising compiler has usually run. The time of the compilation depends on the load of the
 // machine. After 150 ms on a busy machine, the fastest mechanisms, which have the most code of their own, were still a third slower.
@@ -30,7 +30,7 @@ async function tasksASecond(call, inFlight, lastsMs, enough = () => false) {
       while (!over) {
         await call(done);
         done++;
-        // Reads the clock only for every 64th answer, because a reading costs as much as a small part of a call.
+        // Reads the clock only for every 64th answer, because a reading takes a noticeable part of the time of a call.
         if (done % 64 !== 0) continue;
         const forMs = performance.now() - begin;
         over = forMs >= lastsMs || enough(done, forMs);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs in Node. Measures frames of native memory at a given rate: lost frames, the ledger's bytes and the meter's stalls.
+// Runs in Node. Measures frames of native memory at a given rate: lost frames, the bytes that Clearway's ledger
+// counts, and the stalls that Clearway's meter finds.
 import { measure } from "clearway/meter";
 import { loadPlugin } from "clearway-native";
 
-/** The meter's floor. The meter records no shorter stall. A run without stalls is reported with this length. */
+/** Minimum length of a stall that the meter records, in milliseconds. A run without stalls is reported with this length. */
 const floorMs = 1;
 
 /**
@@ -29,8 +30,9 @@ export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
     }
     lost += wanted - next;
   };
-  // The warm-up includes the first frame's compilation and mapping. It also includes two garbage collections of 2 to 5 ms, which V8 runs
-  // 8 s after the start of a worker (the meter's own) in any process. The stalls of the warm-up are reported separately.
+  // The warm-up includes the compilation and the memory mapping that the first frame causes. It also includes two garbage collections of 2
+  // to 5 ms. V8 runs them in any process 8 s after the start of a worker, here of the meter's own. The stalls of the warm-up are reported
+  // separately.
   const options = { floorMs, stacks: false };
   const warm = await measure(() => show(Math.round(perSecond * warmSeconds)), options);
   const before = plugin.stats().ledger.fromNative;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures a warm, idle pool.
+// Runs in Node or in a page. Measures a warm, idle pool.
 
-/** Warms a subject, waits until the heap is quiet, then sleeps inside `host.cpuOver`. Returns the result of `host.cpuOver`. */
+/** Warms a mechanism, waits until the heap is quiet, then sleeps inside `host.cpuOver`. Returns the result of `host.cpuOver`. */
 export async function idle({ name, calls, settleMs, idleMs }, host) {
   const subject = host.subjects(1).find((each) => each.name === name);
   const running = subject && (await subject.start());

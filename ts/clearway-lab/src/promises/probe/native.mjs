@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs in Node. Measures one case of native/cases.mjs: its subjects in interleaved rounds, with the ledger's bytes for each subject.
+// Runs in Node. Measures one case of native-cases.mjs: its subjects (the compared mechanisms) in interleaved rounds. Also returns the
+// bytes that the plugin's ledger counted for each subject.
 import { loadPlugin } from "clearway-native";
 import { shuffler } from "../../statistics/rounds.ts";
 import { cases } from "../native-cases.mjs";

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures batches of calls with `placement` auto, inline and worker on one pool, interleaved. Each batch is made in
-// one turn and awaited together. Also measures for how long making a batch blocks the thread.
+// Runs in Node or in a page. Measures batches of calls with `placement` auto, inline and worker on one pool, interleaved. All calls of a
+// batch start in one turn of the event loop and are awaited together. Also measures how long starting a batch blocks the thread.
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 
 const list = Array.from({ length: 1000 }, (_, at) => at);
 
-// A round of arithmetic has twenty batches, because the clock's readings would dominate a single batch. Until auto is steady, calls with
-// lists need some thousand calls, because their code is compiled late. Work that never runs inline needs none.
+// A round of arithmetic has twenty batches, because reading the clock would dominate a single batch. Calls with lists need some
+// thousand calls before auto is steady, because their code is compiled late. Work that never runs inline needs almost no warm-up.
 const kinds = {
   arithmetic: { batches: 20, warmUp: 400, argument: (at) => at },
   lists: { batches: 4, warmUp: 300, argument: () => list },
@@ -15,7 +15,7 @@ const kinds = {
   tenMs: { batches: 1, warmUp: 1, argument: (at) => at },
 };
 
-/** Returns, by kind of work and placement, `ms` per batch, and `heldMs`, the longest blocking of a round. */
+/** Returns, by kind of work and placement, `ms` per batch, and `heldMs`, the longest time for which a batch blocked the thread. */
 export async function placement({ rounds, calls, seed }, host) {
   const made = pool(host.workerUrl("placed.tasks"), { size: 2 });
   await made.ready();
@@ -35,8 +35,8 @@ export async function placement({ rounds, calls, seed }, host) {
         if (name !== "inline" || batches > 1) await batch(places[name], kind, argument, calls, host);
       }
     }
-    // During these calls auto has the pool to itself and becomes steady. Its measurements of the hop then no longer include the other
-    // subjects' effects.
+    // During these calls auto has the pool to itself and becomes steady. Its measurements of a worker call then no longer include
+    // effects of the other subjects.
     for (let round = 0; round < warmUp; round++) await batch(places.auto, kind, argument, calls, host);
     const few = batches === 1 ? Math.min(rounds, 5) : rounds;
     for (let round = 0; round < few; round++) {

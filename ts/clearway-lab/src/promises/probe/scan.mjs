@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures the sum of a numeric column of a table from a worker, in several ways: a plain loop over a typed array, the
-// same loop over the column's own memory, `for..of` with the scan's cursor, and row numbers with one cursor per chunk.
+// Runs in Node or in a page. Measures the sum of a numeric column of a table from a worker. It reads the column in several ways: a plain
+// loop over a typed array, the same loop over the column's own memory, `for..of` with the scan's cursor, and row numbers with one cursor
+// per chunk.
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 

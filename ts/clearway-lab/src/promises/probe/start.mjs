@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures the time from creating a subject with one worker to its first result. Each subject runs once per round.
+// Runs in Node or in a page. Measures the time from creating a subject (a measured mechanism) with one worker to its first result.
+// Each subject runs once per round.
 import { shuffler } from "../../statistics/rounds.ts";
 
 /** Returns the milliseconds of every round, by subject. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host. Measures 64 KB chunks from a worker to the main thread, and the ledger's bytes.
+// Runs in Node or in a page. Measures 64 KB chunks from a worker to the main thread, and the copied bytes that Clearway's ledger
+// counts.
 
 /** Returns the chunks per second of every round, and the copied bytes per chunk that the ledger counted. */
 export async function stream({ rounds, chunks, bytes }, host) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs on the host, each measurement in a fresh process or page. Measures N students that are made in a worker and usable on this thread.
-// As proof, the measured time includes reading the length, the first row and the last row.
+// Runs in Node or in a page. Each measurement has a new process or page. A worker makes N students. The measured time ends when this
+// thread can use them. As proof, it includes reading the length, the first row and the last row.
 import { pool } from "clearway";
 import { measure } from "clearway/meter";
 import { nameAt } from "../worker/students-make.mjs";
 
-/** The meter's floor. The meter records no shorter stall. A run without stalls is reported with this length. */
+/** Minimum length of a stall that the meter records, in milliseconds. A run without stalls is reported with this length. */
 const floorMs = 1;
-/** A small run that loads and compiles the called code on both threads. Another line measures a cold start. */
+/** Number of rows of the warm-up, which loads and compiles the code on both threads. Another line of the table measures a cold start. */
 const warmRows = 20_000;
 
 const decoder = new TextDecoder();
@@ -26,8 +26,9 @@ const kinds = {
 };
 
 /**
- * Returns the milliseconds from the request to the proof, and the longest stall of this thread meanwhile: of all stalls, and of the
- * stalls that the meter does not attribute to the machine (a thread that was not woken, or an idle watcher that was also late).
+ * Returns the time from the request to the proof, and the longest stalls of this thread in that time, all in milliseconds. `anyStallMs`
+ * is the longest of all stalls. `stallMs` leaves out the stalls that the meter attributes to the machine: the thread was not woken, or
+ * an idle watcher was late too.
  */
 export async function students({ kind, rows, names }, host) {
   const { make, stop } = kind.startsWith("records") ? await byPool(kind, host) : await byHand(kind, host);
@@ -56,7 +57,7 @@ const proof = (table) => [table.length, copy(table.at(0)), copy(table.at(table.l
 const copy = ({ rollNum, name }) => ({ rollNum, name });
 
 async function byPool(kind, host) {
-  // Imported only here. Code that reads tables needs the records, and a build without them lacks this entry.
+  // Imported only here, because only this code reads tables. A build without the records does not have this entry.
   await import("clearway/records");
   const made = pool(host.workerUrl("records.tasks"), { size: 1 });
   const make = kind === "records" ? made.call.students : inParts(made.call.studentsInParts);

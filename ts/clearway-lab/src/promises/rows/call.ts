@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Consecutive trivial calls, and calls after idling, in each of the three states of the cores.
+// Measures consecutive trivial calls, and calls after idle time, in each of the three states of the cores.
 
 import { CORE_STATE_TEXT, CORE_STATES, type CoreState, keptAwake, whyNotPinned } from "../../machine/cores.js";
 import type { HostName, Params } from "../../protocol/message.js";
@@ -25,7 +25,7 @@ export async function call({ host, collect, settings, seed }: RowContext): Promi
   const group = host.name === "chromium" ? 20 : 1;
   const plans = [
     { gapMs: 0, passes: 1, slice: 200 / group, rounds: settings["rounds"], roles: ["clearway", "peer", "reference"] },
-    // Short passes, because the wake-up time of a halted core changes within a second. This plan has no peers.
+    // The passes are short, because the wake-up time of a halted core changes within a second. This plan has no peers.
     { gapMs: 2, passes: 5, slice: 4, rounds: settings["gapRounds"], roles: ["clearway", "reference"] },
   ];
   for (const state of CORE_STATES) {
@@ -68,7 +68,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
   }
   delete p50[twinOf(reference)];
   const peer = bestOf(peersOf(host, p50), "low") as string;
-  // Not paired by core: a carrier that keeps its worker awake also keeps the worker on a separate core.
+  // Rounds are not paired by core: a mechanism that keeps its worker awake also keeps the worker on a separate core.
   collect.promise(
     "call-over-peer",
     host,
@@ -81,7 +81,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
     { ...about, detail: inUs(reference, "clearway") },
     ratio(of(reference), of("clearway")),
   );
-  // If the port is the only carrier, "clearway" uses it.
+  // If there is no "clearway port", "clearway" itself uses the message port.
   const port = p50["clearway port"] ? "clearway port" : "clearway";
   collect.promise(
     "port-over-bare",
@@ -93,7 +93,7 @@ function enter(host: HostName, state: CoreState, gapMs: number, figures: Figures
 
 /**
  * Returns the ratio over rounds in which both pairs of threads ran on one core, or both on two cores. Other rounds would compare the
- * scheduler's choices instead of the carriers. Uses all rounds if the cores are unknown.
+ * scheduler's choices instead of the mechanisms. Uses all rounds if the cores are unknown.
  */
 function alike(figures: Figures, mine: string, theirs: string): Spread {
   const [own, other] = [figures[mine], figures[theirs]] as [Called, Called];
@@ -104,7 +104,7 @@ function alike(figures: Figures, mine: string, theirs: string): Spread {
   return ratio(used(own), used(other));
 }
 
-/** Records the difference of the reference from itself: the 75th percentile of its rounds' ratios. */
+/** Records how much the reference differs from its second worker: the 75th percentile of the ratios of its rounds. */
 function floor(host: HostName, params: Params, own: number[], twin: number[], collect: Collector): void {
   const apart = own.map((value, round) => {
     const other = twin[round] as number;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One mixed message of 2 KB: encoded and decoded by the standard codec, and by its peers without shared records.
+// Compares the codecs with one mixed message of 2 KB, encoded and decoded. The other libraries' codecs use no shared records.
 import { bestOf, median, ratio } from "../../statistics/rounds.js";
 import type { Given, Subject } from "../collect.js";
 import type { RowContext } from "../run.js";
 import { codecs } from "../subject/codecs.mjs";
 
-/** The result of the probe `codec` for a codec. */
+/** The result of the probe `codec` for one codec. */
 interface Coded {
   us: number[];
   bytes?: number;
@@ -30,7 +30,7 @@ export async function codec({ host, collect, settings, seed }: RowContext): Prom
   const best = (names: readonly string[]) =>
     bestOf(Object.fromEntries(names.map((name) => [name, of(name).us])), "low");
   const whole = best(named(({ name, role }) => role === "peer" && of(name).changed.length === 0));
-  // Returning bytes instead of numbers is less work. Some peers are faster for users who accept bytes.
+  // Some peers return bytes instead of numbers, which is less work. They are compared separately, for users who accept bytes.
   const any = best(named(({ name, role }) => role === "peer" && of(name).changed.length > 0));
   for (const [id, peer] of [
     ["codec-over-peer", whole],

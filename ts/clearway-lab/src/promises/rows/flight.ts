@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// 1000 trivial calls in flight, with one worker and with two.
+// Measures 1000 trivial calls in flight, with one worker and with two.
 
 import type { HostName } from "../../protocol/message.js";
 import type { Role } from "../../scenario/scenario.js";
@@ -8,7 +8,7 @@ import type { RowContext } from "../run.js";
 import { known, learn, subjectOf } from "./subjects.js";
 
 const inFlight = 1000;
-/** The caller needs one core for many small tasks. On two cores, more than two workers therefore do not help. */
+/** Numbers of workers. The caller keeps one core busy with many small tasks, so more than two workers do not help on two cores. */
 const threadCounts = [1, 2];
 
 export async function flight({ host, collect, settings, seed, signal }: RowContext): Promise<void> {

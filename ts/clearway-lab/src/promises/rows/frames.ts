@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Streams from native code: frames at a fixed rate, with the longest stall, and small events at the highest rate that the credit allows.
+// Measures streams from native code: frames at a fixed rate, and small events at the highest rate that the credit allows.
 import { median, spread } from "../../statistics/rounds.js";
 import type { Subject } from "../collect.js";
 import type { RowContext } from "../run.js";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cost of a warm, idle pool.
+// Measures the processor time of a warm, idle pool.
 import { spread } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 import { type KnownSubject, known, learn } from "./subjects.js";
 
 /**
- * V8 collects garbage in the background for about ten seconds after an app becomes idle; a bare worker then costs 0.4 % of a core. Even
- * after fifteen seconds, a few runs met a last collection of 30 ms, which is 0.3 % of the ten measured seconds.
+ * Time for which the heap settles before the measurement, in milliseconds. V8 collects garbage in the background for about ten seconds
+ * after an app becomes idle. A bare worker then costs 0.4 % of a core. Even after fifteen seconds, a few runs had a last collection of
+ * 30 ms, which is 0.3 % of the ten measured seconds.
  */
 const settleMs = 30_000;
 const idleMs = 10_000;
@@ -16,7 +17,7 @@ type Idle = { subject: KnownSubject } & ({ share: number; why?: undefined } | { 
 
 export async function idle({ host, collect }: RowContext): Promise<void> {
   await learn(host);
-  // In Node each subject is idle in a separate process, so the subjects are measured at the same time without disturbing one another. A
+  // In Node each mechanism is idle in a separate process, so all are measured at the same time without disturbing one another. A
   // browser's pages take turns. In a browser the bare worker is left out, because it has no target.
   const atOnce = host.name === "node";
   const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Native plugins compared with C alone, hand-written Node-API and koffi. Each case runs in a separate process.
+// Compares native plugins with C alone, hand-written Node-API and koffi. Each case runs in a separate process.
 
 import type { HostName } from "../../protocol/message.js";
 import { median, ratio, spread } from "../../statistics/rounds.js";
 import type { Collector, Given } from "../collect.js";
 import type { RowContext } from "../run.js";
 
-/** The result of the probe `native` for a subject. */
+/** The result of the probe `native` for one subject. */
 interface Timed {
   us: number[];
   copiedBytes: number;
@@ -26,7 +26,7 @@ interface Compared {
   faster?: boolean;
 }
 
-/** The comparisons of each promise: `of` divided by `over`. With `faster`, for promises of a speed-up, it is the reverse. */
+/** The comparisons of each promise: `of` divided by `over`. With `faster`, for promises of a speed-up, `over` is divided by `of`. */
 const compared = {
   memset: [
     { id: "memset-over-c", of: "plugin, native memory", over: "in C, native memory" },
@@ -93,7 +93,7 @@ function enter(operation: string, name: string, { us, copiedBytes }: Timed, host
 function copied(figures: Record<string, Timed>, host: HostName, collect: Collector): void {
   for (const of of megabytes) {
     const { copiedBytes, uncopiedBytes } = figures[of] as Timed;
-    // Both directions together are 2 MB. A ledger with less has missed the message.
+    // The message and its answer are 2 MB together. If the ledger counted less, it missed one of them.
     if (copiedBytes + uncopiedBytes < 2 << 20)
       throw new Error(`the ledger counted too little: way="${of}" bytes=${copiedBytes + uncopiedBytes}`);
     const detail = `${(uncopiedBytes / 2 ** 20).toFixed(1)} MB lent or moved`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Automatic placement: batches of 100 calls of four kinds of work. The better of "always inline" and "always a worker", through the same
-// pool, is the comparison.
+// Measures automatic placement with batches of 100 calls of four kinds of work. Compares it with the better of "always inline" and
+// "always a worker" on the same pool.
 import { bestOf, median, quantile, ratio, spread } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 

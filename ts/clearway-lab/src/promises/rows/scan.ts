@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reading a table on the main thread: a numeric column of 10 M rows, and the rows themselves.
+// Measures the reading of a table of 10 M rows on the main thread: a numeric column, and the rows themselves.
 import { median, ratio } from "../../statistics/rounds.js";
 import type { Subject } from "../collect.js";
 import type { RowContext } from "../run.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The time from creation to the first result, with one worker.
+// Measures the time from the creation of a pool with one worker to its first result.
 import { median, ratio } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 import { learn, subjectOf } from "./subjects.js";

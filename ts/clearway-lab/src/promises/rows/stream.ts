@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// 64 KB chunks from a worker.
+// Measures a stream of 64 KB chunks from a worker.
 import { median, spread } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 import { learn, subjectOf } from "./subjects.js";

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// 100 M students as records. They are too many for the other mechanisms, so the figure is a stall and not a ratio. They arrive as one
-// table, and as a stream of tables that are read and released one after the other. Only in the profile promises-full.
+// Measures 100 M students as records. The other mechanisms cannot handle as many, so the figure is a stall and not a ratio. The
+// students arrive as one table, or as a stream of tables that are read and released one by one. Only in the profile promises-full.
 import { freemem } from "node:os";
 import { median, spread } from "../../statistics/rounds.js";
 import type { RowContext } from "../run.js";
 import type { StudentsFigures } from "./students.js";
 
 const wanted = 100_000_000;
-/** A row has a number and a dictionary code. The factor 2 is for the worker's buffers while it fills them, and 1.5 is a reserve. */
+/** Free memory per row, in bytes. A row has a number and a dictionary code. The factor 2 is for the worker's buffers, 1.5 is a reserve. */
 const bytesARow = 8 * 2 * 1.5;
 
 const ways = { "students-huge": "records", "students-huge-stream": "records in parts" };

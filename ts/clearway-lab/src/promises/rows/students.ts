@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A million students from a worker: by structured clone, as JSON, as hand-written columns, and as records.
+// Measures a million students from a worker: by structured clone, as JSON, as hand-written columns, and as records.
 import { median, ratio, shuffler } from "../../statistics/rounds.js";
 import type { Subject } from "../collect.js";
 import type { RowContext } from "../run.js";
 
 const rows = 1_000_000;
-/** Data with few different names, the usual case for a text column with a dictionary, and data in which all names differ. */
+/** The data sets: few different names, as is usual for a text column with a dictionary, and names that all differ. */
 const data = [
   { names: 1000, text: "1000 names" },
   { names: rows, text: "every name another" },

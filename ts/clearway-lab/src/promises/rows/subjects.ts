@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The data that the rows have about the subjects without running them.
+// Stores the subjects (measured mechanisms) of each host, so that the functions in this folder know them without running them.
 import type { HostName } from "../../protocol/message.js";
 import type { Subject } from "../collect.js";
 import type { RowContext } from "../run.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference: a worker and an id map, hand-written. `send` posts; `listen` receives each message.
+// The reference: a hand-written id map over a worker. `send` posts a message; `listen` receives each message.
 
-/** Calls over a bare `postMessage`. This is the minimum of code, without errors, cancellation or handling of the worker's end. */
+/** Makes calls over a bare `postMessage`. It has the minimum of code: no errors, no cancellation, no handling of the worker's end. */
 export function bare({ send, listen, stop }) {
   const waiting = new Map();
   let next = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway with both carriers, the same on every host.
+// Clearway's subjects (measured mechanisms): a pool that chooses its carrier, and a pool that uses a message port only. They are the same
+// on every host.
 import { pool } from "clearway";
 
 /** Returns the subjects `clearway` and `clearway port`. `source` is a task module's URL, or a factory of workers. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Codecs whose messages need no earlier messages for reading: no shared records. `message` returns the bytes to decode, for subjects
+// Codecs without shared records, so that each message can be read without earlier ones. `message` returns the bytes to decode, for codecs
 // whose `encode` only writes into reused memory.
 import v8 from "node:v8";
 import { Encoder } from "cbor-x";

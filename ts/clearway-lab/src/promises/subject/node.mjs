@@ -49,7 +49,7 @@ function poolifier(threads) {
     enableTasksQueue: true,
     tasksQueueOptions: { concurrency: 100 },
   });
-  // Its destroy() sometimes never settles if nothing else keeps the process alive. One second is enough for it to end.
+  // poolifier's destroy() sometimes never settles if nothing else keeps the process alive. The pool needs less than one second to end.
   const second = () => new Promise((resolve) => setTimeout(resolve, 1000));
   return { call: (value) => made.execute(value), stop: () => Promise.race([made.destroy(), second()]) };
 }

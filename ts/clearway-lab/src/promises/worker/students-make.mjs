@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A million students, {rollNum, name}, as objects and as hand-written columns. `names` is the number of different names. The columns are
-// an expert's code: the bytes of all names and the end of each name. With few names, they are a list of names and one number per row.
+// Makes students {rollNum, name} as objects and as hand-written columns. `names` is the number of different names. The columns are an
+// expert's code: the bytes of all names and the end of each name. With few names, they are a list of names and one number per row.
 
 export const nameAt = (row, names) => `student ${(row % names) + 1}`;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A time against a time, one line for each strategy. Both axes are logarithmic. Every line has a symbol, so the chart is readable without
-// colour.
+// Draws one time against another, with one line per strategy. Both axes are logarithmic. Every line has a symbol, so the chart is readable
+// without colour.
 import * as Plot from "@observablehq/plot";
 import { Html, html } from "../html.js";
 import { chart } from "./draw.js";
@@ -14,7 +14,7 @@ export interface DurationLine {
 
 const COLORS = ["ink", "peer", "warm", "sky", "rose", "lime", "reference"];
 const OWN_COLORS = ["clearway", "teal"];
-/** Plot's own symbols for the legend, within 5 of the centre. */
+/** SVG shapes of Plot's symbols, for the legend. Each shape lies within 5 units of its centre. */
 const SYMBOLS = {
   circle: '<circle r="4"/>',
   square: '<rect x="-4" y="-4" width="8" height="8"/>',
@@ -33,7 +33,7 @@ interface Style {
 export function durationChart(label: string, lines: readonly DurationLine[], text: (ns: number) => string): Html {
   const points = lines.flatMap(({ name, points }) => points.map(({ ns, us }) => ({ name, ns, taskNs: us * 1000 })));
   if (points.length === 0) return html``;
-  // Seven colours and six symbols. A pair repeats only after 42 lines, more than a host has strategies.
+  // There are seven colours and six symbols. A pair repeats only after 42 lines, and no host has as many strategies.
   const styles = new Map(
     lines.map(({ name, own }, at): [string, Style] => [
       name,
@@ -76,7 +76,7 @@ export function durationChart(label: string, lines: readonly DurationLine[], tex
   }))}`;
 }
 
-/** Returns the next colour. The colours rotate among the lines of the same kind. */
+/** Returns the colour of a line. Clearway's lines and the other lines rotate through separate lists of colours. */
 function nextOf(colors: readonly string[], lines: readonly DurationLine[], at: number): string {
   const before = lines.slice(0, at).filter(({ own }) => own === lines[at]?.own).length;
   return colors[before % colors.length] ?? "ink";

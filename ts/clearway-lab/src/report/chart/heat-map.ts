@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A grid of figures, darker for larger values. Each figure is printed in its cell, so the grid can be read without colour.
+// Draws a grid of figures, darker for larger values. Each cell shows its figure, so the grid is readable without colour.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
 import { chart } from "./draw.js";
@@ -7,7 +7,7 @@ import { chart } from "./draw.js";
 export interface HeatCell {
   row: string;
   column: string;
-  /** At least 1, because the colour depends on the value's logarithm. */
+  /** The value. It is at least 1, because the colour depends on the value's logarithm. */
   value: number;
   text: string;
   /** The text for a narrow page with many columns: at most four characters. */
@@ -16,11 +16,11 @@ export interface HeatCell {
   marked: boolean;
 }
 
-/** The value of the darkest colour. With this limit, 2 and 10 are still easy to distinguish. */
+/** The value that gets the darkest colour. With this value, the colours of 2 and 10 are easy to distinguish. */
 const DARKEST = 100;
-/** The width below which a column has room for at most four characters. */
+/** Column width in pixels below which only four characters fit. */
 const CROWDED_PX = 38;
-/** The maximum opacity of a colour. The figure stays readable on the darkest colour, on a light and on a dark page. */
+/** Maximum opacity of a cell's colour. The figure stays readable on it, on a light and on a dark page. */
 const OPACITY_MAX = 0.45;
 
 export function heatMap(label: string, rows: readonly string[], columns: readonly string[], cells: HeatCell[]): Html {
@@ -80,12 +80,12 @@ export function heatMap(label: string, rows: readonly string[], columns: readonl
   });
 }
 
-/** Returns a heading's length. Its parts are on separate lines on a wide page; on a narrow page the heading is rotated. */
+/** Returns a heading's height, in units of about 5.5 px. A wide page has a line per part; a narrow page rotates the heading. */
 function lines(column: string, narrow: boolean): number {
   return narrow ? column.length : column.split(", ").length * 2.8;
 }
 
-/** Shortens a name in its middle, because names of one family differ at their ends. */
+/** Shortens a name in its middle, because the names of a family differ at their ends. */
 function shortened(name: string, most: number): string {
   if (name.length <= most) return name;
   const half = (most - 1) >> 1;

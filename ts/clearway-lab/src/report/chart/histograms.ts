@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Latency histograms, one row for each mechanism in the given order, on one logarithmic axis.
+// Draws latency histograms on one logarithmic axis, with one row per mechanism in the given order.
 import * as Plot from "@observablehq/plot";
 import type { JsHistogram } from "hdr-histogram-js";
 import type { RecordedCell } from "../../run/record.js";
@@ -45,7 +45,7 @@ function binsOf(row: Row, clockStepUs: number): Bin[] {
   }));
 }
 
-/** Draws the histograms. `tail` is the quantile that orders the rows. With p50 the chart shows no tail. */
+/** Draws the histograms. `tail` is the quantile that orders the rows; the chart marks it unless it is p50. */
 export function histogramChart(label: string, rows: Row[], clockStepUs: number, tail: "p99" | "p90" | "p50"): Html {
   const bins = rows.flatMap((row) => binsOf(row, clockStepUs));
   const least = Math.min(...bins.map((bin) => bin.from));

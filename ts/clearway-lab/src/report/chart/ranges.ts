@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A range and a median for each row, on a logarithmic axis: for pools' calls and for the firehose's throughput.
+// Draws a range and a median per row, on a logarithmic axis: for pools, fills, codecs, channels and the firehose.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
 import { logTicks, shown } from "../number.js";

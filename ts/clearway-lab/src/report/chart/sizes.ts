@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A figure against a size in bytes, one line for each mechanism, both axes logarithmic.
+// Draws a figure against a size in bytes, with one line per mechanism. Both axes are logarithmic.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
 import { bytes as bytesText, logTicks, shown } from "../number.js";
@@ -50,13 +50,13 @@ export function sizeChart(
   const sizes = [...new Set(points.map(({ bytes }) => bytes))].sort((a, b) => a - b);
   const color = (point: Point) => LINE_COLOR[point.mechanism] ?? "var(--reference)";
   const values = [...points.map(({ value }) => value), ...(limit === undefined ? [] : [limit.value])];
-  // Room above the highest line for its label, and below the lowest for its dots.
+  // Leaves room above the highest line for its label, and below the lowest line for its dots.
   const domain: [number, number] = [Math.min(...values) * 0.85, Math.max(...values) * 1.5];
   return chart(label, ({ narrow, width }) => {
     return {
       height: narrow ? 250 : 280,
       width,
-      // The width of the axis's longest figure, and its tick.
+      // Leaves room for the longest figure of the axis and its tick.
       marginLeft: Math.max(52, 12 + 7.5 * Math.max(...logTicks(...domain).map((tick) => shown(tick).length))),
       marginRight: 24,
       marginTop: 26,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stall timeline: one bar for each mechanism, as long as the run. The dark parts are stalls of the main thread.
+// Draws the stall timeline: one bar per mechanism, as long as the run. The dark parts are stalls of the main thread.
 import * as Plot from "@observablehq/plot";
 import type { RecordedCell } from "../../run/record.js";
 import type { Html } from "../html.js";
@@ -15,7 +15,7 @@ export interface Strip {
   stalls: { at: number; ms: number }[];
 }
 
-/** Returns the timeline of the round with the median longest stall. It represents the cell. */
+/** Returns the timeline of a cell. It is that of the round with the median longest stall. */
 export function stripOf(cell: RecordedCell): Strip | undefined {
   const rounds = cell.rounds.flatMap(({ measurement }) => measurement.timeline ?? []);
   const longest = (stalls: { ms: number }[]) => Math.max(0, ...stalls.map(({ ms }) => ms));

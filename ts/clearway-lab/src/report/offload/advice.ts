@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One sentence for each work: the recommended strategy, and the cost of the second choice and of the wrong choice.
+// Writes one sentence per kind of work: the recommended strategy, and the costs of Clearway, of the second choice and of the worst.
 import type { HostName } from "../../protocol/message.js";
 import { compareCells } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -14,7 +14,7 @@ export interface Advice {
   sentence: string;
 }
 
-/** One frame at 60 Hz. A longer batch on the calling thread costs a frame. */
+/** Length of a frame at 60 Hz, in milliseconds. A longer batch on the calling thread costs a frame. */
 const FRAME_MS = 1000 / 60;
 
 export function adviceOf(results: Results, record: RunRecord, host: HostName): Advice[] {
@@ -58,13 +58,13 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
   return `${placeText(plain)}: ${parts.join("; ")}.`;
 }
 
-/** From this ratio on, two strategies are not alike, even if the noise is too large for a verdict. */
+/** From this ratio on, two strategies are not called alike, even if the noise is too large for a verdict. */
 const ALIKE_RATIO = 2;
 
-/** From this regret on a cold pool, the sentence also names the best strategy for a cold pool. */
+/** From this regret (time / the best strategy's time) on a cold pool, the sentence also names the best strategy on a cold pool. */
 const COLD_WORTH_RATIO = 1.5;
 
-/** Returns the advice for the place where the best strategy runs its actions. */
+/** Returns advice that follows from the place where the best strategy runs its actions. */
 function placeText({ place, params }: RecordedCell): string {
   if (place === "caller")
     return params["waits"] === "async"
@@ -77,7 +77,7 @@ function placeText({ place, params }: RecordedCell): string {
   return "run it in a pool";
 }
 
-/** Returns the strategies of a work, in ascending order of regret. */
+/** Returns the strategies of a kind of work, in ascending order of regret. */
 export function byRegret({ cells, regrets }: WorkColumn): RecordedCell[] {
   const key = (cell: RecordedCell) => regrets.get(cell.mechanism)?.ratio ?? Number.POSITIVE_INFINITY;
   return cells.filter((cell) => regrets.has(cell.mechanism)).sort((a, b) => key(a) - key(b));

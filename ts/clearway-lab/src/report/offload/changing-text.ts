@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One sentence about the site that changes its behaviour, and the cost of the change for each strategy.
+// Writes one sentence about the call site that changes its behaviour, with the cost of the change for each strategy.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The family's own part of the report: heat maps and advice, the size sweep, and the site that changes.
+// Renders the report's part about the family `offload`: heat maps and advice, the sweep over sizes, and the call site that changes.
 import type { HostName } from "../../protocol/message.js";
 import type { RecordedScenario, RunRecord } from "../../run/record.js";
 import type { Results } from "../../run/results.js";
@@ -15,7 +15,7 @@ import { crossoverSentence, crossoverText, durationText, type SizeLine, sizeLine
 import { regretTable, regretText, shortRegret } from "./regret-table.js";
 import { worstSentence } from "./worst.js";
 
-/** The regret below which a choice is marked as good. */
+/** The regret below which a choice is marked as good. A regret is a time as a multiple of the best strategy's. */
 const MARKED_BELOW = 1.1;
 
 export function offloadCharts(results: Results, record: RunRecord, scenario: RecordedScenario, host: HostName): Html {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The works of a run on one host, and each strategy's regret in them. The code is the same for every host that has cells.
+// The kinds of work of a run on one host, and the regret of each strategy in each of them. A regret is the strategy's time as a multiple
+// of the best strategy's time.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -7,7 +8,7 @@ import { type Regret, type Regrets, regretsOf, withoutCutRound } from "../../sta
 import { loadText } from "../load-text.js";
 import { byLoad } from "../table.js";
 
-/** Cold is the time from making the pool to the end of its first batch. Warm is the time of a later batch. */
+/** `cold`: the time from making the pool to the end of its first batch. `warm`: the time of a later batch. */
 export type Temperature = "warm" | "cold";
 const METRIC: Record<Temperature, string> = { warm: "batch", cold: "coldBatch" };
 
@@ -21,7 +22,7 @@ export interface WorkColumn {
 export interface StrategyRow {
   cell: RecordedCell;
   regrets: (Regret | undefined)[];
-  /** The largest regret. Undefined if the strategy lacks a work that another strategy has. */
+  /** The largest regret. Undefined if the strategy was not measured in every kind of work. */
   worst: Regret | undefined;
 }
 
@@ -36,7 +37,7 @@ export function workCells(record: RunRecord, host: HostName): RecordedCell[] {
   );
 }
 
-/** Returns the strategies by work, in ascending order of their worst regret. Strategies that lack a work come last. */
+/** Returns the strategies in ascending order of their worst regret. Strategies without a figure for some work come last. */
 export function regretGrid(record: RunRecord, host: HostName, temperature: Temperature): RegretGrid {
   const cells = workCells(record, host);
   const columns = byLoad(cells).map((group): WorkColumn => {
@@ -52,7 +53,7 @@ export function regretGrid(record: RunRecord, host: HostName, temperature: Tempe
   return { columns, rows: rows.sort((a, b) => key(a) - key(b) || 0) };
 }
 
-/** Returns the regrets within one work's cells. Only complete rounds count. */
+/** Returns the regrets within the cells of one kind of work. If the run was cut short, its last, incomplete round does not count. */
 export function regretsIn(record: RunRecord, cells: readonly RecordedCell[], metric: string): Regrets {
   const times = new Map(cells.map((cell) => [cell.mechanism, byRound(record, cell, metric)]));
   return regretsOf(record.interrupted || record.budgetEnded ? withoutCutRound(times) : times);

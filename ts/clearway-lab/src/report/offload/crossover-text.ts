@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The task size from which each strategy is worth its cost, as figures and as a sentence.
+// Calculates the size of a task from which each strategy is faster than the reference. Formats it as figures and as a sentence.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -12,7 +12,7 @@ import { shown } from "../number.js";
 export interface SizeLine {
   cell: RecordedCell;
   points: { ns: number; us: number }[];
-  /** Undefined for the reference itself, and if the reference was not measured. */
+  /** The crossover. Undefined for the reference itself, and if the reference was not measured. */
   crossover: Crossover | undefined;
 }
 

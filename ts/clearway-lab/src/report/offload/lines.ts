@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The family on a terminal: one line for each work, one for the crossover, one for the site that changes.
+// The lines of the family `offload` on a terminal: one per kind of work, one for the crossover, one for the call site that changes.
 import type { RunRecord } from "../../run/record.js";
 import type { Results } from "../../run/results.js";
 import { HOST_NAMES } from "../../scenario/scenario.js";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The regret as figures: strategies by work, and the worst work of each strategy.
+// The table of regrets: strategies by kind of work, and the worst regret of each strategy. A regret is a time as a multiple of the best
+// strategy's time.
 import type { HostName } from "../../protocol/message.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Regret } from "../../statistics/regret.js";
@@ -7,7 +8,7 @@ import { shown } from "../number.js";
 import type { Table, TableCell } from "../table.js";
 import { regretGrid, type Temperature } from "./columns.js";
 
-/** Returns the table, or undefined if the run has no such cells. The table is folded. A terminal shows a sentence for each work instead. */
+/** Returns the table, or undefined if the run has no such cells. It is collapsed: a terminal has one sentence per kind of work instead. */
 export function regretTable(record: RunRecord, host: HostName, temperature: Temperature): Table | undefined {
   const { columns, rows } = regretGrid(record, host, temperature);
   if (columns.length === 0) return undefined;
@@ -27,8 +28,8 @@ export function regretTable(record: RunRecord, host: HostName, temperature: Temp
 }
 
 /**
- * Formats a regret. A dash means that the work was not measured. Doubtful means that the best strategy was chosen by the round of the
- * comparison.
+ * Formats a regret. A dash means that the work was not measured. A doubtful regret was calculated in the same round that chose the best
+ * strategy.
  */
 export function regretCell(regret: Regret | undefined): TableCell {
   if (regret === undefined) return { text: "–" };
@@ -42,7 +43,7 @@ export function shortRegret(ratio: number): string {
   return ratio < 9950 ? `${(ratio / 1000).toFixed(1)}k` : `${Math.round(ratio / 1000)}k`;
 }
 
-/** Formats a regret: "1.04", "3.4", "48". Below 10 the decimals matter to a reader. */
+/** Formats a regret: "1.04", "3.4", "48". Readers need the decimals of small regrets only. */
 export function regretText(ratio: number): string {
   if (ratio < 2) return ratio.toFixed(2);
   return ratio < 10 ? ratio.toFixed(1) : shown(Math.round(ratio));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The distance of the best single strategy from the best choice, in its worst work: the cost of one choice for all works.
+// Writes the cost of using one strategy for all kinds of work: the worst regret of the best single strategy. A regret is a time as a
+// multiple of the best strategy's time.
 import type { HostName } from "../../protocol/message.js";
 import { type RunRecord, wasWarmUpCut } from "../../run/record.js";
 import { IN_HOST } from "../host-titles.js";
 import { regretGrid, type StrategyRow, type Temperature } from "./columns.js";
 import { regretText } from "./regret-table.js";
 
-/** Returns the sentence. Returns no text with fewer than two works, or if no fixed strategy was measured in all works. */
+/** Returns the sentence, or [] for fewer than two works, or if no strategy that is not adaptive was measured in all works. */
 export function worstSentence(record: RunRecord, host: HostName, temperature: Temperature): string[] {
   const { columns, rows } = regretGrid(record, host, temperature);
   const whole = rows.filter(({ worst }) => worst !== undefined);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Follows the section on MessagePorts in its README: a separate channel, whose second end is sent to the worker, and a target class.
+// Follows the section on MessagePorts in capnweb's README: a separate channel whose second end is sent to the worker, and a class.
 import { parentPort } from "node:worker_threads";
 import { newMessagePortRpcSession, RpcTarget } from "capnweb";
 
