@@ -16,8 +16,7 @@
 //
 // Each kind of handle is a struct of one uint64_t, so that the compiler refuses a reply where the code needs a memory. `{0}`
 // is no handle. In the ABI such a struct is the same as that number: it has the same size, alignment, and register or stack
-// slot. This holds for the calling conventions of System V on x86-64, AAPCS64 on aarch64, and Windows on both. Other
-// languages may declare a handle as 64 bits.
+// slot, on x86-64 (System V), aarch64 (AAPCS64) and Windows. Other languages may declare a handle as 64 bits.
 //
 // Structs that may get further fields have a field `size`. They are clearway_handler, clearway_source, clearway_host and
 // clearway_plugin. The side that writes such a struct sets `size` to `sizeof`, as that side was compiled. The other structs

@@ -4,27 +4,34 @@ import { C as CloseReason, a as ChannelTransport, T as TransportLimits } from '.
 export { b as ChannelSink, c as CloseCode } from './types-limits.js';
 import { Window } from './index.js';
 
-/** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share it. */
+/** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 interface Codec<T, Written = T> {
     /** The codec's name, for error messages and meters. */
     readonly name: CodecName;
     /**
-     * Encodes a value into new memory of the message's exact size. The caller owns that memory. Copies the bytes of each list once; copies
-     * long lists last, after walking the whole value. Everything else goes through a scratch buffer, which the thread
-     * keeps for its next message up to 1 MiB. Does not block.
-     * Throws a {@link CodecError}: `not-encodable`, `too-deep`, `too-large`; and `released` for a list whose memory was transferred.
+     * Encodes a value into a new message of the exact size. The caller owns its memory. The binary codec returns its argument
+     * instead.
+     *
+     * The standard codec writes the value into a scratch buffer, and copies the buffer into the message. Lists of 16 KiB or more
+     * skip the scratch buffer: the codec copies them once, after it has walked the whole value. The thread keeps a scratch buffer
+     * of up to 1 MiB for its next message. Does not block.
+     *
+     * Throws a {@link CodecError}: `not-encodable`, `too-deep` or `too-large`. Throws `released` for a list whose memory was
+     * transferred.
      */
     encode(value: Written): Uint8Array;
     /**
-     * Encodes a value into `into` from byte `offset` on; `into` may be shared memory. Copies long lists straight there and allocates
-     * nothing for them, unless they are in that same memory. Returns the message's length in bytes, or -1 when it does not fit; in that
-     * case `into` is unchanged. Throws as `encode` does.
+     * Encodes a value into `into`, from byte `offset` on. `into` may be shared memory. The standard codec copies long lists
+     * straight into `into`. The codec allocates nothing for these lists, unless they are in the same memory as `into`. Returns
+     * the message's length in bytes. Returns -1 if the message does not fit, and leaves `into` unchanged. Throws the same errors
+     * as `encode`.
      */
     encodeInto(value: Written, into: Uint8Array, offset?: number): number;
     /**
-     * Decodes a message. Copies what the value keeps, so the caller can reuse the bytes; {@link DecodeOptions.owned} avoids the copies.
-     * Copies shared memory as a whole first. Allocates nothing for a count before checking it against the remaining bytes.
-     * Throws a {@link CodecError} for anything that is not exactly one message.
+     * Decodes a message. Copies everything that the value keeps, so the caller can reuse the bytes afterwards. The option {@link
+     * DecodeOptions.owned} avoids these copies. If the bytes are shared memory, the codec first copies all of them. The codec
+     * checks every count against the remaining bytes before it allocates memory for that count. Throws a {@link CodecError} for
+     * anything that is not exactly one message.
      */
     decode(bytes: Uint8Array, options?: DecodeOptions): T;
 }
@@ -33,15 +40,16 @@ type CodecName = "standard" | "standard-method" | "json" | "json-method" | "stri
 /** Options of a codec's `decode`. */
 interface DecodeOptions {
     /**
-     * The caller gives the bytes to the value: lists of numbers become views of them where their alignment allows, instead of copies.
-     * Writing to one view, or transferring its memory, then affects the other parts of the value.
+     * Whether the caller gives the bytes to the decoded value. Lists of numbers then become views of the bytes, instead of
+     * copies, if their alignment allows it. Code that writes to one view, or transfers its memory, also changes the other parts
+     * of the value. Default: false.
      */
     readonly owned?: boolean;
 }
 /** A codec whose message is one value. */
 interface MessageCodec<T, Written = T> extends Codec<T, Written> {
 }
-/** A pair of codecs: for the calls of methods and for their replies. */
+/** A pair of codecs: one for method calls and one for their replies. */
 interface MethodCodec {
     readonly name: CodecName;
     /** Encodes a method's name and its arguments. */
@@ -54,20 +62,23 @@ interface MethodCall {
     readonly method: string;
     readonly args: unknown;
 }
-/** A decoded reply: the method's result, its error, or `none` (the reply has no bytes: not implemented, or no handler). */
+/** A method's reply: a result, an error, or `none`. A reply of kind `none` has no bytes. */
 type MethodReply = MethodSuccess | MethodError | NoReply;
 /** A reply with a result. */
 interface MethodSuccess {
     readonly kind: "success";
     readonly value: unknown;
 }
-/** A reply with an error, as Flutter's method codecs have it. */
+/** A reply with an error, in the form of Flutter's method codecs. */
 interface MethodError {
     readonly kind: "error";
     readonly code: string;
     readonly message: string | null;
     readonly details: unknown;
-    /** The stack trace at the other end: the fourth value of the reply. `undefined` leaves it out of the message. */
+    /**
+     * Stack trace at the end that threw the error: the fourth value of the reply. If `undefined`, the reply has only three
+     * values.
+     */
     readonly stack?: string | null;
 }
 /** A reply without bytes: the method is not implemented, or the channel has no handler. */
@@ -77,13 +88,15 @@ interface NoReply {
 /** Limits on a message. A codec checks them before it allocates. */
 interface CodecLimits {
     /**
-     * The largest nesting of lists, maps and extension values, when decoding and encoding: 0 to 1000, default 128.
-     * Other parsers of untrusted text have the same default. A depth of 1000 uses about a tenth of the stack (Node and Chromium).
+     * Maximum nesting of lists, maps and extension values, for encoding and decoding. The limit is a whole number from 0 to 1000.
+     * Default: 128. Other parsers of untrusted text have the same default. A depth of 1000 uses about a tenth of the stack in
+     * Node and Chromium.
      */
     readonly depthMax: number;
     /**
-     * The largest number of values that all lists and maps of one message may announce together, when decoding; default 16,777,216. A
-     * value takes one byte of the message and up to about 60 bytes of memory, so this limit bounds the memory that a message can take.
+     * Maximum number of values in all lists and maps of one message together. Decoding checks this limit. Encoding does not. A
+     * map entry counts as two values. Default: 16,777,216. A value takes at least one byte of the message and up to about 60
+     * bytes of memory, so this limit bounds the memory of a decoded message.
      */
     readonly itemsMax: number;
 }
@@ -91,31 +104,38 @@ interface CodecLimits {
 /** The error that a codec throws, with the position of the failure. */
 interface CodecError extends ClearwayError {
     readonly code: CodecErrorCode;
-    /** In bytes. Decoding: the first byte that cannot be read (spec/wire.md defines it for each code). Encoding: bytes written so far. */
+    /**
+     * Offset of the failure, in bytes. When a message is decoded, this is the first byte that cannot be read; spec/wire.md
+     * defines that byte for each code. When the standard codec encodes a value, this is the number of bytes written before the
+     * failure.
+     */
     readonly offset: number;
 }
-/** Whether a thrown value is a {@link CodecError}. */
+/** Returns whether a thrown value is a {@link CodecError}. */
 declare function isCodecError(thrown: unknown): thrown is CodecError;
 
 /**
- * An application's own type on the wire: a type byte from 128 on, followed by the bytes that `write` writes. Both ends must
- * register it. Float64 values in the body are aligned to 8 bytes, as the codec's own are.
+ * An application's own type on the wire. A value is a type byte of 128 or more, followed by the bytes that `write` writes. Both
+ * ends must register the extension. Float64 values in the body are aligned to 8 bytes, like those of the codec itself.
  */
 interface Extension<T = unknown> {
     /** The type byte: 128 to 255, unique in one codec. */
     readonly tag: number;
-    /** The class whose instances use this extension. Subclasses do not. */
+    /** The class whose instances this extension encodes. It does not encode instances of subclasses. */
     readonly type: abstract new (...args: never[]) => T;
-    /** Writes the body. Errors that it throws reach the caller of `encode`. */
+    /** Writes the body. Errors that this method throws reach the caller of `encode`. */
     write(value: T, writer: ValueWriter): void;
-    /** Reads exactly the bytes that `write` wrote. An error other than a {@link CodecError} becomes the cause of a `malformed` error. */
+    /**
+     * Reads exactly the bytes that `write` wrote. A `ClearwayError` reaches the caller of `decode`. Any other error becomes the
+     * cause of a `malformed` error.
+     */
     read(reader: ValueReader): T;
 }
-/** Writes an extension's body. Do not use it after `write` returned. */
+/** Writes an extension's body. Do not use it after `write` has returned. */
 interface ValueWriter {
-    /** Bytes of the message so far. */
+    /** Number of bytes of the message so far. */
     readonly offset: number;
-    /** Writes one byte. Throws `invalid-argument` for a value out of range, as the other methods do. */
+    /** Writes one byte. Like the other methods, it throws `invalid-argument` for a value out of range. */
     uint8(value: number): void;
     /** Writes a signed integer in 4 bytes, little-endian. */
     int32(value: number): void;
@@ -123,24 +143,27 @@ interface ValueWriter {
     uint32(value: number): void;
     /** Writes a signed integer in 8 bytes, little-endian. */
     int64(value: bigint): void;
-    /** Pads to a multiple of 8 and writes a float64. */
+    /** Writes padding up to a multiple of 8, then a float64. */
     float64(value: number): void;
     /** Writes a size or a count in 1, 3 or 5 bytes. */
     size(value: number): void;
     /** Copies the bytes, without a size in front. */
     bytes(value: Uint8Array): void;
-    /** Writes the text's size and its UTF-8, without a type byte. */
+    /** Writes the text's size in bytes, then the text in UTF-8, without a type byte. */
     text(value: string): void;
-    /** Writes zeros up to a multiple of `alignment`, counted from the message's first byte. */
+    /** Writes zeros until the offset in the message is a multiple of `alignment`. */
     pad(alignment: 1 | 2 | 4 | 8): void;
-    /** Writes any value with its type byte, one nesting level deeper. */
+    /** Writes any value with its type byte. The value is one nesting level deeper than the extension. */
     value(value: unknown): void;
 }
-/** Reads an extension's body. Do not use it after `read` returned. Every method throws `truncated` when the message ends too early. */
+/**
+ * Reads an extension's body. Do not use it after `read` has returned. Every method throws `truncated` if the message ends too
+ * early.
+ */
 interface ValueReader {
-    /** The position of the next byte. */
+    /** Offset of the next byte in the message. */
     readonly offset: number;
-    /** Bytes that remain. */
+    /** Number of bytes that remain in the message. */
     readonly left: number;
     /** Reads one byte. */
     uint8(): number;
@@ -150,23 +173,23 @@ interface ValueReader {
     uint32(): number;
     /** Reads a signed integer of 8 bytes, little-endian. */
     int64(): bigint;
-    /** Skips the padding to 8 and reads a float64. */
+    /** Skips padding up to a multiple of 8, then reads a float64. */
     float64(): number;
-    /** Reads a size or a count. Does not compare it with the remaining bytes. */
+    /** Reads a size or a count. Does not compare the number with the remaining bytes. */
     size(): number;
-    /** Reads `count` bytes: a view when the message is owned, else a copy. */
+    /** Reads `count` bytes. Returns a view if the message is owned, else a copy. */
     bytes(count: number): Uint8Array;
-    /** Reads a size and that many bytes of UTF-8. Throws `bad-utf8` for other bytes. */
+    /** Reads a size in bytes, then a text of that size. Throws `bad-utf8` if the text is not UTF-8. */
     text(): string;
-    /** Skips to a multiple of `alignment`, counted from the message's first byte. */
+    /** Skips bytes until the offset in the message is a multiple of `alignment`. */
     pad(alignment: 1 | 2 | 4 | 8): void;
-    /** Reads any value with its type byte, one nesting level deeper. */
+    /** Reads any value with its type byte. The value is one nesting level deeper than the extension. */
     value(): unknown;
 }
-/** Types an extension for `with({ extensions: [...] })`; returns its argument. */
+/** Returns its argument, typed for `with({ extensions: [...] })`. */
 declare function extension<T>(parts: Extension<T>): Extension;
 
-/** A number that is encoded as float64 even when it is whole. Arithmetic treats it as the number. */
+/** A number that the standard codec encodes as float64, even if it is whole. In arithmetic it acts as the number. */
 declare class Float64 {
     readonly value: number;
     constructor(value: number);
@@ -176,8 +199,8 @@ declare class Float64 {
     toJSON(): number;
 }
 /**
- * Forces float64 on the wire. The standard codec encodes a whole `number` as an integer, and some receivers distinguish
- * integers from floats. Throws `invalid-argument` unless the value is a number.
+ * Makes the standard codec encode a number as float64. Without this function, the codec encodes a whole number as an integer.
+ * Some receivers distinguish integers from floats. Throws `invalid-argument` unless the value is a number.
  */
 declare function float64(value: number): Float64;
 
@@ -186,236 +209,272 @@ interface JsonOptions extends Partial<Pick<CodecLimits, "depthMax">> {
 }
 /** The JSON message codec. */
 interface JsonMessageCodec extends MessageCodec<unknown> {
-    /** The same codec with other settings. Throws `invalid-argument`. */
+    /** Returns the same codec with other settings. Throws `invalid-argument`. */
     with(options: JsonOptions): JsonMessageCodec;
 }
 /**
- * Encodes messages as UTF-8 JSON; the message for null has no bytes. Values follow `JSON.stringify`: NaN becomes null, lists
- * of bytes become objects. A key `__proto__` is decoded as an own property.
+ * Encodes messages as UTF-8 JSON. The message for null has no bytes. Values are encoded like those of `JSON.stringify`: NaN
+ * becomes null, and lists of bytes become objects. A key `__proto__` is decoded as an own property.
  */
 declare const jsonMessageCodec: JsonMessageCodec;
 /** The JSON method codec. */
 interface JsonMethodCodec extends MethodCodec {
-    /** The same codec with other settings. Throws `invalid-argument`. */
+    /** Returns the same codec with other settings. Throws `invalid-argument`. */
     with(options: JsonOptions): JsonMethodCodec;
 }
-/** Encodes calls as UTF-8 JSON `{"method": …, "args": …}` and replies as `[value]` or `[code, message, details]`. */
+/**
+ * Encodes calls as UTF-8 JSON `{"method": …, "args": …}`, and replies as `[value]` or `[code, message, details]`. An error with
+ * a stack trace has the trace as its fourth value.
+ */
 declare const jsonMethodCodec: JsonMethodCodec;
 
 /** Settings of a standard codec. */
 interface StandardOptions extends Partial<CodecLimits> {
-    /** The application's own types, added to those that the codec already has. */
+    /** The application's own types. The codec also keeps the extensions that it already has. */
     readonly extensions?: readonly Extension[];
     /**
-     * Keeps distinctions that decoding normally loses: a whole float64 becomes a `float64()` object, every map a `Map` in the
-     * message's order. Encoding the value again then gives the same bytes, if they were in the shortest form. Default false.
+     * Keeps distinctions that decoding otherwise loses. A whole float64 becomes a `float64()` object, and every map becomes a
+     * `Map` in the message's order. Encoding the decoded value gives the same bytes, if the message used the shortest forms.
+     * Default: false.
      */
     readonly lossless?: boolean;
     /**
-     * Encodes the message `null` as no bytes, as Flutter does (default true). False encodes it as the type byte 0 and refuses empty
-     * messages, for transports on which an empty message means something else. Inside methods it is always the type byte.
+     * Whether the message `null` has no bytes, as in Flutter. If false, the codec encodes null as the type byte 0, and refuses
+     * empty messages. Set false for transports on which an empty message means something else. The method codec always writes the
+     * type byte. Default: true.
      */
     readonly emptyNull?: boolean;
 }
 /** The standard message codec. */
 interface StandardMessageCodec extends MessageCodec<unknown> {
-    /** The same codec with other settings. Throws `invalid-argument`. */
+    /** Returns the same codec with other settings. Throws `invalid-argument`. */
     with(options: StandardOptions): StandardMessageCodec;
 }
 /**
- * Flutter's standard message codec (spec/wire.md): null, booleans, numbers, `bigint`, text, lists of bytes and numbers,
- * arrays, plain objects and `Map`s, and extensions. Whole numbers are encoded as integers (see {@link float64}), `undefined`
- * as null. Any other value throws `not-encodable`; the codec never omits or changes one.
+ * Encodes values in the form of Flutter's standard message codec (spec/wire.md). It encodes null, booleans, numbers, `bigint`,
+ * text, lists of bytes and numbers, arrays, plain objects, `Map`s and extensions. Whole numbers are encoded as integers (see
+ * {@link float64}), and `undefined` as null. Any other value throws `not-encodable`. The codec never omits or changes a value.
  */
 declare const standardMessageCodec: StandardMessageCodec;
 /** The standard method codec. */
 interface StandardMethodCodec extends MethodCodec {
-    /** The same codec with other settings. Throws `invalid-argument`. */
+    /** Returns the same codec with other settings. Throws `invalid-argument`. */
     with(options: StandardOptions): StandardMethodCodec;
 }
 /**
- * Flutter's standard method codec (spec/wire.md). A reply without bytes reads as `{ kind: "none" }`; the caller of a method
- * takes it for "not implemented, or no handler".
+ * Encodes calls and replies in the form of Flutter's standard method codec (spec/wire.md). A reply without bytes decodes as `{
+ * kind: "none" }`: the method is not implemented, or the channel has no handler.
  */
 declare const standardMethodCodec: StandardMethodCodec;
 
-/** Encodes text as UTF-8. Both the empty text and null have no bytes; no bytes decode as the empty text. */
+/** Encodes text as UTF-8. The empty text and null both have no bytes. A message without bytes decodes as the empty text. */
 declare const stringCodec: MessageCodec<string, string | null>;
 /**
- * Passes bytes through. `encode` returns its argument without a copy. `decode` does so when the bytes are owned, else it copies.
+ * Passes bytes through. `encode` returns its argument without a copy. `decode` does not copy owned bytes, unless they are in
+ * shared memory; it copies all other bytes.
  */
 declare const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null>;
 
 /** Why memory of a message was copied. */
 type ChannelCopyReason = 
-/** It was encoded into the message: all bytes of a message except its attachments. */
+/** The bytes were encoded into the message. These are all bytes of a message except its attachments. */
 "encoded"
 /** A large list that was not given away with `move()`. */
  | "not-moved"
 /** A large list that is a view of a part of its buffer. */
  | "partial-view"
-/** Memory that cannot be transferred: WebAssembly's, Node's buffer pool. */
+/** Memory that cannot be transferred, such as WebAssembly memory or Node's buffer pool. */
  | "not-transferable"
 /** The transport carries only bytes. */
  | "byte-transport";
-/** Bytes that crossed in one direction. */
+/** Bytes that were sent in one direction. */
 interface ChannelLedgerSide {
     /** Bytes that changed owner without a copy. */
     movedBytes: number;
     /** Bytes of shared memory that a message refers to. Each reference counts. */
     sharedBytes: number;
-    /** Bytes that were copied; `copies` has the reasons. */
+    /** Bytes that were copied. `copies` has the same bytes by reason. */
     copiedBytes: number;
     copies: Partial<Record<ChannelCopyReason, {
         count: number;
         bytes: number;
     }>>;
 }
-/** Both directions, as this end knows them. Why the other end copied, only that end knows. */
+/** Bytes of both directions, as this end counts them. This end does not know why the other end copied bytes. */
 interface ChannelLedger {
     sent: ChannelLedgerSide;
     received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;
 }
 
 declare const brand: unique symbol;
-/** Optional parts of an error. */
+/** Optional parts of a {@link RemoteError}. */
 interface RemoteErrorParts {
     /** Any value that the standard codec can encode. */
     readonly details?: unknown;
     readonly cause?: unknown;
     readonly channel?: string;
-    /** The stack at the other end. */
+    /** The error's stack at the other end. */
     readonly stack?: string;
     readonly callerStack?: string;
 }
 /**
- * An error that the other end's handler threw. A handler throws one to choose code and details; for every other error the code is the
- * error's own `code`, or "error". Between two ends of Clearway's wire, `cause` is the error thrown there, with class name, stack,
- * properties and causes, if the other end exposes errors. Then the stack continues with the call's.
+ * An error that the other end's handler threw. A handler throws a `RemoteError` to choose the code and the details. For any
+ * other error, the code is the error's own `code`, or "error". On Clearway's wire, if the other end exposes errors, `cause` is
+ * the error that was thrown there, with class name, stack, properties and causes. The stack of the error continues with the
+ * stack of the code that awaits the call.
  */
 declare class RemoteError extends Error {
     readonly name = "RemoteError";
-    /** The handler's own code; any text. */
+    /** The code that the handler chose. It can be any text. */
     readonly code: string;
     readonly details: unknown;
-    /** The channel's name; empty for an error that has not crossed. */
+    /** The channel's name. Empty for an error that was created at this end. */
     readonly channel: string;
     constructor(code: string, message: string, parts?: RemoteErrorParts);
     get [brand](): true;
-    /** Recognizes the errors of every copy of this class by their brand, as `ClearwayError` does. */
+    /** Recognizes the errors of every copy of this class by their brand, like `ClearwayError`. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
 
-/** The wires: Clearway's own, and the plain one of platform channels. */
+/** The wires: `clearway` is Clearway's own, `plain` has the messages of Flutter's platform channels. */
 type WireName = "clearway" | "plain";
 
 /** Settings of an endpoint. */
 interface EndpointOptions {
     /**
-     * The wire to use. "clearway" (the default) connects two ends of Clearway's; "plain" is Flutter's platform messages and nothing else;
-     * "either" chooses the first of these two that the other end's hello also lists.
+     * The wire to use. "clearway" connects two Clearway endpoints. "plain" uses only the messages of Flutter's platform channels.
+     * "either" uses "clearway" if the other end's hello lists it, else "plain". Default: "clearway".
      */
     readonly wire?: WireName | "either";
-    /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default: true. */
+    /**
+     * Whether the ends exchange a hello. Set false for an end that is not Clearway's, and that sends no hello and expects none.
+     * False needs `wire: "plain"`. Default: true.
+     */
     readonly hello?: boolean;
-    /** Time limit of the other end's hello, in ms. Default: 30 s. Infinity: no limit. */
+    /** Maximum time to wait for the other end's hello, in milliseconds. Default: 30,000. Infinity: no limit. */
     readonly helloMs?: number;
-    /** Stops waiting for the hello; `connect` rejects with the signal's reason. */
+    /** Stops waiting for the hello when it aborts. `connect` then rejects with the signal's reason. */
     readonly signal?: AbortSignal;
     /**
-     * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each of the four
-     * separately. Default: 4096. A call from the other end occupies its place until its handler has ended and its answer has left, even if
-     * it was cancelled.
+     * Maximum number of open calls and of open streams. The limit holds for four numbers separately: calls and streams that this
+     * end has open, and calls and streams that this end runs for the other end. Default: 4096. A call from the other end counts
+     * until its handler has ended and its answer has left, even if the call was cancelled.
      */
     readonly callsMax?: number;
     /**
-     * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit none of its requests starts and, unless this
-     * end itself waits for an answer, the transport is paused, until half of the bytes have left. The same number limits the bytes of
-     * pushed events that wait for it in all its streams together, whatever capacity it asks for: at that limit every stream is full.
+     * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit, no request of the other end
+     * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have left, requests
+     * start again and the transport resumes.
+     *
+     * The same number limits the bytes of pushed events that wait for the other end, in all its streams together. At that limit,
+     * every stream counts as full, whatever capacity the other end asked for.
      */
     readonly replyBytesMax?: number;
-    /** Time in ms after which an end at that limit that reads nothing is disconnected (`timeout`). Default: 30 s. Infinity: never. */
+    /**
+     * Maximum time that the other end may stay at `replyBytesMax` without reading, in milliseconds. After this time it is
+     * disconnected with `timeout`. Default: 30,000. Infinity: no limit.
+     */
     readonly stallMs?: number;
-    /** Longest name of a channel, in bytes. Default: 255, at most 65,535. */
+    /** Maximum length of a channel's name, in bytes. Default: 255. It can be 65,535 at most. */
     readonly nameBytesMax?: number;
     /**
-     * Messages kept per channel without a handler; a further message drops the oldest one. Default: 16. The other end can change the number
-     * of a channel, up to 1024.
+     * Number of messages that are kept for a channel without a handler. A further message drops the oldest one. Default: 16. The
+     * other end can change the number for a channel, up to 1024.
      */
     readonly early?: number;
-    /** Limit of all early messages together, in bytes. Default: 1 MiB. */
+    /** Maximum size of all early messages together, in bytes. Default: 1 MiB. */
     readonly earlyBytesMax?: number;
-    /** How long early messages are kept, in ms, before they are answered with `no-handler`. Default: 5 s. */
+    /** Time that early messages are kept, in milliseconds. After this time they are answered with `no-handler`. Default: 5,000. */
     readonly earlyMs?: number;
-    /** Smallest size in bytes at which a list of numbers travels next to its message, as an attachment. Default: 16 KiB. */
+    /** Minimum size of a list of numbers that travels next to its message, as an attachment, in bytes. Default: 16 KiB. */
     readonly attachmentBytesMin?: number;
     /**
-     * Throw `would-copy` instead of copying an attachment; a transport of bytes copies every attachment. Small lists stay in the message
-     * and never throw.
+     * Whether to throw `would-copy` instead of copying an attachment. A transport of bytes copies every attachment, so it refuses
+     * all attachments then. Small lists stay in the message and never throw. Default: false.
      */
     readonly strict?: boolean;
-    /** Write a handler error's stack as the fourth part of a plain envelope. Not every foreign end can read it. Default: false. */
+    /**
+     * Whether an error reply on the plain wire has the stack of a handler's error as its fourth part. Some ends that are not
+     * Clearway's cannot read this part. Default: false.
+     */
     readonly stacks?: boolean;
     /**
-     * Whether errors of handlers and sources cross in full, with stack, properties and causes. Default: true for a worker, a child process
-     * and another part of this process. Over WebSockets, sockets and other streams, only the code and the message cross, and the `details`
-     * of a {@link RemoteError} that this end created.
+     * Whether the other end receives errors of handlers and sources in full, with stack, properties and causes. If false, it
+     * receives only the code and the message, and the `details` of a {@link RemoteError} that this end created. Default: true for
+     * a worker, a child process and another part of this process; false for WebSockets, sockets and other streams.
      */
     readonly exposeErrors?: boolean;
     /**
-     * Returns the error that crosses instead of the one that a handler or a source threw, for example a {@link RemoteError}. Runs before
-     * anything else is left out. If it throws, the code `error` crosses with a message without details.
+     * Returns the error to send instead of the error that a handler or a source threw, for example a {@link RemoteError}. It runs
+     * before any part of the error is left out. If it throws, the other end receives the code `error` and a message without
+     * details.
      */
     readonly redactError?: (error: unknown, channel: string) => unknown;
-    /** Called with handler errors that no caller waits for. Default: `console.error`. */
+    /** Called with errors that no caller receives, such as the error of a post's handler. Default: `console.error`. */
     readonly onError?: (error: unknown, channel: string) => void;
 }
 
-/** What happens to an event when the queue to the listener is full. */
+/**
+ * Policy for an event when the queue to the listener is full. With "wait", `send` waits for room. With "fail", `send` rejects.
+ * With the other policies, the oldest or the newest event is dropped.
+ */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Limits and cancellation of one call. */
 interface CallOptions {
-    /** Cancels the call at both ends. The call rejects with the signal's reason. */
+    /** Cancels the call at both ends when it aborts. The call rejects with the signal's reason. */
     readonly signal?: AbortSignal | undefined;
-    /** Limit of the handler's run from its start, in ms. The other end enforces it. On the plain wire this end does, from the call on. */
+    /**
+     * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
+     * On the plain wire, this end measures it from the start of the call.
+     */
     readonly timeoutMs?: number | undefined;
-    /** Limit of the whole call, in ms. This end enforces it, whatever the other end does. */
+    /** Maximum time of the whole call, in milliseconds. This end enforces it, even if the other end does not react. */
     readonly deadlineMs?: number | undefined;
 }
 
-/** An event stream's iterator. It reads one event at a time; leaving the loop ends the stream at the other end. */
+/**
+ * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end
+ * too.
+ */
 interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
-    /** Number of events dropped before the event that was read last. */
+    /** Total number of events that were dropped before the event read last. */
     readonly dropped: number;
-    /** Ends the stream at both ends, as `break` does. Never rejects. */
+    /** Ends the stream at both ends, like `break`. Never rejects. */
     return(): Promise<IteratorResult<T, void>>;
 }
 
-/** How a listener reads events. */
+/** Options of a listener. */
 interface ListenOptions {
-    /** Ends the stream at both ends. Reading rejects with the signal's reason. */
+    /** Ends the stream at both ends when it aborts. Reading rejects with the signal's reason. */
     readonly signal?: AbortSignal | undefined;
-    /** How far the other end may be ahead of the reader. Default: 16 events and 1 MiB. */
+    /** Maximum number of events and of bytes that the other end may send ahead of the reader. Default: 16 events and 1 MiB. */
     readonly window?: Partial<Window>;
-    /** How many pushed events wait at the other end once the window is used up. Default: the other end's setting, else 16. */
+    /**
+     * Number of pushed events that may wait at the other end when the window is used up. Default: the other end's setting, else
+     * 16.
+     */
     readonly capacity?: number;
-    /** What the other end does when its queue is full. Default: the other end's setting, else "wait". */
+    /** Policy of the other end's queue when it is full. Default: the other end's setting, else "wait". */
     readonly whenFull?: WhenFull;
-    /** Called with the number of dropped events when the event behind them is read. */
+    /** Called with the number of dropped events when the next event, or the end of the stream, is read. */
     readonly onDrop?: (count: number) => void;
 }
-/** Queue of pushed events for listeners that do not set their own. */
+/** Settings of the queue of pushed events, for listeners that do not set their own. */
 interface ServeOptions {
-    /** What a full queue does. Default: "wait". */
+    /** Policy of a full queue. Default: "wait". */
     readonly whenFull?: WhenFull;
-    /** Events that wait once the listener's window is used up: 1 to 65,535, default 16. Iterables are not read ahead into this queue. */
+    /**
+     * Number of events that may wait when the listener's window is used up: 1 to 65,535. Default: 16. Values of an iterable do
+     * not wait in this queue.
+     */
     readonly capacity?: number;
 }
 /**
- * Returns options for a reader that wants only the newest event, such as frames to draw. Of events that are pushed faster than they are
- * read, all but the last are dropped. An iterable's next value is requested only when the reader is ready for it. With a window of 1, one
- * event is in flight or waits here; with a window of 2, the next one is in flight while one is read.
+ * Returns options for a reader that wants only the newest event, such as the next frame to draw. If events are pushed faster
+ * than they are read, the other end keeps only the newest one. The next value of an iterable is requested only when the reader
+ * is ready for it. With a window of 1, one event is in flight or waits at the reader. With a window of 2, the next event is in
+ * flight while the reader reads one.
  */
 declare function latest(window?: number): ListenOptions;
 
@@ -425,20 +484,23 @@ interface HandlerContext {
     readonly channel: string;
     /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
     readonly signal: AbortSignal;
-    /** Milliseconds that the caller had left when it sent the call; undefined without a deadline. */
+    /** Time that the caller had left when it sent the call, in milliseconds. Undefined if the call has no deadline. */
     readonly deadlineMs: number | undefined;
 }
 
-/** A source's way to send events to one listener. */
+/** Sends a source's events to one listener. */
 interface EventSink<T = unknown> {
     /** The channel's name. */
     readonly channel: string;
     /** Aborts when the listener has cancelled, or the transport has closed. */
     readonly signal: AbortSignal;
     /**
-     * Sends an event: encodes it at once and moves its large lists. Settles with true when the event has left or waits for credit, with
-     * false when it was dropped or the stream is over. When the queue is full, it waits for room or rejects with `queue-full`, as
-     * `whenFull` says. Rejects with what the codec throws.
+     * Sends an event. Encodes the event at once and moves its large lists.
+     *
+     * Resolves to true when the event has left or waits in the queue. Resolves to false if the event was dropped or the stream is
+     * over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with `queue-full`, or an
+     * event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with `queue-full` if 1024
+     * calls already wait.
      */
     send(event: T): Promise<boolean>;
     /** Ends the stream after the events sent so far. */
@@ -447,58 +509,64 @@ interface EventSink<T = unknown> {
     fail(error: unknown): void;
 }
 
-/** What a source of events returns: the events, or nothing if it pushes them through the sink until it ends the sink. */
+/** The result of a source of events: an iterable of events. A source that pushes events through the sink returns nothing. */
 type EventSource<T> = AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;
 /** A channel of events. Either end may listen and serve. */
 interface Events {
     readonly name: string;
     /**
-     * Listens: the other end starts a stream with the arguments. The other end never sends more than the window; `break` ends the stream
-     * there. A second `listen` on a channel ends the first one, which rejects with `cancelled`. Reading rejects as a method's call does,
-     * once; then the stream is at its end. Throws `invalid-argument`, and what the codec throws for the arguments.
+     * Listens to the channel. The other end starts a stream with the arguments, and never sends more than the window allows.
+     * `break` ends the stream at the other end too. A second `listen` on a channel ends the first stream, which rejects with
+     * `cancelled`.
+     *
+     * Reading rejects with the errors of a method's call. After one rejection, the stream is at its end. Throws
+     * `invalid-argument`, and the codec's error for arguments that the codec cannot encode.
      */
     listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
     /**
-     * Serves the channel's events: calls `open` for each listener.
+     * Serves the channel's events. Calls `open` for each listener.
      *
-     * An iterable's next value is requested only when that value can leave at once: the listener has given credit, no event waits before
-     * it, and the transport is not congested. Its values are therefore never dropped. Events pushed through the sink are queued, up to
-     * `capacity`; `whenFull` says what a full queue does. The stream ends when the iterable or the async function ends. Events are encoded
-     * when they are sent, and their large lists are moved.
+     * The next value of an iterable is requested only when the value can leave at once: the listener has given credit, no event
+     * waits, and the transport is not congested. Values of an iterable are therefore never dropped. Events that are pushed
+     * through the sink wait in a queue of up to `capacity` events. `whenFull` is the policy of a full queue. The stream ends when
+     * the iterable or the async function ends. Events are encoded when they are sent, and their large lists are moved.
      *
-     * Throws `invalid-argument` for a second handler of the channel.
+     * Throws `invalid-argument` if the channel already has a handler.
      */
     serve<T = unknown, A = unknown>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options?: ServeOptions): Disposable;
 }
 
-/** Handles one message. Returns the reply; undefined is an empty reply. */
+/** Handles one message and returns the reply. `undefined` becomes an empty reply. */
 type MessageHandler<T, Written> = (message: T, context: HandlerContext) => Written | undefined | Promise<Written | undefined>;
 /** A channel of whole messages, each with or without a reply. Either end may send and handle. */
 interface Messages<T, Written = T> {
     readonly name: string;
     /**
-     * Sends a message and waits for the reply, which is `undefined` when the handler returned none. Copies the message's lists, or moves
-     * the large ones with `move()`.
+     * Sends a message and waits for the reply. The reply is `undefined` if the handler returned none. Copies the message's lists,
+     * or moves them if the message is given with `move()`. Rejects with:
      *
-     * Rejects with what the codec throws; with a {@link RemoteError}; with a ClearwayError: `no-handler`, `dropped`, `queue-full`,
-     * `deadline`, `timeout`, `transport-closed`, `too-large`; and with the signal's reason when the signal aborts.
+     * - the codec's error, for a message or a reply that the codec refuses;
+     * - a {@link RemoteError}, if the handler threw;
+     * - a `ClearwayError`: `no-handler`, `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed` or `too-large`;
+     * - the signal's reason, if the signal aborts.
      */
     send(message: Written, options?: CallOptions): Promise<T | undefined>;
     /**
-     * Sends a message that has no reply. Settles when the transport has the message, so awaiting each post keeps a sender in step with the
-     * transport. Rejects as `send` does.
+     * Sends a message that has no reply. Settles when the transport has taken the message. A sender that awaits each post
+     * therefore sends no faster than the transport carries. Rejects like `send`.
      */
     post(message: Written): Promise<void>;
     /**
-     * Handles the other end's messages, early ones first. Encodes the handler's replies and moves their large lists. Disposing removes the
-     * handler; later messages wait for the next one. Throws `invalid-argument` for a second handler.
+     * Handles the other end's messages, early messages first. Encodes the handler's replies and moves their large lists.
+     * Disposing the result removes the handler; later messages wait for the next handler. Throws `invalid-argument` if the
+     * channel already has a handler.
      */
     handle(handler: MessageHandler<T, Written>): Disposable;
 }
 
-/** A method. Takes the call's arguments; returns its result or throws. */
+/** A method. It takes the call's arguments, and returns its result or throws. */
 type MethodHandler = (args: never, context: HandlerContext) => unknown;
-/** A handler of all methods returns this for a method it does not have. */
+/** A function that handles all methods returns this value for a method that it does not have. */
 declare const notImplemented: unique symbol;
 /** A channel's methods by name, or one function for all of them. */
 type MethodHandlers = Readonly<Record<string, MethodHandler>> | ((method: string, args: unknown, context: HandlerContext) => unknown);
@@ -506,18 +574,19 @@ type MethodHandlers = Readonly<Record<string, MethodHandler>> | ((method: string
 interface Methods {
     readonly name: string;
     /**
-     * Calls a method with one value as its arguments. Copies the arguments' lists, or moves the large ones with `move()`. Rejects as `send`
-     * of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. The type `R` is not checked.
+     * Calls a method with one value as its arguments. Copies the lists of the arguments, or moves them if the arguments are given
+     * with `move()`. Rejects with the errors of `send` of {@link Messages}, and with `not-implemented`. The error of the other
+     * end is a {@link RemoteError}. The type `R` is not checked.
      */
     call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
     /**
-     * Handles the other end's calls, early ones first. Encodes results and moves their large lists; `undefined` becomes null. A missing
-     * method is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
+     * Handles the other end's calls, early calls first. Encodes results and moves their large lists. `undefined` becomes null.
+     * The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if the channel already has a handler.
      */
     handle(handlers: MethodHandlers): Disposable;
 }
 
-/** Open work of an endpoint, and its counters of moved and copied bytes. */
+/** Counts of an endpoint's open work, and its counters of moved and copied bytes. */
 interface EndpointStats {
     readonly wire: WireName;
     readonly transport: string;
@@ -525,52 +594,57 @@ interface EndpointStats {
     readonly calls: number;
     /** Calls and posts of the other end whose handlers have not ended, or whose answers have not left. */
     readonly handling: number;
-    /** Bytes of answers and pushed events that wait for the other end to read. `replyBytesMax` limits each of the two. */
+    /** Bytes of answers and of pushed events that wait for the other end to read. `replyBytesMax` limits each of the two sums. */
     readonly waitingBytes: number;
     /** Streams that this end listens to. */
     readonly listening: number;
     readonly serving: number;
     readonly ledger: ChannelLedger;
 }
-/** One end of a connection; both ends are equal. Channels have names and cost nothing to create. */
+/** One end of a connection. Both ends have the same functions. A channel has a name, and creating one sends nothing. */
 interface Endpoint extends AsyncDisposable {
     /** The wire that both ends agreed on. */
     readonly wire: WireName;
-    /** Settles with the reason when either end has closed the transport. Never rejects. */
+    /** Resolves to the reason when either end has closed the transport. Never rejects. */
     readonly closed: Promise<CloseReason>;
     /** Returns a channel of messages with the standard codec. Throws `invalid-argument` for a name that is too long. */
     messages(name: string): Messages<unknown>;
     /** Returns a channel of messages with another codec. Throws `invalid-argument` for a name that is too long. */
     messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
-    /** Returns a channel of methods. */
+    /** Returns a channel of methods. Throws `invalid-argument` for a name that is too long. */
     methods(name: string, codec?: MethodCodec): Methods;
-    /** Returns a channel of events. */
+    /** Returns a channel of events. Throws `invalid-argument` for a name that is too long. */
     events(name: string, codec?: MethodCodec): Events;
-    /** Sets how many messages of a channel the other end keeps until the channel has a handler. Rejects as a method's call does. */
+    /** Sets how many messages the other end keeps for a channel without a handler. Rejects like a method's call. */
     resize(channel: string, count: number): Promise<void>;
     /** Returns a copy of the counters. */
     stats(): EndpointStats;
     /**
-     * Closes the endpoint: starts nothing new, ends the streams it serves, waits at most `timeoutMs` (5 s) for open calls of both ends,
-     * then closes the transport. Unfinished work rejects with `transport-closed`. `await using` does the same.
+     * Closes the endpoint. Starts no new work, ends the streams that this end serves, and waits for open calls of both ends.
+     * After at most `timeoutMs` milliseconds (default: 5,000) it closes the transport. Unfinished work rejects with
+     * `transport-closed`. `await using` calls `close` too.
      */
     close(options?: {
         timeoutMs?: number;
     }): Promise<void>;
-    /** Closes at once. All open work of both ends fails with `transport-closed`. */
+    /** Closes the transport at once. All open work of both ends fails with `transport-closed`. */
     terminate(reason?: CloseReason): void;
 }
 
 /**
- * Connects an endpoint over a transport: both ends send a hello and agree on the wire. Takes ownership of the transport and closes it on
- * failure. Register handlers as soon as the promise settles: messages that arrive earlier wait, within limits.
+ * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport and
+ * closes it on failure. Register handlers as soon as the promise settles. Messages that arrive earlier wait, within limits.
+ * Rejects with:
  *
- * Rejects with `invalid-argument`; with `protocol` when the other end has another wire or version, or sends no hello; with `deadline`
- * when the other end sends nothing within `helloMs`; with `transport-closed`; and with the signal's reason.
+ * - `invalid-argument`, for an argument that is not valid;
+ * - `protocol`, if the other end's wire, version or frame limit does not fit, or if its first frame is not a hello;
+ * - `deadline`, if the other end sends no hello within `helloMs`;
+ * - `transport-closed`, if the transport closes before the hello;
+ * - the signal's reason, if the signal aborts.
  */
 declare function connect(transport: ChannelTransport, options?: EndpointOptions): Promise<Endpoint>;
 
-/** How a call ended, as a value. */
+/** The end of a call, as a value. */
 type Outcome<T> = {
     readonly kind: "result";
     readonly value: T;
@@ -580,7 +654,7 @@ type Outcome<T> = {
     readonly kind: "remote-error";
     readonly error: RemoteError;
 }
-/** The call did not run, or the caller stopped waiting for it. */
+/** The call ended without a result and without an error of the handler. */
  | {
     readonly kind: OutcomeKind;
     readonly error: unknown;
@@ -588,20 +662,20 @@ type Outcome<T> = {
 /** Ends of a call that are neither a result nor the handler's own error. */
 type OutcomeKind = "not-implemented" | "no-handler" | "dropped" | "queue-full" | "cancelled" | "deadline" | "timeout" | "closed";
 /**
- * Waits for a call and returns how it ended, as a value. Saves callers from catching errors and comparing codes. Pass the call's signal
- * too, because a cancelled call rejects with that signal's own reason. Misuse, such as a value that the codec cannot encode, still
- * rejects.
+ * Waits for a call and returns its end as a value. Callers need not catch errors and compare codes. Pass the call's signal too:
+ * a cancelled call rejects with the signal's reason, and `outcome` recognizes that reason only if it has the signal. Misuse
+ * still rejects, such as a value that the codec cannot encode.
  */
 declare function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>>;
 
-/** Each type name's TypeScript types: as read, and as may be written. */
+/** TypeScript types for each type name: `read` is the type that the program receives, `write` the type that it may send. */
 interface NamedTypes {
     /** Any value that the codec can encode. */
     any: {
         read: unknown;
         write: unknown;
     };
-    /** No value: reads as `null`; `null` and `undefined` may be written. */
+    /** No value. It is read as `null`. The program may write `null` or `undefined`. */
     null: {
         read: null;
         write: null | undefined;
@@ -615,7 +689,10 @@ interface NamedTypes {
         read: number;
         write: number;
     };
-    /** A whole number up to 2^53, as `number`; a signed 64-bit integer in languages that have one. */
+    /**
+     * A safe integer (more than -2^53 and less than 2^53), as `number`. Languages with 64-bit integers use a signed 64-bit
+     * integer.
+     */
     int: {
         read: number;
         write: number;
@@ -625,7 +702,10 @@ interface NamedTypes {
         read: bigint;
         write: bigint | number;
     };
-    /** A number. It crosses as a float even if it is whole, because receivers in other languages keep the two apart. */
+    /**
+     * A number. It is encoded as a float even if it is whole, because receivers in other languages distinguish integers from
+     * floats.
+     */
     f64: {
         read: number;
         write: number;
@@ -638,7 +718,7 @@ interface NamedTypes {
         read: Uint8Array;
         write: Uint8Array;
     };
-    /** Lists of numbers of one width, as typed arrays. */
+    /** A list of numbers, as a typed array. So are the next three types. */
     i32s: {
         read: Int32Array;
         write: Int32Array;
@@ -658,7 +738,10 @@ interface NamedTypes {
 }
 /** The name of a type that needs no parameter. */
 type TypeName = keyof NamedTypes;
-/** The type of a value, as plain data: a name, or an object with one property for a composed type. JSON can hold it. */
+/**
+ * The type of a value, as plain data that can be stored as JSON. It is a name, or an object with one property for a composed
+ * type.
+ */
 type Type = TypeName | {
     readonly list: Type;
 }
@@ -674,7 +757,7 @@ type Type = TypeName | {
  | {
     readonly oneOf: readonly string[];
 }
-/** The type of that name in the schema's `types`. */
+/** The type with this name in the schema's `types`. */
  | {
     readonly ref: string;
 };
@@ -682,7 +765,7 @@ type Type = TypeName | {
 type StructFields = {
     readonly [name: string]: Type;
 };
-/** Type of a value of schema type `T` as read. `Types` are the schema's own. */
+/** TypeScript type of a value that the program reads, for the schema type `T`. `Types` are the schema's named types. */
 type ReadOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["read"] : T extends {
     readonly list: infer Item;
 } ? ReadOf<Item, Types>[] : T extends {
@@ -700,7 +783,7 @@ type ReadOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["read"] : T
 } ? Text : T extends {
     readonly ref: infer Name;
 } ? Name extends keyof Types ? ReadOf<Types[Name], Types> : never : never;
-/** Type of a value of schema type `T` as may be written. Nullable fields may be omitted. */
+/** TypeScript type of a value that the program may write, for the schema type `T`. Nullable fields may be omitted. */
 type WriteOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["write"] : T extends {
     readonly list: infer Item;
 } ? readonly WriteOf<Item, Types>[] : T extends {
@@ -730,26 +813,26 @@ type MethodNames<S> = keyof Part<S, "methods">;
 type EventNames<S> = keyof Part<S, "events">;
 type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
 type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
-/** A missing part has the type null. */
+/** The type that a part of a declaration has. A missing part has the type null. */
 type In<Declared, Name extends string> = Declared extends {
     readonly [Key in Name]: infer Value;
 } ? Value : "null";
 type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
 type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
 type Movable<T> = T | Moved<T>;
-/** A value that may be null may be omitted, and its function needs no return. */
+/** The type of a value that the program gives. If the value can be null, the program may omit it. */
 type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
 type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
 type Function<Args, Options, Result> = undefined extends Args ? (args?: Args, options?: Options) => Result : (args: Args, options?: Options) => Result;
-/** Calls a schema's methods by their names. */
+/** Functions that call a schema's methods, by name. */
 type Callers<S> = {
     readonly [Name in MethodNames<S>]: Function<Given<Write<S, Method<S, Name>, "args">>, CallOptions, Promise<Read<S, Method<S, Name>, "result">>>;
 };
-/** Listens to a schema's events by their names. */
+/** Functions that listen to a schema's events, by name. */
 type Listeners<S> = {
     readonly [Name in EventNames<S>]: Function<Given<Write<S, Event<S, Name>, "args">>, ListenOptions, EventStream<Read<S, Event<S, Name>, "value">>>;
 };
-/** A function for each of a schema's methods. */
+/** A handler for each of a schema's methods. */
 type MethodsOf<S> = {
     readonly [Name in MethodNames<S>]: (args: Read<S, Method<S, Name>, "args">, context: HandlerContext) => Returned<Write<S, Method<S, Name>, "result">> | Promise<Returned<Write<S, Method<S, Name>, "result">>>;
 };
@@ -757,7 +840,7 @@ type MethodsOf<S> = {
 type SourcesOf<S> = {
     readonly [Name in EventNames<S>]: (args: Read<S, Event<S, Name>, "args">, sink: EventSink<Movable<Write<S, Event<S, Name>, "value">>>) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
 };
-/** Handlers of a schema: its methods, if it has any, and its events. */
+/** A schema's handlers: `methods` if the schema has methods, and `events` if it has events. */
 type HandlersOf<S> = (S extends {
     readonly methods: object;
 } ? {
@@ -773,7 +856,7 @@ type HandlersOf<S> = (S extends {
 });
 
 /**
- * A validated type, which validators and code generators read. References to the schema's own types are resolved; `name` keeps the name
+ * A validated type, for validators and code generators. References to the schema's named types are resolved. `name` is the name
  * of such a type.
  */
 type TypeShape = {
@@ -796,11 +879,11 @@ interface FieldShape {
     readonly type: TypeShape;
 }
 
-/** The methods and events of a channel, as plain data. JSON can hold it, and it contains no code. */
+/** The methods and events of a channel, as plain data without code. The data can be stored as JSON. */
 interface SchemaData {
     /** Name of the channel on which the methods are called. */
     readonly channel: string;
-    /** Named types, for use in several places with `{ ref: name }`. */
+    /** Named types. A type with a name can be used in several places, with `{ ref: name }`. */
     readonly types?: {
         readonly [name: string]: Type;
     };
@@ -815,20 +898,20 @@ interface SchemaData {
 interface MethodData {
     /** Description of the method; generated code contains it. */
     readonly doc?: string;
-    /** The method's argument: one value, usually a struct. Default: none. */
+    /** Type of the method's argument, which is one value, usually a struct. Default: no argument. */
     readonly args?: Type;
-    /** The method's result. Default: none. */
+    /** Type of the method's result. Default: no result. */
     readonly result?: Type;
 }
 /** One stream of events of a schema. */
 interface EventData {
     /** Description of the event; generated code contains it. */
     readonly doc?: string;
-    /** The argument of a listener when it starts. Default: none. */
+    /** Type of the argument that a listener sends when it starts. Default: no argument. */
     readonly args?: Type;
-    /** The value of an event. */
+    /** Type of an event's value. */
     readonly value: Type;
-    /** Name of the event's own channel. Default: the schema's channel, a slash, the event's name. */
+    /** Name of the event's own channel. Default: the schema's channel, a slash and the event's name. */
     readonly channel?: string;
 }
 /** A validated method. */
@@ -849,7 +932,7 @@ interface EventShape {
 /** A validated schema, with its parts in the order of declaration. */
 interface SchemaShape {
     readonly channel: string;
-    /** The schema's own types, resolved. */
+    /** The schema's named types. References in them are resolved. */
     readonly types: readonly {
         readonly name: string;
         readonly type: TypeShape;
@@ -857,23 +940,28 @@ interface SchemaShape {
     readonly methods: readonly MethodShape[];
     readonly events: readonly EventShape[];
 }
-/** Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path to the error. */
+/**
+ * Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path of the invalid part.
+ */
 declare function readSchema(value: unknown): SchemaShape;
 
 /** Calls the other end's methods and listens to its events, by name and with types. */
 interface Caller<S> {
-    /** `caller.call.name(args, options)`. Rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
+    /**
+     * Calls a method: `caller.call.name(args, options)`. Rejects like the endpoint's `call`, and for values that do not match the
+     * schema (see {@link ChannelSchema}).
+     */
     readonly call: Callers<S>;
-    /** `caller.listen.name(args, options)`. Returns an async iterable. */
+    /** Listens to events: `caller.listen.name(args, options)`. Returns an async iterable. */
     readonly listen: Listeners<S>;
 }
 /**
  * A schema that both ends have. It types callers and handlers, and validates every value in both directions.
  *
- * The program's own value throws `invalid-argument` if it does not match; the other end's throws `protocol`. The error names the
- * path and the expected type, and has them as `path` and `expected`. Arguments that do not match reach no handler: the caller receives a
- * remote error with the code `invalid-argument`. Validation creates new lists, maps and structs; it does not copy the lists of numbers in
- * them.
+ * If a value of the program does not match, the schema throws `invalid-argument`. If a value of the other end does not match,
+ * it throws `protocol`. The error's message names the value's path and the expected type; the properties `path` and `expected`
+ * hold them. A handler does not receive arguments that do not match: the caller receives a remote error with the code
+ * `invalid-argument`. Validation creates new lists, maps and structs. It does not copy lists of numbers.
  */
 declare class ChannelSchema<const S> {
     #private;
@@ -881,39 +969,39 @@ declare class ChannelSchema<const S> {
     readonly shape: SchemaShape;
     /** Use {@link schema} instead. */
     constructor(data: S);
-    /** Returns functions for the other end's methods and events. Creates one closure each and sends nothing. */
+    /** Returns functions for the other end's methods and events. Creates one closure for each of them and sends nothing. */
     caller(endpoint: Endpoint): Caller<S>;
     /**
-     * Handles the schema's methods and events for the other end. Disposing removes the handlers. Throws `invalid-argument` when a channel
-     * already has a handler, or a handler is missing.
+     * Handles the schema's methods and events for the other end. Disposing the result removes the handlers. Throws
+     * `invalid-argument` if a channel already has a handler, or if a handler is missing.
      */
     handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable;
 }
 /**
- * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway-native gen` generates a C header and a Rust
- * trait from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
- * the error.
+ * Declares the methods and events of a channel, as plain data that can be stored as JSON. `clearway-native gen` generates a C
+ * header and a Rust trait from the same data. The compiler infers the types of callers and handlers from the data. Throws
+ * `invalid-argument` with the path of the invalid part.
  */
 declare function schema<const S extends SchemaData>(data: S): ChannelSchema<S>;
 
-/** Describes a value that does not match its schema. The error has these as properties too. */
+/** Properties of the error for a value that does not match its schema. */
 interface ValidationIssueParts {
     /** The value's path, such as `args.places[3].city`. */
     readonly path: string;
-    /** The type that the schema expects there. */
+    /** The type that the schema expects at this path. */
     readonly expected: string;
 }
 
 /**
- * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies nothing: frames
- * are passed as they are, attachments are moved, so a sender loses them as it does elsewhere. Delivers in microtasks. Throws
- * `invalid-argument`.
+ * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies
+ * nothing. It passes frames as they are. It moves attachments: the sender loses access to them, as with other transports.
+ * Delivers in microtasks. Throws `invalid-argument`.
  */
 declare function memoryPair(limits?: TransportLimits): [ChannelTransport, ChannelTransport];
 
 /**
- * One side of a worker's port, with the parts that Node and browsers share: a `MessagePort`, a `Worker` in its owner's thread, or a
- * worker's `self` or `parentPort`.
+ * One side of a worker's port, with the methods that Node and browsers share. It is a `MessagePort`, a `Worker` in its owner's
+ * thread, or a worker's `self` or `parentPort`.
  */
 interface PortLike {
     /** Posts a message and moves the memory in `transfer`. */
@@ -923,16 +1011,17 @@ interface PortLike {
 /** Settings of a port that carries channels. */
 interface PortOptions extends TransportLimits {
     /**
-     * Adds a ring of shared memory to the port, for frames of at most half a KiB. They cross without a message while both ends are awake.
-     * One end offers the ring and the other accepts it. Without shared memory, or when an end does not set this, the port carries every
-     * frame. An end that was just busy polls the ring for 200 us, between its own turns.
+     * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
+     * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
+     * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
+     * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
      */
     readonly ring?: "offer" | "accept";
 }
 /**
- * Returns a transport over a worker's port. Frames of one tick cross as one message; attachments are moved, shared memory is shared.
- * `close` closes a `MessagePort`, and leaves a worker running. An open transport keeps a Node process alive, as any port with listeners
- * does. Throws `invalid-argument`.
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Attachments are moved, and shared
+ * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
+ * like any port with listeners. Throws `invalid-argument`.
  */
 declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
 

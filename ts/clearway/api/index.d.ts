@@ -4,14 +4,16 @@ import { W as Window } from './types-credit.js';
 import { C as CrossesAs } from './types-crossing.js';
 import { Task } from './worker.js';
 
-/** Node's limits on a worker's memory, in MiB, as `worker_threads` takes them. */
+/** Limits on the memory of a worker in Node, in MiB. `worker_threads` takes them in this form. */
 interface ResourceLimits {
     maxOldGenerationSizeMb?: number;
     maxYoungGenerationSizeMb?: number;
     codeRangeSizeMb?: number;
     stackSizeMb?: number;
 }
-/** A factory's result: the methods that Node's `Worker` and a browser's share, so that one type fits both. */
+/**
+ * A worker that a factory returned. The type has only the methods that the `Worker` of Node and that of browsers share, so it accepts both.
+ */
 interface WorkerLike {
     /** Posts a message and moves the memory in `transfer`. */
     postMessage(message: unknown, transfer: never[]): void;
@@ -21,22 +23,22 @@ interface WorkerLike {
 
 /** The reason why memory was copied instead of moved. */
 type CopyReason = 
-/** The memory is in an argument that was not under `move()`. */
+/** The memory is in an argument without `move()`. */
 "argument-not-moved"
 /** The memory is a view of a part of a larger buffer. Moving the buffer would also take memory outside of the view. */
  | "partial-view"
 /** The owner keeps the memory: WebAssembly memory, or Node's buffer pool. */
  | "not-transferable"
-/** The memory has at most 512 bytes of a result. Copying it with other frames costs less than a message that moves it. */
+/** A result has at most 512 bytes of memory. Copying them with other frames costs less than a message that moves the memory. */
  | "small"
-/** The value has more nodes than the search visits. The search saw no memory beyond its limit, so the bytes count as 0. */
+/** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
  | "search-limit";
 
-/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */
+/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always copied and never counted. */
 interface LedgerSide {
     /** Bytes that changed owner without a copy. */
     movedBytes: number;
-    /** Bytes of shared memory in messages (counted for each message). */
+    /** Bytes of shared memory in messages. The same memory counts once per message. */
     sharedBytes: number;
     /** Bytes that were copied; `copies` gives the reasons. */
     copiedBytes: number;
@@ -45,181 +47,219 @@ interface LedgerSide {
         bytes: number;
     }>>;
 }
-/** Both directions: from the caller's thread to the workers, and back. */
+/** The memory that crossed in both directions: from the caller's thread to the workers, and back. */
 interface Ledger {
     toWorkers: LedgerSide;
     fromWorkers: LedgerSide;
 }
 
 /**
- * Where calls run. `auto`: on the caller's thread where that was learnt to be cheaper than the hop to a worker and well
- * within `inlineBudgetMs`, else in workers. `worker`: always in workers. `inline`: always on the caller's thread, however
- * long that takes, once the task module is loaded there; for comparisons.
+ * Where calls run.
+ *
+ * - `auto`: on the caller's thread if measurements show that this is cheaper than the hop to a worker and well within `inlineBudgetMs`.
+ *   Otherwise in a worker.
+ * - `worker`: always in a worker.
+ * - `inline`: on the caller's thread once the task module is loaded there, however long a call takes. Meant for comparisons.
+ *
+ * Some calls always run in a worker: streams, calls that can be cancelled, calls with a key or a progress listener, and tasks that are
+ * declared `worker`.
  */
 type Placement = "auto" | "worker" | "inline";
 
-/** What the advisor says about one task. Plain data. Times in microseconds. */
+/** The advice for one task, as plain data. All times are in microseconds. */
 interface TaskAdvice {
     task: string;
-    /** Where its calls go now. `auto`: placement decides call by call. */
+    /** Where the task's calls run now. With `auto`, placement decides for each call. */
     placement: "auto" | "worker" | "inline";
     calls: number;
-    /** Share of the calls that ran on the caller's thread, 0 to 1. */
+    /** Share of the calls that ran on the caller's thread, from 0 to 1. */
     inlineShare: number;
     /** Number of measured runs in workers. */
     samples: number;
     /** Mean time of a run in a worker. Undefined without a measurement. */
     runUs: number | undefined;
-    /** Upper bound for a run. */
+    /** Upper bound for the time of a run. Undefined without a measurement. */
     upperUs: number | undefined;
-    /** Time that the hop to a worker and back adds to a single call. */
+    /** Time that the hop to a worker and back adds to a single call. Undefined without a measurement. */
     hopUs: number | undefined;
-    /** Mean time of a run on the caller's thread, with its copies. Undefined without a measurement. */
+    /** Mean time of a run on the caller's thread, including copies. Undefined without a measurement. */
     inlineUs: number | undefined;
-    /** The better place. Undefined without enough measurements. */
+    /** The better place for the task's calls. Undefined without enough measurements. */
     better: "inline" | "worker" | undefined;
-    /** How many times faster a single call is there than in the other place. */
+    /**
+     * How many times faster a single call is in the better place than in the other one. If both are about equally fast, the worker is the
+     * better place, because it keeps the caller's thread free; the factor is then between 0.83 and 1.2.
+     */
     factor: number | undefined;
-    /** The same in a sentence. */
+    /** The advice as a sentence. */
     advice: string;
 }
-/** What the advisor says about a pool. Plain data for `JSON.stringify`; `text` is for reading. */
+/** The advice for all tasks of a pool, as plain data for `JSON.stringify`. */
 interface Advice {
     tasks: TaskAdvice[];
-    /** Notes about the whole pool, such as why nothing can run inline. */
+    /** Notes about the whole pool, such as the reason why nothing can run inline. */
     notes: string[];
     text: string;
 }
 
-/** What the pool does with a call when the queue is full. Each word names the lost call; `wait` loses none. */
+/**
+ * What the pool does with a new call when the queue is full.
+ *
+ * - `wait`: the call waits above the limits. No call is lost.
+ * - `fail`: the call fails with `queue-full`.
+ * - `dropOldest`: the oldest waiting call of the lowest priority fails with `dropped`.
+ * - `dropNewest`: the new call fails with `dropped`.
+ */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
-/** Number of workers. */
+/** Number of workers: fixed, one per core, or between two bounds. See {@link PoolOptions.size}. */
 type PoolSize = number | "cpu" | {
     min?: number;
     max?: number | "cpu";
     idleMs?: number;
 };
-/** Settings of a pool. Each has a default. */
+/** Options of a pool. Each has a default. */
 interface PoolOptions {
     /**
-     * A fixed number of workers, `"cpu"` for one per core, or bounds. Between the bounds, the pool grows under load and shrinks
-     * after `idleMs` (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. A `min` above the number of cores raises a `max`
-     * of `"cpu"`.
+     * The number of workers: a fixed number, `"cpu"` for one per core, or bounds. Between the bounds, the pool starts workers under load and
+     * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
+     * above the number of cores also raises `max`.
      */
     size?: PoolSize;
-    /** Number of tasks that one worker runs at once. Default 1. Use more for tasks that mostly wait. */
+    /** Number of tasks that one worker runs at once. Default 1. Use a larger number for tasks that mostly wait. */
     concurrency?: number;
     /**
-     * Limits of the queue: the number of calls that wait, and the bytes of binary memory in their arguments. Default 16,384 calls and
-     * 256 MiB, `wait`. With `wait`, calls above the limits wait too, and `room()` tells a producer when to go on. A call that
-     * alone exceeds `bytes` is accepted when no other call waits. Infinity is allowed. Before the first worker is ready, every
-     * call waits, except one that each starting worker receives early. Calls that are with a worker count neither here nor in
-     * `stats().queue`.
+     * Limits of the queue: the number of waiting calls, and the bytes of binary memory in their arguments. Default 16,384 calls and 256 MiB,
+     * with `wait`. Infinity is allowed.
+     *
+     * With `wait`, calls above the limits wait too. A producer can await `room()` before its next call. A call that alone exceeds `bytes` is
+     * accepted if no other call waits.
+     *
+     * Before the first worker is ready, every call waits, except one call that each starting worker receives early. Calls that were sent to a
+     * worker count neither for the limits nor in `stats().queue`.
      */
     queue?: {
         items?: number;
         bytes?: number;
         whenFull?: WhenFull;
     };
-    /** The window of streams: how far a task may be ahead of its reader. Default 16 values, 1 MiB. */
+    /** The window of streams: how far a task may run ahead of its reader. Default 16 values and 1 MiB. */
     window?: Partial<Window>;
-    /** Throw `would-copy` instead of copying binary memory, in arguments and results. Default false. */
+    /** If true, the pool throws `would-copy` instead of copying binary memory, in arguments and results. Default false. */
     strict?: boolean;
-    /** Longest time for a cancelled task to stop before the pool replaces its worker, in milliseconds. Default 1,000. */
+    /** Maximum time for a cancelled task to stop, in milliseconds. After that, the pool replaces the worker. Default 1,000. */
     graceMs?: number;
-    /** Longest time for a worker to start, in milliseconds. Default 30,000. */
+    /** Maximum time for a worker to start, in milliseconds. Default 30,000. */
     startTimeoutMs?: number;
-    /** Measure queue wait, transit, run and return of every call. Default false. The pool always counts calls. */
+    /**
+     * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. Default false. The pool always
+     * counts calls.
+     */
     metrics?: boolean;
-    /** Limits of a worker's memory (Node). The pool replaces a worker that reaches them; its call fails with `out-of-memory`. */
+    /**
+     * Limits of a worker's memory (Node only). The pool replaces a worker that reaches a limit. The worker's calls fail with `out-of-memory`.
+     */
     resourceLimits?: ResourceLimits;
-    /** Replace a worker, between calls, after this number of tasks, at this age, or above this heap size (Node, Chromium). */
+    /**
+     * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
+     * in Node and Chromium only.
+     */
     recycle?: {
         tasks?: number;
         ageMs?: number;
         heapMb?: number;
     };
     /**
-     * What carries calls and results. `"auto"`: small ones cross through shared memory where it exists (Node, cross-origin
-     * isolated pages), all others by port. `"port"`: all cross by port. Default `"auto"`.
+     * How calls and results reach the other thread. With `"auto"`, small ones cross through shared memory if the host has it (Node,
+     * cross-origin isolated pages), and all others through a port. With `"port"`, all cross through a port. Default `"auto"`.
      */
     carrier?: "auto" | "port";
     /**
-     * Experimental. Where calls of plain functions run, unless a call says it itself. Streams, tasks that hold resources and calls that
-     * can be cancelled always run in workers. Default: the placement that each task declares, or else `worker`.
+     * Experimental. Where calls of plain functions run, unless a call has its own `placement`. Streams, tasks that hold resources and calls
+     * that can be cancelled always run in workers. Default: the placement that each task declares, otherwise `worker`.
      */
     placement?: Placement;
-    /** Longest time for inline runs on the caller's thread in one turn (on a page: in one frame), in milliseconds. Default 1. */
+    /**
+     * Maximum time of inline runs on the caller's thread in one turn of the event loop, in milliseconds. On a page, the limit also applies to
+     * each frame. Default 1.
+     */
     inlineBudgetMs?: number;
-    /** Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. Called once, when needed. */
+    /**
+     * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
+     * needed.
+     */
     module?(): Promise<unknown>;
-    /** Shown in debuggers and error messages. Default `"pool"`. */
+    /** Name for debuggers and error messages. Default `"pool"`. */
     name?: string;
     /**
-     * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without it, the pool prints such an error with
-     * `console.error`.
+     * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints an uncaught
+     * error with `console.error`.
      */
     onError?(error: unknown): void;
 }
-/** Settings of one call, or of many: `pool.with(options).call.name()`. */
+/** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
 interface CallOptions {
-    /** Cancels the call. The call rejects with the signal's reason at once, and the task's own signal aborts. */
+    /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
     signal?: AbortSignal;
-    /** Longest time for the task, in milliseconds from its start in the worker. */
+    /** Maximum time for the task, in milliseconds from its start in the worker. */
     timeoutMs?: number;
-    /** Longest time for the whole call, in milliseconds from the call (for a stream, from its first `next()`). */
+    /** Maximum time for the whole call, in milliseconds from the call. For a stream, the time counts from its first `next()`. */
     deadlineMs?: number;
-    /** Calls with the same key go to the same worker, one after the other. */
+    /** Calls with the same key run in the same worker, one after the other. */
     key?: string | number;
-    /** Calls of higher priority go first. Default 0. Calls of equal priority keep their order. */
+    /** Priority in the queue. Calls of higher priority run first. Calls of equal priority keep their order. Default 0. */
     priority?: number;
-    /** As {@link PoolOptions.strict}, for this call. */
+    /** The same as {@link PoolOptions.strict}, for this call. */
     strict?: boolean;
-    /** As {@link PoolOptions.placement}, for this call. */
+    /** The same as {@link PoolOptions.placement}, for this call. */
     placement?: Placement;
-    /** As {@link PoolOptions.window}, for this call. */
+    /** The same as {@link PoolOptions.window}, for this call. */
     window?: Partial<Window>;
     /**
-     * Receives the values that the task passes to `progress()`, in order, never after the result; in Node in the `AsyncLocalStorage`
-     * context of the call. While this thread is more than 8,192 values or 4 MiB behind, the worker keeps only the newest value. The last
-     * value always arrives. An error that it throws ends the call.
+     * Receives the values that the task passes to `progress()`, in order and never after the result. In Node, it runs in the
+     * `AsyncLocalStorage` context of the call.
+     *
+     * While this thread is more than 8,192 values or 4 MiB behind, the worker keeps only the newest value. The last value always arrives. If
+     * `onProgress` throws, the call fails with that error.
      */
     onProgress?(value: unknown): void;
     /**
-     * How often to run the call again when its worker dies. Only for tasks that may run twice. Streams and calls with moved
-     * arguments are never run again: their arguments are gone. Default 0.
+     * How many times the pool runs the call again when its worker dies. Only for tasks that may run twice. The pool never repeats streams or
+     * calls with moved arguments, because their arguments are gone. Default 0.
      */
     retries?: number;
 }
 
-/** Values from a task, one at a time, with credit: the task is never ahead by more than the window. */
+/** A stream of values from a task. Credit limits the task: it is never ahead of its reader by more than the window. */
 interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
-    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` calls it. */
+    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
     return(value?: unknown): Promise<IteratorResult<T, Return>>;
-    /** Returns the stream, which can be iterated once. */
+    /** Returns the stream itself. A stream can be iterated once. */
     [Symbol.asyncIterator](): Stream<T, Return>;
 }
-/** What the caller of a task receives: a stream for a generator, otherwise a promise. */
+/** The type that the caller of a task receives: a stream for a generator, otherwise a promise. */
 type Answer<Result> = [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Unmoved<T>, Return> : Promise<Unmoved<Awaited<Result>>>;
-/** A value as the other side receives it: without the mark of `move()`, and a table for a table's writer. */
+/**
+ * The type of a value as the other side receives it. A value under `move()` arrives as the value itself, and a table's writer arrives as a
+ * table.
+ */
 type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
-/** An argument of a task: the value itself, the value under `move()`, or a stream of moved values. */
+/** An argument of a task: the value itself, the value under `move()`, or a stream whose values may be under `move()`. */
 type Argument<T> = T | Moved<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
 type Arguments<Args extends unknown[]> = {
     [At in keyof Args]: Argument<Args[At]>;
 };
-/** A task as the caller calls it: without its context parameter. */
+/** The type of a task as the caller calls it, without the context parameter. */
 type Callable$1<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
-/** The tasks that a module exposes by default. */
+/** The tasks that a module exposes as its default export. */
 type TasksOf<Module> = Module extends {
     readonly default: infer Tasks;
 } ? Tasks : Module;
-/** All tasks of a module as the caller calls them. */
+/** The type of all tasks of a module, as the caller calls them. */
 type Callers<Module> = {
     readonly [Name in keyof TasksOf<Module> & string]: Callable$1<TasksOf<Module>[Name]>;
 };
 
-/** A histogram's figures, in microseconds. */
+/** Summary of a histogram. All fields except `count` are in microseconds. */
 interface Summary {
     count: number;
     min: number;
@@ -232,93 +272,100 @@ interface Summary {
 
 /** How long each phase of a task's calls took, in microseconds. */
 interface TaskTimings {
-    /** From the call until it was sent to a worker. */
+    /** Time from the call until the pool sent it to a worker. */
     queueUs?: Summary;
-    /** From sending to the start of the task. */
+    /** Time from sending until the task started. */
     transitUs?: Summary;
-    /** The task itself. */
+    /** Run time of the task. */
     runUs?: Summary;
-    /** From the task's end until the answer reached the caller's thread. */
+    /** Time from the end of the task until its answer reached the caller's thread. */
     returnUs?: Summary;
 }
 
-/** Counts of a task's calls by outcome, and, with `metrics: true`, the times of their parts. */
+/** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
 interface TaskStats extends TaskTimings {
     calls: number;
     ok: number;
     failed: number;
     cancelled: number;
-    /** Calls that ran on the caller's thread. */
+    /** Number of calls that ran on the caller's thread. */
     inline: number;
 }
-/** A snapshot of a pool's counters since it was made. */
+/** A snapshot of a pool's counters. The counters start at the creation of the pool. */
 interface PoolStats {
     workers: {
-        /** Threads that exist, in any state. */
+        /** Number of threads, in any state. */
         size: number;
         ready: number;
-        /** Workers that have a call to answer. */
+        /** Number of workers that have a call to answer. */
         busy: number;
-        /** Workers that died or that the pool killed. */
+        /** Number of workers that died or that the pool killed. Workers that the pool recycled or no longer needed do not count. */
         restarts: number;
         /**
-         * Set while workers exit in a row before they begin a call: the number of exits, and the time until the next start. Undefined
-         * otherwise, and again as soon as a call is answered.
+         * Set while workers exit one after another before they begin a call. Undefined otherwise. A call that is answered resets it to
+         * undefined.
          */
         pause: RestartPause | undefined;
-        /** For each living worker, the share of its time in tasks. Above 1 when tasks overlap. */
+        /** For each living worker, the share of its lifetime that it spent in tasks. A share is above 1 if tasks overlap. */
         utilisation: number[];
     };
     queue: {
         items: number;
         bytes: number;
     };
-    /** Calls without an answer, including those that wait. */
+    /** Number of calls without an answer, including those that wait. */
     open: number;
     tasks: Record<string, TaskStats>;
     ledger: Ledger;
 }
-/** The state of a pool whose workers exit in a row before they begin a call. */
+/** The state of a pool whose workers exit one after another before they begin a call. */
 interface RestartPause {
-    /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
+    /** Number of exits in a row. The waiting calls fail at the ninth exit, unless another worker is ready or starting. */
     exits: number;
-    /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
+    /** Time until the pool starts the next worker, in milliseconds: 0 (it does not wait) to 2,000. */
     nextStartInMs: number;
 }
 
-/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
+/** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
 type WorkerSource = URL | string | (() => WorkerLike);
 
-/** Has the tasks of a module as methods. */
+/** The tasks of a module, as methods of `call`. */
 interface Callable<Module> {
-    /** The module's tasks, by name. A plain task returns a promise, a generator a stream. */
+    /** The module's tasks, by name. A plain task returns a promise. A generator task returns a stream. */
     readonly call: Callers<Module>;
 }
-/** Warm workers that run the tasks of one module. */
+/** A pool of warm workers that run the tasks of one module. */
 interface Pool<Module> extends Callable<Module>, AsyncDisposable {
-    /** Returns the same tasks, called with these options. Cheap. Keep the result for calls that share the options. */
+    /**
+     * Returns the same tasks. Calls through the result use these options. The method is cheap, but keep the result for calls that share the
+     * options.
+     */
     with(options: CallOptions): Callable<Module>;
-    /** Settles when the first worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`. */
+    /**
+     * Settles when a worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`, and with `pool-closed` or
+     * `pool-terminated` once the pool has ended.
+     */
     ready(): Promise<void>;
-    /** Settles when the queue is below its limits. A producer of calls waits for it. */
+    /** Settles when the queue is below its limits. A producer of calls can wait for it. */
     room(): Promise<void>;
     /**
-     * Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. For the meter's `ping()`.
+     * Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. The meter's `ping()` uses
+     * it.
      */
     ping(): Promise<{
         remoteTimeMs: number;
     }>;
-    /** Returns counters, the ledger and, with `metrics`, histograms. */
+    /** Returns counters and the ledger. With `metrics`, also returns histograms. */
     stats(): PoolStats;
     /**
-     * Experimental. Says which tasks would be faster on another thread, from the cost of their calls so far. Changes nothing. Loads the
-     * advisor, and pings a worker a few times if the cost of a hop is not known.
+     * Experimental. Returns advice: which tasks would be faster on another thread, judged by the cost of their calls so far. Changes nothing.
+     * Loads the advisor. Pings a worker several times if the cost of a hop is not known.
      */
     advise(): Promise<Advice>;
     /**
-     * Accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
-     * longer than `timeoutMs` (default 30,000) fail with `pool-closed`, and resources that are not closed by then are abandoned.
-     * `await using` calls it.
+     * Closes the pool: accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
+     * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. Resources that are not closed within that time are abandoned. `await
+     * using` calls `close()`.
      */
     close(options?: {
         timeoutMs?: number;
@@ -329,21 +376,21 @@ interface Pool<Module> extends Callable<Module>, AsyncDisposable {
 /**
  * Makes a pool of workers for a task module.
  *
- * `source` is the URL of the module, or, for bundlers, a factory around the expression that they understand:
- * `() => new Worker(new URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and
- * `resourceLimits`: the factory sets them.
+ * `source` is the URL of the module. For bundlers, it is a factory around the expression that they understand: `() => new Worker(new
+ * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and `resourceLimits`, because
+ * the factory sets them.
  *
- * Starts the smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument` for an
- * unknown or invalid option, before it starts anything. `with()` throws it too, and `close()` rejects with it.
+ * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
+ * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
  */
 declare function pool<Module>(source: WorkerSource, options?: PoolOptions): Pool<Module>;
-/** Options of `run()`: those of a call, and those of its one worker. */
+/** Options of `run()`: the options of a call, and those of its one worker. */
 interface RunOptions extends CallOptions, Pick<PoolOptions, "resourceLimits" | "graceMs" | "startTimeoutMs" | "name"> {
 }
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
- * Each call starts a worker of its own (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool.
- * Throws `invalid-argument`.
+ *
+ * Each call starts its own worker (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool. Throws `invalid-argument`.
  */
 declare function run<Module>(source: WorkerSource, options?: RunOptions): Callable<Module>;
 

@@ -1,9 +1,9 @@
 /** Options of {@link deviceFactor}. */
 interface DeviceFactorOptions {
-    /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the factor. */
+    /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the device's factor. */
     readonly runs?: number;
 }
-/** The speed of this device, measured with the same task on every device. Plain data: store it to compare devices. */
+/** The speed of a device, measured with the same task on every device. Plain data: store it to compare devices. */
 interface DeviceFactor {
     readonly kind: "clearway-device-factor";
     readonly version: 1;
@@ -11,7 +11,7 @@ interface DeviceFactor {
     readonly factor: number;
     readonly medianMs: number;
     readonly referenceMs: number;
-    /** Quartiles of the runs. They show how certain the median is. */
+    /** Quartile of the runs' times. The distance between both quartiles shows how certain the median is. */
     readonly p25Ms: number;
     readonly p75Ms: number;
     readonly runs: number;
@@ -19,14 +19,15 @@ interface DeviceFactor {
 /**
  * Measures this device's speed.
  *
- * The measurement blocks the thread for one run (some ms) at a time, and lets it answer in between. The factor covers only this kind of
- * work: integer and memory operations on one core. It does not cover a display, a disk or a network.
+ * The measurement blocks the thread for one run at a time, which takes a few milliseconds. Between two runs the thread can handle events.
+ * The factor covers only one kind of work: integer and memory operations on one core. The factor does not cover a display, a disk or a
+ * network.
  */
 declare function deviceFactor(options?: DeviceFactorOptions): Promise<DeviceFactor>;
 /** A duration on another device, estimated by {@link scaleMs}. */
 interface ScaledMs {
     readonly ms: number;
-    /** The bounds come from the quartiles of both devices, because the factor itself is a measurement. */
+    /** Lower bound, from the quartiles of both devices. */
     readonly lowMs: number;
     readonly highMs: number;
 }
@@ -34,8 +35,8 @@ interface ScaledMs {
 declare function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): ScaledMs;
 
 /**
- * The remote side's answer. `remoteTimeMs` is the time of the remote clock, read once while the remote side handled the ping. The clock
- * may have any zero.
+ * The remote side's answer. The remote side reads `remoteTimeMs` from its clock once, while it handles the ping. The clock may have any
+ * zero point.
  */
 interface PingAnswer {
     readonly remoteTimeMs?: number;
@@ -49,9 +50,9 @@ type PingTarget = {
 interface PingOptions {
     /** The number of pings, sent one after another. Default: 20. */
     readonly count?: number;
-    /** The time between the starts of two pings. Default: 0, back to back. A ping that takes longer delays the next ping. */
+    /** The time between the starts of two pings. Default: 0, without a pause. A ping that takes longer delays the next ping. */
     readonly intervalMs?: number;
-    /** Ends the series early. The report covers the pings that returned. */
+    /** Ends the series early. The report covers the pings that have returned. */
     readonly signal?: AbortSignal;
     /** Called with each sample. Must not throw. */
     readonly onSample?: (sample: PingSample) => void;
@@ -73,7 +74,7 @@ interface PingReport {
         readonly min: number;
         readonly mean: number;
         readonly max: number;
-        /** `null` if fewer than 20 samples lie beyond the quantile. */
+        /** Quantile. `null` if fewer than 20 samples lie beyond it. */
         readonly p50: number | null;
         readonly p90: number | null;
         readonly p99: number | null;
@@ -83,9 +84,9 @@ interface PingReport {
 }
 /** Mean times of each direction, estimated from the remote clock. */
 interface OneWayReport {
-    /** The remote clock minus the local one. */
+    /** The remote clock minus the local clock. */
     readonly clockOffsetMs: number;
-    /** The error of the offset and of each one-way time, plus or minus. It holds if neither clock drifts. */
+    /** The error of the offset and of each one-way time, plus or minus. Valid if neither clock drifts. */
     readonly errorMs: number;
     readonly thereMsMean: number;
     readonly backMsMean: number;
@@ -93,30 +94,30 @@ interface OneWayReport {
 /**
  * Measures round trips to a target.
  *
- * Rejects with the target's own error if a ping fails. If the target never answers, the call waits for `signal`.
+ * If a ping fails, rejects with the target's own error. If the target never answers, the call waits until `signal` aborts.
  */
 declare function ping(target: PingTarget, options?: PingOptions): Promise<PingReport>;
 
 /**
  * The cause of a stall.
  * - `machine`: an idle watcher thread was delayed at the same time, the thread waited for a core, or the idle thread was woken late.
- * - `gc`: garbage collection took most of the stall.
- * - `app`: the thread ran the app's own code, or blocked in a synchronous call of it.
+ * - `gc`: garbage collection took at least half of the stall.
+ * - `app`: the thread ran the app's own code, or the app's code blocked in a synchronous call.
  * - `unknown`: no source shows the cause; `because` names the missing sources.
  */
 type StallCause = "machine" | "gc" | "app" | "unknown";
-/** A script that ran in the stall, as the browser's long-animation-frame entry names it. */
+/** A script that ran during the stall, from the browser's long-animation-frame entry. */
 interface ScriptShare {
     /** The script's address. Empty if the browser withholds it (cross-origin). */
     readonly url: string;
     readonly functionName: string;
-    /** The caller of the script: `TimerHandler:setTimeout`, `BUTTON#send.onclick`, ... */
+    /** The caller of the script, such as `TimerHandler:setTimeout` or `BUTTON#send.onclick`. */
     readonly invoker: string;
     readonly durationMs: number;
     /** The part of `durationMs` that was spent in forced style and layout. */
     readonly layoutMs: number;
 }
-/** A stack that the watchdog sampled while the thread was held, innermost frame first. */
+/** A stack that the watchdog sampled while the thread could not answer, innermost frame first. */
 interface StackSample {
     readonly frames: readonly string[];
     /** Number of samples of this stall that show this exact stack. */
@@ -132,34 +133,34 @@ interface Stall {
     /** The time since the start of the run. */
     readonly startMs: number;
     readonly lengthMs: number;
-    /** The true length is within `lengthMs` plus or minus this error. The error depends on the way of detection. */
+    /** The true length is `lengthMs` plus or minus this error. The error depends on how the stall was detected. */
     readonly errorMs: number;
     readonly cause: StallCause;
     /** The reason for this cause, in one sentence. */
     readonly because: string;
     /**
-     * The time for which the machine ran other threads during this stall: instead of this thread if the system counts that, otherwise
-     * instead of an idle watcher.
+     * The time in this stall for which the machine ran other threads. The meter measures how long an idle watcher was delayed. On some
+     * systems, the meter also knows how long this thread was ready but did not run. The longer of the two times counts.
      */
     readonly machineMs: number;
-    /** The time for which garbage collection paused the thread during this stall. */
+    /** The time in this stall for which garbage collection paused the thread. */
     readonly gcMs: number;
     readonly scripts: readonly ScriptShare[];
     readonly stacks: readonly StackSample[];
     readonly marks: readonly MarkShare[];
 }
 
-/** Both published readings of a hitch ratio, as words. `model/hitch.ts` has the limits. */
+/** The two published ratings of a hitch ratio. `model/hitch.ts` has the limits. */
 interface HitchVerdicts {
-    /** Up to 5 good, up to 10 warning, over 10 critical. */
+    /** In ms/s: up to 5 good, up to 10 warning, over 10 critical. */
     readonly strict: "good" | "warning" | "critical";
-    /** Up to 10 good, up to 25 fair, up to 50 poor, over 50 critical. */
+    /** In ms/s: up to 10 good, up to 25 fair, up to 50 poor, over 50 critical. */
     readonly lenient: "good" | "fair" | "poor" | "critical";
 }
-/** Hitch time at one frame rate, with a verdict. */
+/** Hitch time at one frame rate, with the ratings. */
 interface HitchReport {
     readonly hz: number;
-    /** Milliseconds of hitch per second of run. */
+    /** Milliseconds of hitch time per second of the run. */
     readonly msPerSecond: number;
     readonly verdicts: HitchVerdicts;
 }
@@ -169,13 +170,13 @@ interface FrameReport {
     /** The number of frames that fit into the run. */
     readonly expected: number;
     readonly dropped: number;
-    /** Whether there are no real frames (Node, worker scopes, hidden pages), so that the figures are computed from the stalls. */
+    /** Whether the figures are computed from the stalls. They are if there are no real frames (Node, worker scopes, hidden pages). */
     readonly estimated: boolean;
 }
-/** The probability that an event waits longer than a limit. */
+/** The probability that an event waits longer than `overMs`. */
 interface WaitShare {
     readonly overMs: number;
-    /** Probability, 0 to 1, that an event at a random moment waits longer than `overMs`. */
+    /** Probability, 0 to 1, for an event at a random moment. */
     readonly share: number;
 }
 /** One quantile of the stalls' lengths. */
@@ -190,7 +191,7 @@ interface CauseShare {
     readonly stalls: number;
     readonly totalMs: number;
 }
-/** A source of evidence, and whether it is available here. */
+/** A source of evidence, and whether it is available on this host. */
 interface SourceState {
     readonly name: string;
     readonly available: boolean;
@@ -200,25 +201,26 @@ interface SourceState {
 /**
  * The stalls of one run, and all figures computed from them. Plain data: `JSON.stringify` keeps everything.
  *
- * Every length is in milliseconds. `startMs` counts from `startedAt`. All languages use this form: `spec/stalls.schema.json`.
+ * Every length is in milliseconds. `startMs` counts from `startedAt`. The reports of all languages have this form:
+ * `spec/stalls.schema.json`.
  */
 interface StallReport {
     readonly kind: "clearway-stalls";
     readonly version: 1;
     readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm";
     readonly label?: string;
-    /** The time in ISO 8601. */
+    /** The start of the run, in ISO 8601. */
     readonly startedAt: string;
-    /** T: the time that `stalls` cover, without the time in which the page was hidden. */
+    /** The time that `stalls` cover, without the time in which the page was hidden. The formula of `lagMeanMs` calls this time T. */
     readonly durationMs: number;
     /** The minimum length of a recorded stall. */
     readonly floorMs: number;
     /** Every recorded stall of the covered time, in order. */
     readonly stalls: readonly Stall[];
-    /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last of them. */
+    /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last dropped stall. */
     readonly droppedStalls: number;
     readonly longestMs: number;
-    /** Mean wait of an event that arrives at a random moment: sum of b^2 / 2T. */
+    /** Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stall lengths b. */
     readonly lagMeanMs: number;
     /** The longest possible wait of an event. The same as `longestMs`. */
     readonly lagMaxMs: number;
@@ -235,18 +237,18 @@ interface StallReport {
     readonly tail: readonly TailQuantile[];
     readonly causes: readonly CauseShare[];
     readonly sources: readonly SourceState[];
-    /** The time for which the page was hidden. The run does not count it. */
+    /** The time for which the page was hidden. `durationMs` does not include this time. */
     readonly hiddenMs: number;
 }
 
-/** Formats the report for a terminal: a sentence, the figures, and the longest stalls with their causes. No trailing newline. */
+/** Formats a report for a terminal: a sentence, the figures, and the longest stalls with their causes. Adds no newline at the end. */
 declare function formatReport(report: StallReport, options?: {
     readonly stallsMax?: number;
 }): string;
-/** Formats a ping's figures in one or two lines. */
+/** Formats the figures of a ping in one or two lines. */
 declare function formatPing(report: PingReport): string;
 
-/** An open label. It ends at the end of a `using` block, or by `end()`. */
+/** An open label. It ends at the end of a `using` block, or when `end()` is called. */
 interface Mark {
     /** Ends the label. Further calls do nothing. */
     end(): void;
@@ -254,26 +256,27 @@ interface Mark {
     [Symbol.dispose](): void;
 }
 /**
- * Labels the work that runs from now on. Stalls in this time name the label.
+ * Labels the work that runs from now on. Stalls in this time carry the label.
  *
- * With a function, labels its run and returns its result. If the function returns a promise, the label ends when the promise settles. An
- * async label covers all work until it ends, even unrelated work. Reports therefore say "while" such a label, not "because".
+ * With a function, labels the function's run and returns its result. If the function returns a promise, the label ends when the promise
+ * settles. The label of an async function covers all work on this thread until then, even unrelated work. A report therefore says that a
+ * stall fell into the mark, not that the labelled work caused the stall.
  */
 declare function mark(label: string): Mark;
 declare function mark<R>(label: string, run: () => R): R;
 
 /** Options of both `measure` and `watch`. */
 interface MeterOptions {
-    /** Frame rate used for hitches and estimated frames; default 60. */
+    /** Frame rate for hitches and for estimated frames, in hertz. Default: 60. */
     readonly hz?: number;
-    /** Stalls shorter than this are not recorded; default 4 ms. */
+    /** Minimum length of a recorded stall, in milliseconds. Default: 4. */
     readonly floorMs?: number;
     readonly label?: string;
-    /** Sample the stacks of a held thread (Node); default true. */
+    /** Whether to sample the stacks of a held thread (Node). Default: true. */
     readonly stacks?: boolean;
-    /** Count the display's real frames (browser); default true. Keeps the page rendering: see docs/meter.md. */
+    /** Whether to count the display's real frames (browser). Default: true. Counting keeps the page rendering: see docs/meter.md. */
     readonly frames?: boolean;
-    /** Time between heartbeats. docs/meter.md describes how each host uses it. */
+    /** Time between heartbeats, in milliseconds. docs/meter.md describes how each host uses this time. */
     readonly beatMs?: number;
 }
 
@@ -284,49 +287,50 @@ interface MeasureOptions extends MeterOptions {
 interface Measurement<Value> {
     /** The function's return value, or the value of its promise. */
     readonly value: Value;
-    /** The milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
+    /** The time from the call to the value, in milliseconds. `report.durationMs` is the same time without the page's hidden time. */
     readonly runtimeMs: number;
     readonly report: StallReport;
-    /** Returns the report as text, as {@link formatReport} does. */
+    /** Returns the report as text, like {@link formatReport}. */
     toString(): string;
 }
 /**
  * Runs a function once and reports how it stalled this thread.
  *
  * A function that blocks for 100 ms is one stall of 100 ms. For an async function, the meter finds stalls until its promise settles.
- * The report covers everything on this thread, including work that runs at the same time.
+ * The report covers everything on this thread, including other work that runs at the same time.
  *
- * Before the run, the call waits for the meter to start (a thread or worker: some 20 ms the first time). After the run, it waits for late
- * evidence (some tens of ms). Neither wait is counted. If the function throws, rejects with the function's own error. Rejects with
- * `RangeError` or `TypeError` for an invalid option.
+ * Before the run, the call waits until the meter has started a thread or worker. That takes about 20 ms the first time. After the run, the
+ * call waits some tens of milliseconds for late evidence. The measured time includes neither wait.
+ *
+ * If the function throws, rejects with the function's own error. Rejects with `RangeError` or `TypeError` for an invalid option.
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
 
 /** Options of {@link watch}. */
 interface WatchOptions extends MeterOptions {
     /**
-     * The maximum number of stalls kept. Default: 10,000. Beyond that the oldest stalls are dropped, and the report covers the time after
-     * them.
+     * The maximum number of kept stalls. Default: 10,000. Beyond that number the oldest stalls are dropped. The report then covers the time
+     * after the last dropped stall.
      */
     readonly stallsMax?: number;
     /** Receives each stall once its cause is known, up to 150 ms after the stall's end. Must not throw. */
     readonly onStall?: (stall: Stall) => void;
 }
-/** A running watch of this thread. Never keeps a process alive. */
+/** A running watch of this thread. A watch keeps no process alive, except while a promise from `ready` is pending. */
 interface Watch {
-    /** Settles when every source runs or is known to be unavailable. Before that, the watch already finds stalls, but fewer causes. */
+    /** Settles when each source of evidence runs or is known to be unavailable. Until then, the watch finds stalls but fewer causes. */
     readonly ready: Promise<void>;
-    /** Returns the report so far. Each call computes it from the kept stalls in O(n log n). */
+    /** Returns the report so far. Each call computes the report from the kept stalls, in O(n log n). */
     report(): StallReport;
     /** Forgets all recorded stalls and begins a new run. */
     reset(): void;
-    /** Stops watching. Every later `report()` returns the final report. Further calls do nothing. */
+    /** Stops watching. After this, `report()` returns the final report, and further calls of `stop()` do nothing. */
     stop(): void;
     /** Stops watching at the end of a `using` block. */
     [Symbol.dispose](): void;
 }
 /**
- * Watches this thread until the watch is stopped. docs/meter.md states its cost.
+ * Watches this thread until `stop()` is called. docs/meter.md states the cost of a watch.
  *
  * Throws `RangeError` or `TypeError` for an invalid option, before it starts anything.
  */

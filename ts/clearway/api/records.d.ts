@@ -1,16 +1,16 @@
 import * as apache_arrow from 'apache-arrow';
 import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
 
-/** Kinds whose values form a typed array. */
+/** Kinds of column whose values form a typed array. */
 declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
 type NumberKind = (typeof numberKinds)[number];
 /** The kinds of a list's items. */
 type ItemKind = NumberKind | "bool" | "text";
-/** Units of a timestamp, counted since 1970-01-01T00:00Z. */
+/** Units of a timestamp. Timestamps count from 1970-01-01T00:00Z. */
 declare const units: readonly ["s", "ms", "us", "ns"];
 /** Unit of a timestamp: seconds, milliseconds, microseconds or nanoseconds. */
 type TimeUnit = (typeof units)[number];
-/** A column as data. It crosses with a table, and other languages read it. */
+/** A column as data. A table's message contains shapes, and other languages read them. */
 type Shape = {
     readonly name: string;
     readonly nullable: boolean;
@@ -32,66 +32,66 @@ type KindShape = {
 };
 
 /**
- * One chunk's share of a column, as raw memory. Use it for loops without a call per row.
+ * The part of a column that is in one chunk, as raw memory. Use parts for loops without a call per row.
  *
- * The arrays are views of the table's memory and stay valid as long as the table. Null rows contain 0 or an empty value. Use `isNull` to
- * detect them.
+ * The arrays are views of the table's memory and stay valid as long as the table. A null row contains 0 or an empty value, so use `isNull`
+ * to detect it.
  */
 interface Part {
     readonly length: number;
-    /** Returns whether a row is null. `row` counts from the chunk's first row. */
+    /** Returns whether a row is null. `row` counts from the part's first row. */
     isNull(row: number): boolean;
 }
 /** Row `i` is `values[i]`. */
 interface NumberPart<Values> extends Part {
     readonly values: Values;
 }
-/** Row `i` is bit `bitOffset + i`, least significant bit of a byte first. */
+/** Row `i` is bit `bitOffset + i` of `bits`. The least significant bit of a byte comes first. */
 interface BitPart extends Part {
     readonly bits: Uint8Array;
     readonly bitOffset: number;
 }
-/** Row `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`. */
+/** Row `i` is the range of `data` from `offsets[i]` to before `offsets[i + 1]`. */
 interface BytesPart extends Part {
     readonly offsets: Int32Array;
     readonly data: Uint8Array;
 }
-/** Row `i` is `dictionary[codes[i]]`. The first use decodes the dictionary. */
+/** Row `i` is `dictionary[codes[i]]`. The first use of `dictionary` decodes all texts. */
 interface CodePart extends Part {
     readonly codes: Int32Array;
     readonly dictionary: readonly string[];
 }
-/** A sequence of texts: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
+/** A sequence of texts in UTF-8. Text `i` is the range of `data` from `offsets[i]` to before `offsets[i + 1]`. */
 interface Texts {
     readonly offsets: Int32Array;
     readonly data: Uint8Array;
 }
-/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`. Booleans are bits, texts are {@link Texts}. */
+/** Row `i` is the range of `values` from `offsets[i]` to before `offsets[i + 1]`. Booleans are bits, and texts are {@link Texts}. */
 interface ListPart<Values> extends Part {
     readonly offsets: Int32Array;
     readonly values: Values;
 }
 
-/** One column of one chunk, for reads by row. Rows count from the chunk's first row. */
+/** One column of one chunk, for reading by row. Row numbers count from the chunk's first row. */
 interface Vector {
     readonly validity: Bitmap | undefined;
-    /** Returns the value of a non-null row. Callers keep `row` inside the chunk. Throws if the memory is gone or malformed. */
+    /** Returns the value of a non-null row. `row` must be inside the chunk. Throws if the memory is gone or malformed. */
     get(row: number): unknown;
-    /** Returns a run of rows as raw memory. */
+    /** Returns consecutive rows as raw memory. */
     part(start: number, rows: number): Part;
 }
-/** Base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
+/** The base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
 declare class Unsendable {
     readonly cannotBeSent: symbol;
 }
-/** Bits, least significant first. */
+/** A sequence of bits, least significant bit of a byte first. */
 declare class Bitmap {
     readonly bytes: Uint8Array;
     constructor(bytes: Uint8Array);
     get(at: number): boolean;
 }
 
-/** One block of a table's memory. Tables that are slices of one another share chunks. */
+/** One block of a table's memory. A table and its slices share chunks. */
 declare class Chunk {
     #private;
     readonly data: ArrayBuffer;
@@ -99,21 +99,21 @@ declare class Chunk {
     /**
      * Takes ownership of the buffer. Copies nothing and reads only the header. Throws `protocol` or `released`.
      *
-     * An eager version of the constructor also opened the columns: a table of 1526 chunks then blocked its receiver for 79 ms (cold, on a
-     * busy machine).
+     * The constructor does not open the columns. When it did, a table of 1526 chunks blocked its receiver for 79 ms (cold, on a busy
+     * machine).
      */
     constructor(data: ArrayBuffer, shapes: readonly Shape[], buffers?: number);
     /**
-     * The columns. The first access opens them: O(columns).
+     * The columns. The first access opens them, in O(columns).
      *
-     * Throws `protocol` if the chunk does not hold these columns, and `released` if the memory was moved away or released.
+     * Throws `protocol` if the chunk does not hold these columns, and `released` if its memory was moved away or released.
      */
     get vectors(): readonly Vector[];
-    /** Frees the memory. All its views are then empty. See {@link free}. */
+    /** Frees the chunk's memory. All views of that memory are then empty. See {@link free}. */
     release(): void;
 }
 
-/** The form in which a table crosses. Structured clone, `postMessage` and IndexedDB accept it. */
+/** A table as plain data, for messages. Structured clone, `postMessage` and IndexedDB accept it. */
 interface TableMessage {
     readonly version: 1;
     readonly columns: readonly Shape[];
@@ -123,7 +123,7 @@ interface TableMessage {
         readonly rows: number;
     }[];
 }
-/** A run of rows of a chunk. */
+/** A range of consecutive rows of one chunk. */
 interface Segment {
     readonly chunk: Chunk;
     readonly start: number;
@@ -132,7 +132,7 @@ interface Segment {
 
 declare const inChunk = "clearway:row";
 declare const atRow: unique symbol;
-/** A row without its columns: the chunk's vectors and the position in the chunk. */
+/** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
 interface RowView {
     [inChunk]: readonly Vector[];
     [atRow]: number;
@@ -142,28 +142,29 @@ type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 /**
  * A cursor over the rows of one chunk.
  *
- * The caller moves the cursor by the chunk's own row numbers. The cursor never continues into another chunk. If a loop could do so, even
- * rarely, the engine would keep the loop's sum in memory in every step (spec/decisions).
+ * The caller moves the cursor by the chunk's own row numbers. The cursor never continues into another chunk. If a loop's cursor could do
+ * so, even rarely, the engine would keep the loop's sum in memory in every step, not in a register
+ * (spec/decisions/a-row-is-a-view-with-getters.md).
  */
 declare class ChunkCursor<R> {
-    /** The table's row number of this chunk's row 0. */
+    /** The row number in the table of this cursor's row 0. */
     readonly first: number;
     /** The number of rows. */
     readonly length: number;
     private readonly start;
     private readonly row;
-    /** Throws `released` and `protocol`, like the first read of a chunk. */
+    /** Throws `released` or `protocol`, like the first read of a chunk. */
     constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass);
     /**
      * Moves to a row from 0 to `length - 1`, and returns it.
      *
-     * The result is the same object each time. Allocates nothing. If `row` is outside that range or not a whole number, reading a column
-     * throws. A struct throws only if one of its own columns is read.
+     * Returns the same object each time and allocates nothing. If `row` is outside that range or not a whole number, reading a column of the
+     * row throws. A struct column throws only if one of the struct's own columns is read.
      */
     at(row: number): R;
 }
 
-/** The types of a column: a read value, a written value, the whole column as one array, and one chunk's part. */
+/** The TypeScript types of a column: a read value, a written value, the whole column as one array, and the part in one chunk. */
 interface FieldTypes {
     read: unknown;
     write: unknown;
@@ -171,12 +172,12 @@ interface FieldTypes {
     part: Part;
 }
 declare const fieldTypes: unique symbol;
-/** The type of a column: `u32`, `text()`, `nullable(bool)` and so on. */
+/** The declared type of a column: `u32`, `text()`, `nullable(bool)` and so on. */
 interface Field<Types extends FieldTypes = FieldTypes> {
-    /** Only for the compiler. */
+    /** Exists only for the compiler. */
     readonly [fieldTypes]: Types;
 }
-/** Named columns. */
+/** Columns by name. */
 type Fields = Readonly<Record<string, Field>>;
 type Simple<Read, Flat, P extends Part, Write = Read> = Field<{
     read: Read;
@@ -186,35 +187,35 @@ type Simple<Read, Flat, P extends Part, Write = Read> = Field<{
 }>;
 type Numbers<Values> = Simple<number, Values, NumberPart<Values>>;
 type BigInts<Values> = Simple<bigint, Values, NumberPart<Values>>;
-/** Whole numbers, -128 to 127. A value outside this range or with a fraction is rejected; it never wraps around. */
+/** Whole numbers from -128 to 127. The writer rejects a value that is outside this range or has a fraction. Values never wrap. */
 declare const i8: Numbers<Int8Array<ArrayBufferLike>>;
-/** Whole numbers of 16 bits, signed. */
+/** Signed whole numbers of 16 bits. */
 declare const i16: Numbers<Int16Array<ArrayBufferLike>>;
-/** Whole numbers of 32 bits, signed. */
+/** Signed whole numbers of 32 bits. */
 declare const i32: Numbers<Int32Array<ArrayBufferLike>>;
-/** Whole numbers of 64 bits, signed, as `bigint`. */
+/** Signed whole numbers of 64 bits, as `bigint`. */
 declare const i64: BigInts<BigInt64Array<ArrayBufferLike>>;
-/** Whole numbers, 0 to 255. */
+/** Whole numbers from 0 to 255. */
 declare const u8: Numbers<Uint8Array<ArrayBufferLike>>;
-/** Whole numbers of 16 bits, unsigned. */
+/** Unsigned whole numbers of 16 bits. */
 declare const u16: Numbers<Uint16Array<ArrayBufferLike>>;
-/** Whole numbers of 32 bits, unsigned. */
+/** Unsigned whole numbers of 32 bits. */
 declare const u32: Numbers<Uint32Array<ArrayBufferLike>>;
-/** Whole numbers of 64 bits, unsigned, as `bigint`. */
+/** Unsigned whole numbers of 64 bits, as `bigint`. */
 declare const u64: BigInts<BigUint64Array<ArrayBufferLike>>;
-/** Single-precision numbers. Written values are rounded to the nearest one. */
+/** Single-precision numbers. A written value is rounded to the nearest single-precision number. */
 declare const f32: Numbers<Float32Array<ArrayBufferLike>>;
-/** JavaScript's own numbers (double precision). */
+/** Double-precision numbers, like JavaScript's own numbers. */
 declare const f64: Numbers<Float64Array<ArrayBufferLike>>;
-/** True or false, stored in one bit each. */
+/** Booleans, stored in one bit each. */
 declare const bool: Simple<boolean, boolean[], BitPart>;
-/** Bytes. A read returns a view of the table's memory, not a copy. The view is valid as long as the table. */
+/** Bytes. A read does not copy: it returns a view of the table's memory, which is valid as long as the table. */
 declare const bytes: Simple<Uint8Array, Uint8Array[], BytesPart>;
 /**
- * Text, as UTF-8; lone surrogates become U+FFFD.
+ * Text, stored as UTF-8. Lone surrogates become U+FFFD.
  *
- * With `dictionary`, each chunk stores every distinct text once, and rows store the text's number. Use it for columns with few distinct
- * values: each text is then decoded once per chunk.
+ * With `dictionary`, each chunk stores every distinct text once, and each row stores the number of its text. Each text is then decoded
+ * once per chunk. Use a dictionary for columns with few distinct values.
  */
 declare function text(options: {
     dictionary: true;
@@ -223,10 +224,10 @@ declare function text(options?: {
     dictionary?: false;
 }): Simple<string, string[], BytesPart>;
 /**
- * A moment, counted in `unit` (default `"ms"`) since 1970 in UTC.
+ * A moment, as the number of units since 1970 in UTC. `unit` defaults to `"ms"`.
  *
- * Reads return a number of units (`us` is exact until the year 2255), or a `bigint` for `ns`. Writes take the same type, or a `Date`
- * that is a whole number of units.
+ * Reads return a number of units, or a `bigint` for `ns`. A number of `us` is exact until the year 2255. Writes take the same type, or a
+ * `Date` that is a whole number of units.
  */
 declare function timestamp(options: {
     unit: "ns";
@@ -235,12 +236,12 @@ declare function timestamp(options?: {
     unit?: "s" | "ms" | "us";
 }): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
 /**
- * A calendar day without a time or time zone: a whole number of days since 1970-01-01, like Arrow's Date32.
+ * A calendar day without a time or time zone, as the number of days since 1970-01-01. Arrow's Date32 is the same type.
  *
  * Writes take that number, or a `Date` at midnight in UTC, such as `new Date(days * 86_400_000)`.
  */
 declare const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | Date>;
-/** Makes a column nullable. Reads then may return `null`, and writes also take `null` and `undefined`. */
+/** Makes a column nullable. Reads may then return `null`, and writes also take `null` and `undefined`. */
 declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     read: T["read"] | null;
     write: T["write"] | null | undefined;
@@ -248,9 +249,9 @@ declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     part: T["part"];
 }>;
 /**
- * A list per row, of numbers, booleans, or texts without a dictionary.
+ * A list in each row, of numbers, booleans, or texts without a dictionary.
  *
- * A read returns numbers as a typed array that views the table's memory. A read returns booleans and texts as a new array each time.
+ * For numbers, a read returns a typed array that is a view of the table's memory. For booleans and texts, each read returns a new array.
  */
 declare function list<T extends {
     read: number | bigint | boolean | string;
@@ -258,23 +259,23 @@ declare function list<T extends {
     flat: unknown;
     part: NumberPart<unknown> | BitPart | BytesPart;
 }>(of: Field<T>): Simple<T["flat"], T["flat"][], ListPart<T["part"] extends BitPart ? Uint8Array : T["part"] extends BytesPart ? Texts : T["flat"]>, ArrayLike<T["write"]>>;
-/** Columns inside a column. */
+/** A column that contains other columns. */
 declare function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[], Part, WriteOf<F>>;
-/** A row's type for readers. */
+/** The type of a row that a reader gets. */
 type RowOf<F extends Fields> = {
     readonly [Name in keyof F]: ReadOf<F[Name]>;
 };
-/** A row's type for writers. Nullable columns may be omitted. */
+/** The type of a row that a writer takes. Nullable columns may be omitted. */
 type WriteOf<F extends Fields> = {
     readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? never : Name]: TypesOf<F[Name]>["write"];
 } & {
     readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? Name : never]?: TypesOf<F[Name]>["write"];
 };
-/** The type of a column's read values. */
+/** The type of a column's values for readers. */
 type ReadOf<F> = TypesOf<F>["read"];
 type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
-/** The runs of rows of a table, and the positions of rows in them. */
+/** The segments of a table, in order. Finds the position of a row in them. */
 declare class Segments {
     #private;
     readonly list: readonly Segment[];
@@ -285,27 +286,27 @@ declare class Segments {
         chunk: Chunk;
         row: number;
     } | undefined;
-    /** Returns the runs of rows `from` up to `to`, both within the table. Copies nothing. */
+    /** Returns the segments for the rows from `from` up to `to`. Both must be within the table. Copies no rows. */
     cut(from: number, to: number): Segments;
 }
 
-/** One column of a table. It stores no values, but reads the table's memory. Reads throw `released` if that memory is gone. */
+/** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
 declare class Column<F extends Field = Field> extends Unsendable {
     #private;
     readonly name: string;
     readonly length: number;
     constructor(segments: Segments, shape: Shape, at: number);
     /**
-     * The column's memory, one part per chunk: the fastest way to read it.
+     * The column's memory, with one part per chunk. Parts are the fastest way to read a column.
      *
-     * Copies nothing. The arrays are views that stay valid as long as the table. They must not be posted or moved.
+     * Copies nothing. The arrays in the parts are views that stay valid as long as the table. Do not post or move them.
      */
     get chunks(): TypesOf<F>["part"][];
-    /** Returns a row's value, or `undefined` if there is no such row. As in `Array.at`, negative rows count from the end. */
+    /** Returns a row's value, or `undefined` if there is no such row. Negative rows count from the end, as in `Array.at`. */
     get(row: number): TypesOf<F>["read"] | undefined;
-    /** Copies the whole column. Returns a typed array for numbers that are not nullable, otherwise an array of values. */
+    /** Copies the whole column. Returns a typed array for numbers that are not nullable, otherwise an ordinary array of values. */
     toArray(): TypesOf<F>["flat"];
-    /** Iterates over the values in the order of the rows. */
+    /** Iterates over the values in row order. */
     [Symbol.iterator](): IterableIterator<TypesOf<F>["read"]>;
 }
 
@@ -313,7 +314,7 @@ declare class Column<F extends Field = Field> extends Unsendable {
 /** @ts-ignore: an optional peer */
 type ArrowTable = apache_arrow.Table;
 
-/** A row that moves. Its properties are its own and have fixed names, so engines know each property's type. */
+/** A row object that moves from row to row. A cursor has own properties with fixed names, so engines know each property's type. */
 interface Cursor {
     $row: number;
     $vectors: readonly Vector[];
@@ -323,59 +324,57 @@ type CursorClass = new () => Cursor;
 
 /** The rows to convert into objects. */
 interface ObjectWindow {
-    /** The first row; default 0. */
+    /** The first row. Default: 0. */
     from?: number;
-    /** The row after the last one. Default: the table's length. */
+    /** The end of the window: the row after the last one. Default: the table's length. */
     to?: number;
-    /** The maximum number of objects; a larger window throws. Default: 10,000. */
+    /** The maximum number of objects. A larger window throws. Default: 10,000. */
     rowsMax?: number;
 }
 /**
- * Rows in columns, in chunks. A table is immutable.
+ * Rows that are stored by column, in chunks. A table is immutable.
  *
- * A table crosses threads without decoding: as a task's result, as a stream value, or as an argument. `move(table)` moves an argument; a
- * bare table is copied. After a move the sender has none of the memory, and its reads throw `released`.
+ * A table crosses threads without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an argument.
+ * Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
  */
 declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
     #private;
-    /** The message that crosses. The constructor makes it an own property, because structured clone reads only own properties. */
+    /** The table as a message. The constructor makes this an own property, because structured clone reads only own properties. */
     readonly "clearway:records": TableMessage;
-    /** Writers and transports make tables. See {@link RecordType}. */
+    /** Writers and transports create tables. See {@link RecordType}. */
     constructor(schema: R, segments: Segments);
-    /** The number of rows. It stays known after the memory is gone. */
+    /** The number of rows, even after the memory is gone. */
     get length(): number;
     get schema(): R;
-    /**
-     * The number of bytes of the table's chunks, or 0 after they are gone. A chunk counts whole, even if this table is only a slice of it.
-     */
+    /** The number of bytes of the table's chunks, or 0 after they are gone. A slice counts each of its chunks as a whole. */
     get byteLength(): number;
     /**
-     * Returns a row, or `undefined` if there is no such row. As in `Array.at`, negative rows count from the end.
+     * Returns a row, or `undefined` if there is no such row. Negative rows count from the end, as in `Array.at`.
      *
-     * The row is a separate object. Reading one of its properties reads the table's memory.
+     * Each call returns a new object. Reading a property of the row reads the table's memory.
      */
     at(row: number): Row<R> | undefined;
     /**
-     * Iterates over the rows with one cursor, the same object each time. This is the fast way.
+     * Iterates over the rows with one cursor, the same object each time. A scan is faster than `for (const row of table)`.
      *
-     * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, because its rows stay valid.
+     * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
      */
     scan(): IterableIterator<Row<R>, undefined>;
     /**
-     * Returns a cursor for each chunk: the fastest way to read row by row.
+     * Returns a cursor for each chunk. Cursors are the fastest way to read row by row.
      *
-     * The caller moves each cursor by row number in an inner loop. Rows count from each chunk's first row. Allocates one cursor per chunk,
-     * when the loop reaches the chunk.
+     * The caller moves each cursor by row number in an inner loop. Row numbers count from the cursor's first row. Allocates each cursor when
+     * the outer loop reaches its chunk.
      */
     cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined>;
-    /** Iterates over the rows. Each is a separate object that stays valid as long as the table. */
+    /** Iterates over the rows. Each row is a separate object that stays valid as long as the table. */
     [Symbol.iterator](): IterableIterator<Row<R>, undefined>;
     /** Returns a column. Throws `invalid-argument` if the table has no column with that name. Copies nothing. */
     column<Name extends keyof FieldsOf<R> & string>(name: Name): Column<FieldsOf<R>[Name]>;
     /**
-     * Returns the rows `from` up to `to`, counted like `Array.slice`.
+     * Returns the rows from `from` up to `to`, counted as in `Array.slice`.
      *
-     * Copies nothing. The slice shares its chunks with this table, so moving or releasing one of them takes the memory of both.
+     * Copies nothing. The slice shares its chunks with this table. Moving or releasing one of the two takes the shared memory from both.
      */
     slice(from?: number, to?: number): Table<R>;
     /**
@@ -386,69 +385,69 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
      */
     toObjects(window?: ObjectWindow): RowOf<FieldsOf<R>>[];
     /**
-     * Frees memory now, without waiting for garbage collection. Frees all chunks, or those that end at or before the row `before`.
+     * Frees memory now, without waiting for garbage collection. Frees all chunks, or only those that end at or before the row `before`.
      *
-     * Afterwards every row, view and slice of that memory throws `released` or is an empty array.
+     * Afterwards every row and slice of that memory throws `released`, and every array that views it is empty.
      */
     release(options?: {
         before?: number;
     }): void;
     /**
-     * Returns the table as a table of the package `apache-arrow`. Its vectors are views of this memory. Copies nothing.
+     * Returns the table as a table of the package `apache-arrow`. Copies nothing: its vectors are views of this table's memory.
      *
      * Throws `missing-package` if the package is not installed.
      */
     toArrow(): Promise<ArrowTable>;
-    /** Returns the message that crosses: plain data with its buffers, for your own transport. Copies nothing. Throws `released`. */
+    /** Returns the table as plain data with its buffers, for your own transport. Copies nothing. Throws `released`. */
     toMessage(): TableMessage;
 }
 
 /** Options of a table's writer. */
 interface WriterOptions {
-    /** The number of rows per chunk. The default is 65,536 in the first million rows, and 2^20 (about a million) after that. */
+    /** The number of rows per chunk. Default: 65,536 for the first million rows of a table, and 2^20 (about a million) after that. */
     rowsPerChunk?: number;
 }
-/** Size limits of chunks. @internal */
+/** Size limits of chunks, in bytes. @internal */
 interface ChunkLimits {
-    /** The writer closes a chunk that exceeds this number of bytes. */
+    /** The writer closes a chunk that is larger than this. */
     readonly closedBytes: number;
-    /** The writer sums its columns after this number of bytes of texts, bytes and lists. */
+    /** The writer computes the chunk's size again when texts, bytes and lists have added this much. */
     readonly growthBytes: number;
-    /** The maximum number of bytes of one column. */
+    /** The maximum size of one column. */
     readonly dataBytes: number;
     /**
-     * The maximum number of bytes of all columns: the range of the directory's 32-bit offsets, minus room for the directory and the
+     * The maximum size of all columns together: the range of the directory's 32-bit offsets, minus room for the directory and the
      * padding.
      */
     readonly blockBytes: number;
 }
 /**
- * Collects rows and makes a table of them. A task may return or yield the writer itself; its caller gets the {@link Table}.
+ * Collects rows and makes a table of them. A task may return or yield the writer itself. The caller then gets the {@link Table}.
  *
- * Copies each row's values into columns, and each chunk once more into a block of its exact size.
+ * Copies each row's values into columns. When a chunk is full, copies its columns once more, into a block of the exact size.
  */
 declare class TableWriter<R extends RecordType = RecordType> implements CrossesAs<Table<R>> {
     #private;
     readonly [crossesAs]: Table<R>;
-    /** The message that crosses. The constructor makes it an own property, because structured clone reads only own properties. */
+    /** The table as a message. The constructor makes this an own property, because structured clone reads only own properties. */
     readonly "clearway:records": TableMessage;
-    /** {@link RecordType.table} makes writers. */
+    /** Applications use {@link RecordType.table} instead. */
     constructor(schema: R, options?: WriterOptions, limits?: ChunkLimits);
-    /** The number of rows added. */
+    /** The number of rows that were added. */
     get length(): number;
     /**
      * Adds a row. Ignores properties that are not columns.
      *
-     * Throws `invalid-argument` for a row that does not fit. The error names the column, the row and the value, and has `column` and `row`.
-     * The writer skips that row and stays usable.
+     * Throws `invalid-argument` for a row that does not fit. The error's message names the column, the row and the value. The error also has
+     * the properties `column` and `row`. The writer skips that row and stays usable.
      */
     push(row: WriteOf<FieldsOf<R>>): void;
-    /** Adds all rows. Stops at a row that does not fit and throws like `push`. The rows before it stay. */
+    /** Adds all rows. Stops at the first row that does not fit and throws the error of `push`. Earlier rows stay in the table. */
     pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void;
     /**
-     * Returns the table of all rows so far, the same one each time. Afterwards the writer takes no rows and has no scratch memory.
+     * Returns the table of all rows so far. Each call returns the same table. Afterwards the writer takes no rows and has no scratch memory.
      *
-     * Throws `invalid-argument` if a getter of a row calls this.
+     * Throws `invalid-argument` if a getter of a row calls this method during `push`.
      */
     finish(): Table<R>;
 }
@@ -458,11 +457,11 @@ declare const fieldsOf: unique symbol;
 type FieldsOf<R> = R extends {
     readonly [fieldsOf]: infer F extends Fields;
 } ? F : never;
-/** A row's type for readers of a table. */
+/** The type of a row that a reader of a table gets. */
 type Row<R> = RowOf<FieldsOf<R>>;
-/** A row's type for writers. */
+/** The type of a row that a writer takes. */
 type NewRow<R> = WriteOf<FieldsOf<R>>;
-/** The type of a table's rows. Two records with the same columns in the same order are equal. */
+/** The type of a table's rows. Two record types are equal if they have the same columns in the same order. */
 declare class RecordType<F extends Fields = Fields> {
     #private;
     readonly [fieldsOf]: F;
@@ -470,51 +469,51 @@ declare class RecordType<F extends Fields = Fields> {
     readonly shapes: readonly Shape[];
     /** @internal */
     readonly Row: RowClass;
-    /** {@link record} makes records. */
+    /** Applications use {@link record} instead. */
     constructor(shapes: readonly Shape[]);
-    /** @internal Undefined if a column has the name of a cursor's property. */
+    /** @internal Undefined if a column's name prevents cursors. See `canHaveCursor`. */
     get RowCursor(): CursorClass | undefined;
     /** @internal */
     get MovingRow(): RowClass;
-    /** Creates a writer of a table of such rows. Throws `invalid-argument`. */
+    /** Creates a writer for a table of such rows. Throws `invalid-argument`. */
     table(options?: WriterOptions): TableWriter<RecordType<F>>;
-    /** Makes a table of these rows on the calling thread. Throws like `push`. */
+    /** Makes a table from these rows, on the calling thread. Throws the errors of `push`. */
     tableOf(rows: Iterable<WriteOf<F>>, options?: WriterOptions): Table<RecordType<F>>;
     /**
-     * Returns the table in a received value, such as a value inside another object, or from another transport.
+     * Returns the table in a received value. Use it for a value inside another object, or from another transport.
      *
-     * O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has other
-     * columns, and `released` for memory that was moved on. If a chunk's columns are malformed, the first read of the chunk throws.
+     * Takes O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has
+     * other columns, and `released` if its memory was moved away. If a chunk's columns are malformed, the first read of that chunk throws.
      */
     from(value: unknown): Table<RecordType<F>>;
     /**
-     * Makes a table from a table of the package `apache-arrow`. Both tables must have the same columns.
+     * Makes a table from a table of the package `apache-arrow`. Both must have the same columns.
      *
      * Copies each buffer once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
      */
     fromArrow(arrow: ArrowTable): Promise<Table<RecordType<F>>>;
 }
 /**
- * Declares a type of rows: `record({ rollNum: u32, name: text({ dictionary: true }) })`.
+ * Declares a record type: `record({ rollNum: u32, name: text({ dictionary: true }) })`.
  *
- * A second call with the same columns is cheap, because it reuses the classes of the rows. Throws `invalid-argument`.
+ * A second call with the same columns is cheap, because it reuses the row classes. Throws `invalid-argument`.
  */
 declare function record<F extends Fields>(fields: F): RecordType<F>;
-/** Returns the table in a received value, with any columns. See {@link RecordType.from}. */
+/** Returns the table in a received value, whatever its columns are. See {@link RecordType.from}. */
 declare function tableFrom(value: unknown): Table;
-/** Makes a table from an Arrow table, with any columns. See {@link RecordType.fromArrow}. */
+/** Makes a table from an Arrow table, whatever its columns are. See {@link RecordType.fromArrow}. */
 declare function tableFromArrow(arrow: ArrowTable): Promise<Table>;
 
 /** Options of {@link inferRecord}. */
 interface InferOptions {
-    /** The number of rows, from the first on, that determine the types. Default: 100. */
+    /** The number of rows, from the first row on, that determine the types. Default: 100. */
     sampleRows?: number;
 }
-/** The type that a table's reader gets for an ordinary row's value. */
+/** The type that a reader gets for a value of type `T` in the original rows. */
 type ReadAs<T> = T extends Date ? number : T extends readonly number[] ? Float64Array : T extends undefined ? null : T extends object ? T extends ArrayBufferView | readonly unknown[] ? T : {
     readonly [Name in keyof T]: ReadAs<T[Name]>;
 } : T;
-/** The columns inferred for rows of type `T`. */
+/** The columns that are inferred for rows of type `T`. */
 type InferredFields<T> = {
     readonly [Name in keyof T & string]-?: [T[Name]] extends [number] ? typeof f64 : Field<{
         read: ReadAs<T[Name]>;
@@ -524,22 +523,22 @@ type InferredFields<T> = {
     }>;
 };
 /**
- * Infers a record from the first rows of some data. It is a convenience for experiments.
+ * Infers a record type from the first rows of some data. This function is a convenience for experiments.
  *
- * - `number` becomes `f64`, whole or not, so that no later number is rejected.
- * - `bigint` becomes `i64`, and `Date` a timestamp of ms.
- * - Arrays of numbers become `list(f64)`, and arrays of texts `list(text())`.
- * - A column with null or a missing value in the sample becomes `nullable`.
+ * - `number` becomes `f64`, even for whole numbers, so that no later number is rejected.
+ * - `bigint` becomes `i64`, and `Date` becomes `timestamp()` in ms.
+ * - Arrays of numbers become `list(f64)`, and arrays of texts become `list(text())`.
+ * - A column becomes `nullable` if a value in the sample is null or missing.
  * - Texts have no dictionary.
  *
- * Throws `invalid-argument` for values that fit no column type, and for columns that have only null.
+ * Throws `invalid-argument` for values that fit no column type, and for columns that have only null in the sample.
  */
 declare function inferRecord<T extends object>(rows: readonly T[], options?: InferOptions): RecordType<InferredFields<T>>;
 /**
- * Makes a table of ordinary rows. Infers the columns ({@link inferRecord}).
+ * Makes a table from ordinary rows. Infers the columns with {@link inferRecord}.
  *
- * Throws `invalid-argument` for the first row that does not match the sample: another type in a column, or an additional column. The
- * error names the row and the column.
+ * Throws `invalid-argument` for the first row that does not match the sample: a column has another type, or there is an additional column.
+ * The error names the row and the column.
  */
 declare function tableFromRows<T extends object>(rows: readonly T[], options?: InferOptions & WriterOptions): Table<RecordType<InferredFields<T>>>;
 

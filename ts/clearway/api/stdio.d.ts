@@ -3,37 +3,37 @@ export { b as ChannelSink, c as CloseCode, C as CloseReason } from './types-limi
 import { Readable, Writable } from 'node:stream';
 import { ChildProcess } from 'node:child_process';
 
-/** A pair of streams that carry bytes: one to read, one to write. */
+/** A pair of streams that carry bytes: one stream to read and one to write. */
 interface StdioStreams {
     readonly readable: Readable;
     readonly writable: Writable;
 }
 
 /**
- * Returns a transport over two streams of bytes, such as a pipe or a socket. A header with the size precedes each frame (spec/stdio.md).
- * Copies each arriving frame once, and copies no leaving frame. The transport owns the streams: no other code may read or write them. On
- * close, it destroys the readable stream and ends the writable stream.
+ * Returns a transport over two streams of bytes, such as a pipe or a socket. A header with the size precedes each frame
+ * (spec/stdio.md). Copies each arriving frame once. Does not copy leaving frames. The transport owns the streams: no other code
+ * may read or write them. On close, it destroys the readable stream and ends the writable stream.
  *
  * The transport does not know the streams' other end. Errors therefore cross only with code and message, unless the endpoint's
- * `exposeErrors` is true. The transport reads nothing before `open`. Back-pressure comes from the streams: `send` returns false if more
- * than `windowBytes` wait.
+ * `exposeErrors` is true. The transport reads nothing before `open`. Back-pressure comes from the streams: `send` returns false
+ * if `windowBytes` or more wait.
  *
- * Closes with `protocol` on bytes that are not a frame, with `too-large` on a frame over the limit (before it allocates memory for the
- * frame), and with `lost` if the streams end without a close frame. Throws `invalid-argument`.
+ * Closes with `protocol` on bytes that are not a frame, and with `lost` if the streams end without a close frame. Closes with
+ * `too-large` on a frame over the limit, before it allocates memory for the frame. Throws `invalid-argument`.
  */
 declare function streamTransport(streams: StdioStreams, limits?: TransportLimits): ChannelTransport;
 /**
- * Returns the parent's end of a channel to a child process, over the child's standard input and output. Both must be pipes, and the child
- * must not print to its output. When the child dies, the transport closes with `lost`; `detail` is `{ exitCode }` or `{ signal }`. A
- * child that cannot be started closes it with `failed`. The caller still owns the process: the transport does not kill it. See {@link
- * streamTransport}. Throws `invalid-argument`.
+ * Returns the parent's end of a channel to a child process, over the child's standard input and output. Both must be pipes, and
+ * the child must not print to its standard output. If the child dies, the transport closes with `lost`, and `detail` is `{
+ * exitCode }` or `{ signal }`. If the child cannot be started, the transport closes with `failed`. The caller still owns the
+ * process: the transport does not kill it. See {@link streamTransport}. Throws `invalid-argument`.
  */
 declare function childTransport(child: ChildProcess, limits?: TransportLimits): ChannelTransport;
 /**
- * Returns the child's end of a channel to its parent process, over the process's own standard input and output. No code may print to
- * `process.stdout` meanwhile (`console.error` uses another stream). On POSIX, writing to it is synchronous, so a parent that does not
- * read blocks this thread. The parent's end closes the transport; nothing of it keeps the process alive afterwards. See {@link
- * streamTransport}. Throws `invalid-argument`.
+ * Returns the child's end of a channel to its parent process, over the process's own standard input and output. No code may
+ * print to `process.stdout` meanwhile; `console.error` uses another stream. On POSIX, writing to `process.stdout` is
+ * synchronous. A parent that does not read therefore blocks this thread. The parent's end closes the transport. A closed
+ * transport does not keep the process alive. See {@link streamTransport}. Throws `invalid-argument`.
  */
 declare function parentTransport(limits?: TransportLimits): ChannelTransport;
 

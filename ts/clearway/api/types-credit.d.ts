@@ -1,8 +1,8 @@
 /** How far a producer may run ahead of its consumer. */
 interface Window {
-    /** Values that may be in flight or waiting at once. */
+    /** Maximum number of values in flight or waiting to be read. */
     items: number;
-    /** Bytes of binary memory that may be in flight or waiting. One larger value may still be sent alone. */
+    /** Maximum bytes of binary memory in flight or waiting to be read. A single value may exceed it. */
     bytes: number;
 }
 

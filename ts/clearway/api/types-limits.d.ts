@@ -1,101 +1,109 @@
 /**
- * Carries a channel's frames between two ends, without knowing their contents. The suite `test/channel/transports/contract.ts` tests this
- * contract with each transport:
+ * Carries a channel's frames between two ends, without knowing their contents. The suite `test/channel/transports/contract.ts`
+ * tests this contract with each transport:
  *
- * - **Order.** In each direction, frames arrive whole, once, and in the order they were sent.
- * - **Nothing before `open`.** Frames that arrive earlier wait in the transport, within its back-pressure.
- * - **Never from within.** `open`, `send` and `close` never call the sink; the sink may call any of them.
- * - **One end.** `closed` is called once, last, whichever end closed. Frames sent before `close()` still arrive.
- * - **Bounded.** A frame over `frameBytesMax` never leaves. If one arrives, the transport closes (`too-large`) before it allocates memory
- *   for it.
+ * - **Order.** In each direction, every frame arrives whole and once. Frames arrive in the order in which they were sent.
+ * - **Nothing before `open`.** Frames that arrive earlier wait in the transport, which applies its back-pressure.
+ * - **No re-entry.** `open`, `send` and `close` never call the sink. The sink may call any of them.
+ * - **Closed once.** The transport calls `closed` once, as its last call, whichever end has closed. Frames sent before `close()`
+ *   still arrive.
+ * - **Bounded.** The transport never sends a frame over `frameBytesMax`. If such a frame arrives, the transport closes with
+ *   `too-large`. The transport itself allocates no memory for that frame.
  */
 interface ChannelTransport {
-    /** The transport's kind, for messages and statistics: "memory", "port", "stdio". */
+    /** The transport's kind, for messages and statistics. Examples: "memory", "port", "stdio". */
     readonly name: string;
-    /** Largest frame in both directions, in bytes. */
+    /** Maximum size of a frame in both directions, in bytes. */
     readonly frameBytesMax: number;
-    /** Whether it takes attachments: memory that changes owner next to the frame. If false, their bytes are part of the frame. */
+    /**
+     * Whether the transport takes attachments: memory that it moves to the other end next to the frame. If false, the frame
+     * itself contains the attachments' bytes.
+     */
     readonly moves: boolean;
-    /** Whether an attachment may be a view of a SharedArrayBuffer, which both ends then share. Implies `moves`. */
+    /**
+     * Whether an attachment may be a view of a SharedArrayBuffer. Both ends then share that memory. If true, `moves` is true too.
+     */
     readonly shares: boolean;
     /**
-     * Whether the other end is part of the same program, as workers and child processes are. A handler's error crosses to it in full, with
-     * stack, properties and causes. To other ends only its code and message cross, unless the endpoint's `exposeErrors` says otherwise.
-     * Default: false.
+     * Whether the other end is part of the same program, such as a worker or a child process. A trusted end receives a handler's
+     * error in full, with stack, properties and causes. Other ends receive only the error's code and message. The endpoint's
+     * `exposeErrors` overrides this property. Default: false.
      */
     readonly trusted?: boolean;
-    /** Starts to deliver to the sink. Called once; throws `invalid-argument` the second time. */
+    /** Starts to deliver frames to the sink. The endpoint calls it once. A second call throws `invalid-argument`. */
     open(sink: ChannelSink): void;
     /**
-     * Takes a frame and returns at once. Takes ownership of `frame`, even if it throws: no code may write to its memory any more, and the
-     * transport may move a frame that fills its buffer. Takes ownership of `attachments`: each covers its whole buffer, which is moved, or
-     * is a view of shared memory; no buffer occurs twice in the list.
+     * Takes a frame and returns at once. Takes ownership of `frame`, even if `send` throws: no code may write to the frame's
+     * memory any more, and the transport may move a frame that fills its buffer. Takes ownership of `attachments`. Each
+     * attachment is either a view of a whole buffer, which the transport moves, or a view of shared memory. No buffer occurs
+     * twice in the list.
      *
-     * Returns true while there is room. False means that too much waits to leave. The frame was taken all the same; the sender then sends
-     * no more until `drained` is called. A closed transport drops the frame and returns false. Throws `too-large`, and `invalid-argument`
-     * for attachments that it cannot carry; then nothing has left or moved.
+     * Returns true while there is room. Returns false if too many bytes wait to leave. The transport has taken the frame in this
+     * case too, and the sender must send no more until `drained` is called. A closed transport drops the frame and returns false.
+     * Throws `too-large` for a frame over the limit, and `invalid-argument` for attachments that the transport cannot carry. If
+     * `send` throws, nothing was sent or moved.
      */
     send(frame: Uint8Array, attachments?: readonly Uint8Array[]): boolean;
     /**
-     * Stops delivery: the sink receives no frames until `resume`, except those already read. Frames wait in the transport, within its
-     * back-pressure; `drained` and `closed` are still called. Without this method an endpoint cannot slow down a peer that calls and never
-     * reads, and disconnects it sooner.
+     * Stops delivery until `resume` is called. The sink still receives frames that were already read. Other frames wait in the
+     * transport, which applies its back-pressure. The transport still calls `drained` and `closed`. Without this method, an
+     * endpoint cannot slow down a peer that calls and never reads the answers, so it disconnects such a peer sooner.
      */
     pause?(): void;
     /** Continues delivery after `pause`. */
     resume?(): void;
     /**
-     * Closes the transport once all sent frames have left. The other end receives the reason if the transport can send it; a second reason
-     * is ignored. Frames that arrive from now on are dropped.
+     * Closes the transport after all sent frames have left. The other end receives the reason if the transport can send it. A
+     * second call is ignored. The transport drops frames that arrive from now on.
      */
     close(reason?: CloseReason): void;
 }
 /** Receives a transport's frames and events. Its methods must not throw. */
 interface ChannelSink {
     /**
-     * A frame arrived. The receiver owns its memory and that of its attachments. The frame may share its buffer with other frames. An
-     * attachment shares its buffer with no other, or with the other end if it is shared memory.
+     * Called when a frame has arrived. The sink owns the memory of the frame and of its attachments. The frame may share its
+     * buffer with other frames. No two attachments share a buffer. Both ends use the buffer of an attachment in shared memory.
      */
     frame(frame: Uint8Array, attachments: readonly Uint8Array[]): void;
-    /** There is room again, after a `send` that returned false. */
+    /** Called when there is room again, after a `send` that returned false. */
     drained(): void;
-    /** The transport has closed. No method is called after this one. */
+    /** Called when the transport has closed. The transport calls no method of the sink after this one. */
     closed(reason: CloseReason): void;
 }
 /** Why a transport closed. */
 interface CloseReason {
     readonly code: CloseCode;
-    /** A description for people. */
+    /** A description for developers. */
     readonly message: string;
-    /** Details from the host or the protocol: an exit code, a signal, a WebSocket's close code. */
+    /** Details from the host or the protocol, such as an exit code, a signal, or a WebSocket's close code. */
     readonly detail?: Readonly<Record<string, string | number>>;
-    /** The error thrown at this end. It does not cross. */
+    /** The error that was thrown at this end. It is not sent to the other end. */
     readonly cause?: unknown;
 }
 /** The kinds of {@link CloseReason}. */
 type CloseCode = 
-/** One of the ends closed it. */
+/** One of the two ends closed the transport. */
 "closed"
-/** The other end disappeared without a reason: it exited, was killed, or the connection broke. */
+/** The other end disappeared without a reason. It exited, it was killed, or the connection broke. */
  | "lost"
 /** The other end broke the protocol. */
  | "protocol"
 /** A frame was over the limit. */
  | "too-large"
-/** The other end refused this one: origin, token, number of connections. */
+/** The other end refused this one because of its origin, its token, or the number of connections. */
  | "refused"
 /** The other end did not answer in time. */
  | "timeout"
-/** The host's own error, which is the cause. */
+/** The host or the transport itself failed. `cause` has the error, if there is one. */
  | "failed";
 
 /** Memory limits of a transport. */
 interface TransportLimits {
-    /** Largest frame in both directions, in bytes. Default: 64 MiB; a 4K image in RGBA takes 32 MiB. */
+    /** Maximum size of a frame in both directions, in bytes. Default: 64 MiB. A 4K image in RGBA takes 32 MiB. */
     readonly frameBytesMax?: number;
     /**
-     * Bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, as in streams of tasks. A single frame larger than
-     * this still crosses.
+     * Number of bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, like the default of a task's
+     * streams. A single larger frame is still sent.
      */
     readonly windowBytes?: number;
 }

@@ -1,73 +1,82 @@
-/** How to open, check and close an expensive object that a worker keeps between tasks: a connection, a model, a file. */
+/**
+ * Describes how to open, check and close an expensive object, such as a connection, a model or a file. A worker keeps the object between
+ * tasks.
+ */
 interface ResourceDefinition<T> {
-    /** Opens the resource inside the worker, when a task first needs it. If it throws, the task fails with `resource-failed`. */
+    /** Opens the resource inside the worker, when a task first needs it. If `open` throws, the task fails with `resource-failed`. */
     open(): T | PromiseLike<T>;
-    /** Returns whether the resource is still usable. After `false` or an error, the worker closes it and opens another. */
+    /**
+     * Returns whether the resource is still usable. If `check` returns false or throws, the worker closes the resource and opens another one.
+     */
     check?(value: T): boolean | PromiseLike<boolean>;
-    /** Closes the resource. Errors are ignored, because the resource is abandoned in any case. */
+    /** Closes the resource. The worker ignores errors and no longer uses the resource. */
     close?(value: T): void | PromiseLike<void>;
     /**
      * Called at once when the task that holds the resource is cancelled or times out.
      *
-     * The task has not ended yet. Use `cancel` to cancel the query that runs on the connection. The worker then closes the resource,
-     * because its state is unknown.
+     * The task may still be running. Use this function, for example, to cancel the query that runs on a connection. The worker closes the
+     * resource when the task has ended, because the state of the resource is unknown.
      */
     cancel?(value: T): void | PromiseLike<void>;
-    /** Idle time in milliseconds after which the resource is closed. Default 30,000; Infinity keeps it. */
+    /** Idle time in milliseconds after which the worker closes the resource. Default 30,000. With Infinity, an idle resource stays open. */
     idleMs?: number;
-    /** Age in milliseconds, counted from opening, after which the resource is not used again. Default Infinity. */
+    /** Age in milliseconds, counted from opening, after which the worker does not use the resource again. Default Infinity. */
     maxAgeMs?: number;
-    /** Idle time in milliseconds after which the resource is checked before use. Default 1,000; 0 checks each time. */
+    /**
+     * Idle time in milliseconds after which the worker checks the resource before use. Default 1,000. With 0, the worker checks it each time.
+     */
     checkAfterMs?: number;
 }
 declare const brand: unique symbol;
-/** A resource, ready for `withResources`. */
+/** A resource that `resource()` has defined. Pass it to `withResources`. */
 interface Resource<T> {
     readonly [brand]: Required<Pick<ResourceDefinition<T>, "idleMs" | "maxAgeMs" | "checkAfterMs">> & ResourceDefinition<T>;
 }
 /**
- * Defines a resource and opens nothing. A worker opens it when it first runs a task that names it.
+ * Defines a resource. Does not open it: a worker opens the resource when it first runs a task that names it.
  *
- * One task at a time holds a resource; a worker that runs several tasks at once opens several. Throws `invalid-argument` for an invalid
- * definition.
+ * Only one task at a time holds an open resource. A worker that runs several tasks at once opens the resource several times. Throws
+ * `invalid-argument` for an invalid definition.
  */
 declare function resource<T>(definition: ResourceDefinition<T>): Resource<T>;
 
-/** A task's view of its call. It is the task's first parameter. */
+/** A task's view of its call, and the task's first parameter. */
 interface TaskContext {
-    /** Aborts when the call is cancelled or its time is over. Its reason says which. */
+    /** Aborts when the call is cancelled or its time is over. The reason of the signal tells which. */
     readonly signal: AbortSignal;
     /**
-     * Whether the call was cancelled. Costs about 10 ns. With shared memory it needs no message, so it changes even in a loop that never
-     * yields its thread. Without shared memory it equals `signal.aborted`, which does not change in such a loop.
+     * Whether the call was cancelled. A read costs about 10 ns. With shared memory, the cancel needs no message, so this value changes even
+     * in a loop that never yields its thread. Without shared memory, it equals `signal.aborted`, which does not change in such a loop.
      */
     readonly cancelled: boolean;
     /**
-     * Sends a value to the caller's `onProgress`. Copies `value` when it leaves. Does nothing without a listener. Never overtakes results,
-     * never waits, never throws. Values keep their order. While the listener is more than 8,192 values or 4 MiB behind, only the newest value
-     * waits; it is sent when the listener has caught up or the task ends. Other values are dropped, but never the last one. A loop that never
-     * yields its thread cannot notice that the listener has caught up; above that limit it sends ten values per second. If every value
-     * matters, use a stream (`async function*`), which has credit.
+     * Sends a value to the caller's `onProgress`. Does nothing without a listener. Never waits and never throws. Copies `value` when it is
+     * sent. Values keep their order and never overtake the result.
+     *
+     * While the listener is more than 8,192 values or 4 MiB behind, only the newest value waits and the others are dropped. The waiting value
+     * is sent when the listener has caught up or the task ends, so the last value always arrives. A loop that never yields its thread cannot
+     * notice that the listener has caught up. Above that limit, it sends ten values per second. If every value matters, use a stream (`async
+     * function*`), which has credit.
      */
     progress(value: unknown): void;
 }
 /** Options of a task. */
 interface TaskOptions {
     /**
-     * Number of nodes of a result that are searched for memory to move. Default 10,000. Memory beyond is copied, and the ledger says
-     * `search-limit`.
+     * Number of nodes of a result that are searched for memory to move. Default 10,000. Memory beyond this limit is copied, and the ledger
+     * records the reason `search-limit`.
      */
     moveSearchLimit?: number;
     /**
-     * Experimental. `"auto"`: the task runs on the caller's thread if measurements show that it is cheaper than the hop to a worker, and
-     * surely short. `"worker"`: the task always runs in a worker. Default: the pool's option, or else in a worker. Tasks that hold resources,
-     * and streams, always run in workers.
+     * Experimental. Where the task runs. With `"auto"`, it runs on the caller's thread if measurements show that this is certainly short and
+     * cheaper than the hop to a worker. With `"worker"`, it always runs in a worker. Default: the pool's option, otherwise in a worker.
+     * Streams and tasks that hold resources always run in workers.
      */
     placement?: "auto" | "worker";
 }
 declare const taskTypes: unique symbol;
 declare const exposedBrand: unique symbol;
-/** A function whose first parameter is its context. A unit test may call it with a context of its own. */
+/** A function whose first parameter is its context. A unit test may call it with a context from `testContext()`. */
 interface Task<Context, Args extends unknown[], Result> {
     (context: Context, ...args: Args): Result;
     readonly [taskTypes]: {
@@ -77,23 +86,26 @@ interface Task<Context, Args extends unknown[], Result> {
     };
 }
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
-/** Makes a task of a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
+/** Makes a task from a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
 declare function task<Args extends unknown[], Result>(fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
 declare function task<Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
-/** The values of some resources, by name. */
+/** The values of resources, by name. */
 type ResourceValues<Resources> = {
     readonly [Name in keyof Resources]: Resources[Name] extends Resource<infer T> ? Awaited<T> : never;
 };
-/** Makes tasks whose context also holds leased resources. */
+/** Makes tasks whose context also holds the values of resources. */
 interface Leased<Resources> {
     <Args extends unknown[], Result>(fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
     <Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
 }
-/** Returns a `task` function whose context has these resources. A resource is opened when such a task first runs in a worker. */
+/**
+ * Returns a `task` function. That function makes tasks whose context has the values of these resources. A worker opens a resource when such
+ * a task first runs in it.
+ */
 declare function withResources<Resources extends Record<string, Resource<unknown>>>(resources: Resources): Leased<Resources>;
-/** The tasks of a module. */
+/** The tasks of a module, by name. */
 type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;
-/** The tasks of a module that a pool may start. */
+/** The tasks of a module that a pool may call. */
 type Exposed<Tasks> = Tasks & {
     readonly [exposedBrand]?: true;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Makes every call into foreign code panic, hang, re-enter the core and pass garbage. `POINTS` lists these calls. Afterwards, every
-//! message is answered, every stream ends, closing ends, nothing leaks, and another plugin still works.
+//! Makes every call into foreign code (`POINTS`) panic, hang, re-enter the core and pass garbage. Afterwards, nothing is open or leaked.
 
 mod fixture;
 
