@@ -145,6 +145,41 @@ describe("a watch whose onStall throws or stops it", () => {
   });
 });
 
+describe.each(Object.entries({ ...throwing, ...returning, ...hanging }))("a watch whose onStall %s", (_what, act) => {
+  it("reports every stall, calls onStall for each, and leaves nothing behind", async () => {
+    const { page, watch } = await world();
+    let calls = 0;
+    const watching = watch({
+      onStall: () => {
+        calls++;
+        watching.report();
+        watch().stop();
+        return act() as undefined;
+      },
+    });
+    // An error of onStall is the app's: it leaves the meter's timer.
+    const run = (untilMs: number): void => {
+      for (;;) {
+        try {
+          return page.run(untilMs);
+        } catch {
+          // The same run goes on behind the timer that threw.
+        }
+      }
+    };
+    run(second);
+    block(page, [[second + 1, 30]]);
+    run(3 * second);
+    block(page, [[3 * second + 1, 40]]);
+    run(5 * second);
+    expect(calls).toBe(2);
+    watching.stop();
+    run(10 * second);
+    expect(lengths(watching.report())).toHaveLength(2);
+    expect(page.leftOver()).toEqual({ workers: 0, listeners: 0, timers: 0 });
+  });
+});
+
 describe("a report of a hidden page", () => {
   it("counts the hidden time separately, however often it is read", async () => {
     const { page, watch } = await world();

@@ -16,15 +16,10 @@ import org.junit.jupiter.api.Test
 
 /**
  * Runs tasks, batches, cancellations and every kind of shutdown from three threads, in random orders. Every future must
- * settle, or `shutdownNow` must return its task. No thread may remain. `-Dclearway.orders=N` or CLEARWAY_ORDERS sets
- * the number of orders; `-Dclearway.seed=N` or CLEARWAY_SEED sets the first seed.
+ * settle, or `shutdownNow` must return its task. No thread may remain. `CLEARWAY_FUZZ_RUNS` sets the number of orders,
+ * and `CLEARWAY_FUZZ_SEED` sets the seed of the first one.
  */
 class OrdersTest {
-    private fun setting(name: String, default: Long): Long =
-        System.getProperty("clearway.$name")?.toLong()
-            ?: System.getenv("CLEARWAY_${name.uppercase()}")?.toLong()
-            ?: default
-
     private fun threads(): Set<Thread> =
         Thread.getAllStackTraces().keys.filter { it.name.startsWith("clearway-") }.toSet()
 
@@ -100,8 +95,8 @@ class OrdersTest {
 
     @Test
     fun `every future settles or is returned, and no thread remains, in any order of actions`() {
-        val seed = setting("seed", 20_261_123)
-        val orders = setting("orders", 100)
+        val seed = fuzzSeed(20_261_123)
+        val orders = fuzzRuns(100)
         println("orders=$orders seed=$seed")
         for (number in 0 until orders) {
             val before = threads()

@@ -14,8 +14,15 @@ import kotlinx.coroutines.runBlocking
  */
 @OptIn(ExperimentalKotest::class)
 fun <A> forAll(arb: Arb<A>, runs: Int = 200, property: (A) -> Unit) {
-    val asked = System.getenv("CLEARWAY_FUZZ_SEED")
-    val seed = if (asked == "random") System.nanoTime() else asked?.toLong() ?: 20_260_101L
-    val times = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: runs
-    runBlocking { checkAll(PropTestConfig(seed = seed, iterations = times), arb) { property(it) } }
+    val config = PropTestConfig(seed = fuzzSeed(20_260_101L), iterations = fuzzRuns(runs))
+    runBlocking { checkAll(config, arb) { property(it) } }
 }
+
+/** Returns the seed in `CLEARWAY_FUZZ_SEED`, or `default`. */
+fun fuzzSeed(default: Long): Long {
+    val asked = System.getenv("CLEARWAY_FUZZ_SEED") ?: return default
+    return if (asked == "random") System.nanoTime() else asked.toLong()
+}
+
+/** Returns the number of runs in `CLEARWAY_FUZZ_RUNS`, or `default`. */
+fun fuzzRuns(default: Int): Int = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: default
