@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { StallReport } from "../../../src/meter/report.js";
 import type { Watch } from "../../../src/meter/watch.js";
+import { hanging, returning, throwing } from "../../fixtures/misdeeds.js";
 import { block, hour, lengths, minute, second, world } from "./world.js";
 
 afterEach(() => vi.unstubAllGlobals());

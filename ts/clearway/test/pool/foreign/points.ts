@@ -197,6 +197,14 @@ export const callerPoints: readonly Point[] = [
   ...Object.keys(foreignSignals).map(signal),
 
   {
+    name: "a progress listener",
+    reach: ({ pool, act }) => {
+      const { call } = pool.with({ onProgress: act });
+      return [call.tells(3), pool.call.add(1, 2), call.tells(1), pool.call.tells(2)];
+    },
+  },
+
+  {
     name: "the first factory",
     source: (act) => {
       let made = 0;
