@@ -81,7 +81,7 @@ export async function errorsByLength({ measure, mark }, besideMs) {
 export function* figuresOf(host, found) {
   for (const { ms, errors } of found) {
     const name = `error of the meter beyond 1 ms or 5 %: stalls of ${ms} ms, ${host}`;
-    if (errors.length === 0) yield { name, missing: "the machine is too busy: it left no wait in peace" };
+    if (errors.length === 0) yield { name, missing: "the machine is too busy: it disturbed every wait" };
     else {
       const samples = errors.map((error) => error ?? Number.POSITIVE_INFINITY);
       yield { name, unit: "ms", sense: "at most", limit: 0, samples };

@@ -110,7 +110,7 @@ for (const version of releases) {
   }
   if (extras.includes("first") || args.length === versions.length) {
     console.log(
-      "A first batch: nobody knows the site, so that its items are claimed and timed one by one, and others are asked when it has taken twice a wake.",
+      "The first batch of a site: the executor has no measurement of it yet. It times the items one by one, and asks other threads for help once the batch has taken twice as long as a wake-up.",
     );
     for (const work of wanted.length > 0 ? wanted : works) {
       for (const { name, numbers } of rows(home, "first", work)) {
@@ -123,7 +123,7 @@ for (const version of releases) {
   }
   if (extras.includes("change") || args.length === versions.length) {
     console.log(
-      "A change: the first batch that is half or double of what is known counts as an odd one, the second is believed whole.",
+      "A change: the executor ignores the first batch that takes half or twice the known time, and trusts the second one fully.",
     );
     for (const { name, numbers } of rows(home, "change")) {
       console.log(

@@ -22,7 +22,7 @@ need_node() {
   # registry does not have all of them. This command also installs the versions of the lock file, and writes no lock file.
   say "installing the npm packages that package-lock.json names"
   npm install --no-save --no-audit --no-fund || {
-    say "npm install failed; nothing can run without the packages. Its message stands above."
+    say "npm install failed; nothing can run without the packages. See its message above."
     exit 1
   }
 }
@@ -76,7 +76,7 @@ need_python() {
   if python3 -m venv $venv >&2 && $venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r $pinned >&2; then
     cp $pinned $venv/installed.txt
   else
-    say "pyarrow could not be installed. Its message stands above; the tests of Arrow streams will say that it is missing."
+    say "pyarrow could not be installed. See its message above. The tests of Arrow streams will say that it is missing."
   fi
 }
 
@@ -115,7 +115,7 @@ need_rust() {
   if (cd native && cargo fetch --locked --quiet); then
     cp native/Cargo.lock $fetched
   else
-    say "cargo fetch failed. Its message stands above; what is written in Rust will say so, too."
+    say "cargo fetch failed. See its message above. The stages that need Rust will say so, too."
   fi
 }
 

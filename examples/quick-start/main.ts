@@ -22,7 +22,6 @@ for await (const { x, y, pixels } of images.call.tiles(1024, 512, 256)) {
 }
 // #endregion stream
 
-// #region options
 const leaving = new AbortController();
 const careful = images.with({
   signal: leaving.signal,
@@ -34,19 +33,15 @@ console.log(await careful.call.film(2));
 const photo = new Uint8Array(8_000_000);
 await images.with({ strict: true }).call.negative(move(photo)); // 8 MB in each direction, without a copy
 console.log(photo.length); // 0: the photo was moved
-// #endregion options
 
-// #region errors
 try {
   await images.with({ timeoutMs: 20 }).call.film(1_000);
 } catch (error) {
   if (error instanceof ClearwayError) console.log(error.code); // timeout
 }
-// #endregion errors
 
 const gallery = await startGallery();
 
-// #region resources-call
 await using photos = pool<typeof import("./gallery.tasks.js")>(new URL("./gallery.tasks.js", import.meta.url), {
   size: 1,
 });
@@ -56,7 +51,6 @@ for (const name of ["dawn", "noon", "dusk"]) {
   console.log(`${name}: ${pixels.length} bytes`);
 }
 console.log(`connections: ${gallery.connections()}`); // 1
-// #endregion resources-call
 gallery.close();
 
 // #region two-way
@@ -70,14 +64,10 @@ async function* camera() {
 for await (const caption of captions.call.caption(camera())) console.log(caption); // night, then day
 // #endregion two-way
 
-// #region run
 // Runs one task in a separate worker, which ends afterwards.
 const once = run<typeof import("./images.tasks.js")>(new URL("./images.tasks.js", import.meta.url));
 console.log((await once.call.negative(new Uint8Array([1]))).at(0)); // 254
-// #endregion run
 
-// #region meter
 const here = await measure(() => new Uint8Array(64_000_000).map((_, at) => at % 7));
 const away = await measure(() => images.call.negative(move(new Uint8Array(64_000_000))));
 console.log(`longest stall: ${here.report.longestMs.toFixed()} ms here, ${away.report.longestMs.toFixed()} ms away`);
-// #endregion meter

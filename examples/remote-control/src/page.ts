@@ -108,7 +108,7 @@ function draw(): void {
 
 async function start(): Promise<void> {
   const where = document.querySelector<HTMLMetaElement>("meta[name=channel]");
-  if (!where) throw new Error("the page was not told where the channel is");
+  if (!where) throw new Error(`the page has no <meta name="channel"> with the URL of the channel`);
   const token = where.dataset["token"] ?? "";
   const endpoint = await connect(webSocketTransport(where.content, { token, frameBytesMax: 9 << 20 }));
   const closed = new AbortController();

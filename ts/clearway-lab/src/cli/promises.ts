@@ -46,7 +46,7 @@ export async function promises(what: readonly string[], options: PromiseOptions)
   const native = promiseFiles();
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
-    process.stderr.write("\ninterrupted: keeping what was measured (again to leave at once)\n");
+    process.stderr.write("\ninterrupted: the finished measurements are kept (interrupt again to exit at once)\n");
     interruption.abort();
     runners.interrupt();
   };

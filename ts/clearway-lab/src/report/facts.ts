@@ -16,7 +16,7 @@ export function freshness(fresh: Description["fresh"]): string {
 
 export function factsSection(results: Results, record: RunRecord): Html {
   const { machine, build } = results;
-  const steal = machine.stealPercent === null ? "not told" : `${machine.stealPercent} %`;
+  const steal = machine.stealPercent === null ? "not available" : `${machine.stealPercent} %`;
   const facts: [string, string][] = [
     ["CPU", `${machine.cpu}, ${machine.cores} cores`],
     ["Memory", `${machine.memoryGb} GB`],

@@ -139,7 +139,7 @@ function isWhole(view: ArrayBufferView): boolean {
 
 const shared = "SharedArrayBuffer";
 /** The tags of objects that cannot contain anything movable. */
-const closed = ["Error", "Date", "RegExp"];
+const closed = ["Date", "RegExp"];
 
 /** Returns whether the value is a Map. Also finds maps of other realms, and subclass instances with another string tag. */
 export function isMap(value: unknown): value is Map<unknown, unknown> {

@@ -95,7 +95,7 @@ function copied(figures: Record<string, Timed>, host: HostName, collect: Collect
     const { copiedBytes, uncopiedBytes } = figures[of] as Timed;
     // The message and its answer are 2 MB together. If the ledger counted less, it missed one of them.
     if (copiedBytes + uncopiedBytes < 2 << 20)
-      throw new Error(`the ledger counted too little: way="${of}" bytes=${copiedBytes + uncopiedBytes}`);
+      throw new Error(`the ledger counted too little: mechanism="${of}" bytes=${copiedBytes + uncopiedBytes}`);
     const detail = `${(uncopiedBytes / 2 ** 20).toFixed(1)} MB lent or moved`;
     collect.promise("megabyte-copied", host, { of, detail }, spread([copiedBytes]));
   }

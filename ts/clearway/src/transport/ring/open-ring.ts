@@ -84,7 +84,8 @@ export class CallerRingPort extends RingPort {
   close(): void {
     this.drain();
     this.#closed = true;
-    open.splice(open.indexOf(this), 1);
+    const index = open.indexOf(this);
+    if (index >= 0) open.splice(index, 1);
     allot();
   }
 }
