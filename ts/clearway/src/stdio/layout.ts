@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Layout of a frame on a stream of bytes (spec/stdio.md). conformance/stdio.json checks this layout in every language.
+// Layout of a frame on a stream of bytes (spec/stdio.md). spec/vectors/stdio.json has tests for all languages.
 //
 //   byte  0     1     2     3     4           8                    8 + size
 //         +-----+-----+-----+-----+-----------+--------------------+

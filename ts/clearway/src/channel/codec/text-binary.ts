@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../../error/clearway-error.js";
 import { copyInto, input } from "./bytes.js";
 import type { MessageCodec } from "./codec.js";
-import { refusal } from "./codec-error.js";
+import { refusal, requireMemory } from "./codec-error.js";
 import { hasLoneSurrogate, readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();
@@ -30,14 +29,6 @@ function encodeBytes(bytes: Uint8Array | null): Uint8Array {
   if (!(bytes instanceof Uint8Array)) throw refusal("not-encodable", "a message of bytes is a Uint8Array", 0);
   if (bytes.length === 0) requireMemory(bytes);
   return bytes;
-}
-
-function requireMemory({ buffer }: Uint8Array): void {
-  try {
-    new Uint8Array(buffer);
-  } catch (cause) {
-    throw new ClearwayError("released", "the bytes were moved away before they were written", { cause });
-  }
 }
 
 /**

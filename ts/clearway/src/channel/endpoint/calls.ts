@@ -162,7 +162,7 @@ export class Calls {
 export function failure({ a, flags, body }: Frame, channel: string): unknown {
   if (a !== Status.error || (flags & Flag.empty) !== 0) return statusError(a, channel);
   try {
-    return readError(body, channel, "");
+    return readError(body, channel);
   } catch (cause) {
     return new ClearwayError("protocol", `an error of ${channel} that could not be read`, { cause });
   }

@@ -69,8 +69,9 @@ export class Core {
     const { connection } = this;
     const name = connection.name(channel);
     if (connection.over) return Promise.reject(connection.closedError(`post to ${channel}`));
-    if (this.#posts.size >= connection.settings.callsMax)
-      return Promise.reject(new ClearwayError("queue-full", `too many waiting posts: callsMax=${this.#posts.size}`));
+    const { callsMax } = connection.settings;
+    if (this.#posts.size >= callsMax)
+      return Promise.reject(new ClearwayError("queue-full", `too many waiting posts: callsMax=${callsMax}`));
     return new Promise((resolve, reject) => {
       const post: Waiting = {
         leave: () => {
