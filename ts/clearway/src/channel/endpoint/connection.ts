@@ -2,7 +2,7 @@
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
 import type { Codec, MethodCodec } from "../codec/codec.js";
-import { refusal } from "../codec/codec-error.js";
+import { codecError } from "../codec/codec-error.js";
 import { outOfBand } from "../codec/out-of-band.js";
 import { inlined } from "../codec/standard.js";
 import { isShared } from "../transport/limits.js";
@@ -139,7 +139,7 @@ export class Connection {
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
       return { body: nothing.body, flags: Flag.whole, attachments };
     outOfBand.sink = attachments;
-    outOfBand.passing = true;
+    outOfBand.mayShareBuffer = true;
     try {
       const body = codec.encode(value);
       if (attachments.list.length > 0) return { body, flags: 0, attachments };
@@ -147,7 +147,7 @@ export class Connection {
       return { body, flags: 0, attachments: undefined };
     } finally {
       outOfBand.sink = undefined;
-      outOfBand.passing = false;
+      outOfBand.mayShareBuffer = false;
     }
   }
 
@@ -160,7 +160,8 @@ export class Connection {
     const binary = codec.name === "binary";
     if ((flags & Flag.whole) !== 0) {
       const bytes = attachments[0];
-      if (bytes === undefined || attachments.length > 1) throw refusal("malformed", "a message that is bytes alone", 0);
+      if (bytes === undefined || attachments.length > 1)
+        throw codecError("malformed", "a message that is bytes alone", 0);
       return binary ? (bytes as T) : codec.decode(bytes, { owned: true });
     }
     if (binary && attachments.length > 0) return inlined(body, attachments, this.#transport.frameBytesMax) as T;

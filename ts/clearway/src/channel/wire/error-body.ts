@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { decodeError, encodeError, type WireError } from "../../error/wire.js";
-import { refusal } from "../codec/codec-error.js";
+import { codecError } from "../codec/codec-error.js";
 import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/remote-error.js";
 
@@ -74,7 +74,7 @@ function cut(text: string, charactersMax: number): string {
 /** Decodes the body of an error that the other end sent. Throws a `CodecError` for a body that is not an error's list. */
 export function readError(body: Uint8Array, channel: string): RemoteError {
   const parts = codec().decode(body);
-  if (!Array.isArray(parts)) throw refusal("malformed", "an error's body is no list", 0);
+  if (!Array.isArray(parts)) throw codecError("malformed", "an error's body is no list", 0);
   const [code, message, details, wire] = parts as readonly unknown[];
   const cause = isWireError(wire) ? decodeError(wire) : undefined;
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
