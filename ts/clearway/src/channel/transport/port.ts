@@ -155,7 +155,7 @@ class PortChannelTransport implements ChannelTransport {
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
     const large = frame.byteLength >= movedBytesMin;
     // Posting a view clones the view's whole buffer, which may hold other data.
-    const bytes = alone(frame) ? frame : frame.slice();
+    const bytes = fillsBuffer(frame) ? frame : frame.slice();
     const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
     if (large) transfer.push(bytes.buffer as ArrayBuffer);
     const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
@@ -325,6 +325,6 @@ const garbled: CloseReason = { code: "protocol", message: "a message that is not
 // Makes the ring read its frames and mark this end as reading.
 const wakeUp = [Op.Mark, 0, undefined, undefined];
 
-function alone({ buffer, byteLength }: Uint8Array): boolean {
+function fillsBuffer({ buffer, byteLength }: Uint8Array): boolean {
   return buffer.byteLength === byteLength && !isShared(buffer);
 }

@@ -26,17 +26,17 @@ export interface ErrorParts {
 const unreadable: ErrorParts = { code: "error", message: "an error that cannot be read", details: null, stack: "" };
 
 /**
- * Returns the code, message, details and stack of a thrown value. If `whole` is false, it leaves out details that come from
+ * Returns the code, message, details and stack of a thrown value. If `exposeAll` is false, it leaves out details that come from
  * another end. Never throws, even if a getter or a proxy's trap throws.
  */
-export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
+export function partsOf(thrown: unknown, exposeAll: boolean): ErrorParts {
   try {
     const { code, message, stack } = (thrown ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
     return {
       code: typeof code === "string" ? wellFormed(code) : "error",
       message: wellFormed(typeof message === "string" ? message : String(thrown)),
       // An error with a channel was received from another end, and so were its details.
-      details: thrown instanceof RemoteError && (whole || thrown.channel === "") ? thrown.details : null,
+      details: thrown instanceof RemoteError && (exposeAll || thrown.channel === "") ? thrown.details : null,
       stack: typeof stack === "string" ? wellFormed(stack) : "",
     };
   } catch {
@@ -45,14 +45,14 @@ export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
 }
 
 /**
- * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. If `whole` is false, the body has only the
+ * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. If `exposeAll` is false, the body has only the
  * code, the message and the details that the handler chose. Never throws. A value that the codec cannot encode becomes a text
  * with the name of the value's class. An error that is too large keeps only the beginning of its code and of its message.
  */
-export function writeError(thrown: unknown, bytesMax: number, whole: boolean): Uint8Array {
-  const { code, message, details } = partsOf(thrown, whole);
+export function writeError(thrown: unknown, bytesMax: number, exposeAll: boolean): Uint8Array {
+  const { code, message, details } = partsOf(thrown, exposeAll);
   try {
-    const body = codec().encode([code, message, plain(details), whole ? plainError(encodeError(thrown)) : null]);
+    const body = codec().encode([code, message, plain(details), exposeAll ? plainError(encodeError(thrown)) : null]);
     if (body.length <= bytesMax) return body;
   } catch {
     // A getter in the details returned another value than before, which the codec cannot encode.

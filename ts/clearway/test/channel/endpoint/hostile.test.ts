@@ -49,7 +49,7 @@ const frame = fc.oneof(
           .map(bytes),
         fc.uint8Array({ maxLength: 30 }),
       ),
-      inside: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 2 }),
+      inlineAttachments: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 2 }),
     })
     .map((parts) => writeFrame({ ...parts, op: parts.op as Op })),
 );
