@@ -48,9 +48,9 @@ export class SocketTransport implements ChannelTransport {
   #paused = false;
   /** Whether {@link pause} has stopped delivery to the sink. */
   #held = false;
-  /** Total of the last mark that was answered. A mark with the same total is a protocol error. */
+  /** Total of the last mark that was echoed. A mark with the same total is a protocol error. */
   #marked = 0;
-  /** Total of a mark whose answer waits for room. */
+  /** Total of the mark that is echoed when there is room. */
   #echoDue: number | undefined;
   #opened: boolean;
   /** The reason of the end. Set once the transport has ended or will end. */
@@ -243,8 +243,8 @@ export class SocketTransport implements ChannelTransport {
     if (drained) this.#sink?.drained();
   }
 
-  // Answers a mark, at once or when there is room. At most one answer waits, so that an end that sends marks and never reads
-  // cannot fill the memory. The last answer includes the earlier ones.
+  // Echoes a mark, at once or when there is room. At most one echo waits, so that an end that sends marks and never reads
+  // cannot fill the memory. The last echo includes the earlier ones.
   #echo(total: number): void {
     if (this.#echoDue === undefined && this.#socket.bufferedAmount < this.#windowBytes)
       return this.#post(markText("taken", total));
