@@ -43,7 +43,7 @@ const options = (host, plugins) => ({
 });
 
 // `import("./feed.js")` stays an import, of `./lazy-feed.js` beside the entry; `parts` learns what to build there.
-// spec/decisions/what-a-call-can-do-without-loads-later.md
+// spec/decisions/rarely-needed-code-loads-later.md
 function lazyParts(parts) {
   return {
     name: "lazy parts",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Pool, PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { partialLibrary } from "../fixtures/parts.js";
+import { partialLibrary } from "../fixtures/partial-library.js";
 import { builtUrl, type Plain, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
