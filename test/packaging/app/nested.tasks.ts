@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A task with its own pool: the caller's side of the library, including its lazy modules, inside a worker.
+// A task with its own pool: the caller's side of the library, including its lazy parts, inside a worker.
 import { pool } from "clearway";
 import { expose } from "clearway/worker";
 import { exercise } from "./exercise.js";
