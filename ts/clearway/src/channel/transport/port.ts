@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { lifeline, watchLifeline } from "#host";
 import { invalid } from "../../error/clearway-error.js";
-import { part } from "../../lazy/part.js";
+import { lazyModule } from "../../lazy/lazy-module.js";
 import { Op } from "../../transport/protocol.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
 import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
@@ -242,7 +242,7 @@ class PortChannelTransport implements ChannelTransport {
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
     let ring: typeof import("./channel-ring-port.js");
     try {
-      loadRing ??= part(async () => import("./channel-ring-port.js"));
+      loadRing ??= lazyModule(async () => import("./channel-ring-port.js"));
       ring = await loadRing();
     } catch (cause) {
       // The offering end can work without a ring. An accepting end must read the ring, because the other end writes to it.
