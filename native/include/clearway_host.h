@@ -87,7 +87,7 @@ typedef struct clearway_options {
   // The maximum number of calls in flight. Unread messages to the host have the same limit, counted separately.
   // Default: 16384.
   uint32_t calls_max;
-  // The maximum number of listeners at a time. Default: 1024.
+  // The maximum number of open streams at a time. Each listener has one stream. Default: 1024.
   uint32_t streams_max;
   // Reserved. Must be 0.
   uint32_t reserved;
@@ -114,7 +114,7 @@ typedef struct clearway_stats {
   uint64_t copied_bytes;
   // The number of calls in flight now.
   uint64_t calls;
-  // The number of listeners now.
+  // The number of open streams now. Each listener has one stream.
   uint64_t streams;
   // How long queued calls waited for their thread: the median, in nanoseconds.
   uint64_t wait_ns_p50;
@@ -132,7 +132,7 @@ typedef struct clearway_stats {
   uint64_t memories;
   // The number of bytes of these memories.
   uint64_t memory_bytes;
-  // The number of bytes that the slab pool keeps for reuse, in the whole process.
+  // The number of bytes of freed memory that the library keeps for later allocations, in the whole process.
   uint64_t kept_bytes;
 } clearway_stats;
 

@@ -422,7 +422,10 @@ type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Limits and cancellation of one call. */
 interface CallOptions {
-    /** Cancels the call at both ends when it aborts. The call rejects with the signal's reason. */
+    /**
+     * When the signal aborts, cancels the call at both ends; on the plain wire, at this end only. The call rejects with the
+     * signal's reason.
+     */
     readonly signal?: AbortSignal | undefined;
     /**
      * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
@@ -632,9 +635,9 @@ interface Endpoint extends AsyncDisposable {
 }
 
 /**
- * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport and
- * closes it on failure. Register handlers as soon as the promise settles. Messages that arrive earlier wait, within limits.
- * Rejects with:
+ * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport, and
+ * closes it if the connection fails. After `invalid-argument`, the transport stays open and belongs to the caller. Register
+ * handlers as soon as the promise settles. Messages that arrive earlier wait, within limits. Rejects with:
  *
  * - `invalid-argument`, for an argument that is not valid;
  * - `protocol`, if the other end's wire, version or frame limit does not fit, or if its first frame is not a hello;

@@ -82,7 +82,7 @@ interface TaskAdvice {
     upperUs: number | undefined;
     /** Time that the hop to a worker and back adds to a single call. Undefined without a measurement. */
     hopUs: number | undefined;
-    /** Mean time of a run on the caller's thread, including copies. Undefined without a measurement. */
+    /** Mean time of a run on the caller's thread, including the time to copy arguments and results. Undefined without a measurement. */
     inlineUs: number | undefined;
     /** The better place for the task's calls. Undefined without enough measurements. */
     better: "inline" | "worker" | undefined;
