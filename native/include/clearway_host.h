@@ -93,8 +93,8 @@ typedef struct clearway_options {
   uint32_t reserved;
 } clearway_options;
 
-// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the
-// thread that drains.
+// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the thread that
+// takes the events out (`clearway_plugin_drain`).
 typedef void (*clearway_wake)(void *context);
 
 // The counters of a plugin since it was opened, and how long its calls took.
@@ -141,7 +141,7 @@ typedef struct clearway_channel {
   uint64_t handle;
 } clearway_channel;
 
-// The limits of one stream's queue, and the number of events that the host may drain.
+// The limits of one stream's queue, and the number of events that the host may drain (take out of the queue).
 typedef struct clearway_window {
   // Must be `sizeof(clearway_window)`.
   size_t size;

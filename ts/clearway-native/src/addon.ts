@@ -47,7 +47,10 @@ export interface Addon {
   close(port: object): void;
   /** Sets whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
-  /** Prepares direct calls of a channel. Returns the number of its line, for `call`. The number is valid as long as the port. */
+  /**
+   * Prepares direct calls of a channel. Returns the number of its line (the prepared path to the handler), for `call`. The number is valid
+   * as long as the port.
+   */
   direct(port: object, channel: string): number;
   /**
    * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Writes any other answer to the first

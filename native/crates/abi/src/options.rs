@@ -28,7 +28,7 @@ pub const CLEARWAY_WHEN_FULL_DROP_OLDEST: u32 = 2;
 /// Drops the new event.
 pub const CLEARWAY_WHEN_FULL_DROP_NEWEST: u32 = 3;
 
-/// The limits of one stream's queue, and the number of events that the host may drain.
+/// The limits of one stream's queue, and the number of events that the host may drain (take out of the queue).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Window {

@@ -115,7 +115,7 @@ export interface CallOptions {
    * Receives the values that the task passes to `progress()`, in order and never after the result. In Node, it runs in the
    * `AsyncLocalStorage` context of the call.
    *
-   * While this thread is more than 8,192 values or 4 MiB behind, the worker keeps only the newest value. The last value always arrives. If
+   * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
    * `onProgress` throws, the call fails with that error.
    */
   onProgress?(value: unknown): void;

@@ -17,7 +17,7 @@ export interface Transport {
   close(): void;
 }
 
-/** Receives a frame that could not cross, and the objects that the frame would have moved. */
+/** Receives a frame that could not be sent, and the objects that the frame would have moved. */
 export type Refused = (
   op: Op,
   id: number,

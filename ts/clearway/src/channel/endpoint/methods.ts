@@ -34,8 +34,9 @@ export interface Methods {
    */
   call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
   /**
-   * Handles the other end's calls, early calls first. Encodes results and moves their large lists. `undefined` becomes null.
-   * The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if the channel already has a handler.
+   * Handles the other end's calls. Calls that arrived before this handler come first. Encodes results and moves their large
+   * lists. `undefined` becomes null. The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if
+   * the channel already has a handler.
    */
   handle(handlers: MethodHandlers): Disposable;
 }

@@ -16,8 +16,8 @@ import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Ta
  * - everything above the limits in `layout.ts`
  * - objects with accessors: an accessor must run only once, but structured clone would run it again if the encoder later refused the frame
  *
- * Runs no application code, with two exceptions that it cannot detect. A proxy crosses as the object that it presents, while structured
- * clone would throw. An accessor among an array's elements runs a second time if the frame then goes by port.
+ * Runs no application code, with two exceptions that it cannot detect. It sends a proxy as the object that the proxy presents, while
+ * structured clone would throw. An accessor among an array's elements runs a second time if the frame then goes by port.
  *
  * Allocates only the keys and property descriptors of objects.
  */

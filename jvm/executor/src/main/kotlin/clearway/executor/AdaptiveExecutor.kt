@@ -238,8 +238,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     private companion object {
         /**
-         * Number of batches that [registerEventThread] runs to load classes. It is more than a site's cold batches,
-         * because unknown, known and planned batches load different classes.
+         * Number of batches that [registerEventThread] runs to load classes. It is more than the number of a site's
+         * cold batches (the first ones), because unknown, known and planned batches load different classes.
          */
         const val FIRST = 5
         /**

@@ -7,7 +7,7 @@ public enum class AdviceCode {
     INLINE,
     /** The site's tasks sleep on one of few workers, and that worker runs nothing else meanwhile. */
     BLOCKS_CPU_WORKER,
-    /** Use as many threads as help, because the site's tasks sleep. */
+    /** Use more threads, as long as each makes the work faster, because the site's tasks sleep. */
     MORE_THREADS,
     /** Use no more threads than processors, because the site's tasks do not sleep. */
     FEWER_THREADS,
