@@ -64,7 +64,7 @@ export interface Addon {
   cancel(port: object, call: number): void;
   /**
    * Listens to a channel's events. Records of kind `event` and one of kind `end` follow, with the id `stream`. `items` and `bytes` limit
-   * the events that wait. `policy` is a number of `CLEARWAY_WHEN_FULL_...`. `credit` is the number of events that may be drained before
+   * the events that wait. `policy` is a number of `CLEARWAY_WHEN_FULL_...`. `credit` is the number of events that `drain` may read before
    * `grant`. `told` has the arguments for the source. Returns a status.
    */
   listen(
@@ -77,7 +77,7 @@ export interface Addon {
     credit: number,
     told?: Uint8Array | Slot,
   ): number;
-  /** Allows `items` more events of a stream to be drained. */
+  /** Allows `drain` to read `items` more events of a stream. */
   grant(port: object, stream: number, items: number): void;
   /** Cancels a stream, and drops its waiting events. */
   unlisten(port: object, stream: number): void;

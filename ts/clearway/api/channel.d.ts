@@ -358,7 +358,7 @@ interface EndpointOptions {
     /**
      * Maximum number of open calls and of open streams. The limit holds for four numbers separately: calls and streams that this
      * end has open, and calls and streams that this end runs for the other end. Default: 4096. A call from the other end counts
-     * until its handler has ended and its answer has left, even if the call was cancelled.
+     * until its handler has ended and its answer has been sent, even if the call was cancelled.
      */
     readonly callsMax?: number;
     /**
@@ -500,10 +500,10 @@ interface EventSink<T = unknown> {
     /**
      * Sends an event. Encodes the event at once and moves its large lists.
      *
-     * Resolves to true when the event has left or waits in the queue. Resolves to false if the event was dropped or the stream is
-     * over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with `queue-full`, or an
-     * event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with `queue-full` if 1024
-     * calls already wait.
+     * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
+     * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
+     * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
+     * `queue-full` if 1024 calls already wait.
      */
     send(event: T): Promise<boolean>;
     /** Ends the stream after the events sent so far. */
@@ -596,7 +596,7 @@ interface EndpointStats {
     readonly transport: string;
     /** Calls of this end that wait for their answers. */
     readonly calls: number;
-    /** Calls and posts of the other end whose handlers have not ended, or whose answers have not left. */
+    /** Calls and posts of the other end whose handlers have not ended, or whose answers have not been sent. */
     readonly handling: number;
     /** Bytes of answers and of pushed events that wait for the other end to read. `replyBytesMax` limits each of the two sums. */
     readonly waitingBytes: number;

@@ -222,8 +222,8 @@ export class Runner {
     if (call.cancelled !== undefined) call.producer?.stop();
   }
 
-  // Ends a call. Every call that has begun ends here. Releases the call's resources before the answer, so that the caller's next call finds
-  // them idle.
+  // Ends a call. Every call that has begun ends through this method. Releases the call's resources before the answer, so that the caller's
+  // next call finds them idle.
   #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
     const finishedMs = clock();
     const { held } = call;

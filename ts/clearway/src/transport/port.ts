@@ -14,8 +14,8 @@ interface Transfer {
 /**
  * Sends frames through the port. One `postMessage` carries all frames of one tick. Copies values and moves the objects in `transfer`.
  *
- * If there is a ring, a frame that the ring accepts leaves through it at once. After the first frame that the ring refuses, the remaining
- * frames of the tick go by port.
+ * If there is a ring, a frame that the ring accepts is sent through it at once. After the first frame that the ring refuses, the remaining
+ * frames of the tick are sent through the port.
  */
 export class PortTransport implements Transport {
   /** The faster transport for small frames. The other side must open its end before it receives the port's next message. */

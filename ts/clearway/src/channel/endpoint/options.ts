@@ -23,7 +23,7 @@ export interface EndpointOptions {
   /**
    * Maximum number of open calls and of open streams. The limit holds for four numbers separately: calls and streams that this
    * end has open, and calls and streams that this end runs for the other end. Default: 4096. A call from the other end counts
-   * until its handler has ended and its answer has left, even if the call was cancelled.
+   * until its handler has ended and its answer has been sent, even if the call was cancelled.
    */
   readonly callsMax?: number;
   /**

@@ -28,7 +28,7 @@ export class Outbox {
     return true;
   }
 
-  /** Removes a request that has not left. Returns false if the request has left. */
+  /** Removes a request that has not been sent. Returns false if the request has been sent. */
   remove(request: Waiting): boolean {
     const index = this.#waiting.indexOf(request);
     if (index < 0) return false;

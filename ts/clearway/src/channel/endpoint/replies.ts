@@ -22,7 +22,7 @@ interface Reply {
   readonly parts: FrameParts;
   readonly message: Encoded;
   readonly bytes: number;
-  /** Called when the reply has left for the transport, or when it never will. */
+  /** Called when the reply has been passed to the transport, or when it never will be. */
   readonly gone: () => void;
 }
 

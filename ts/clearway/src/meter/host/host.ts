@@ -38,7 +38,10 @@ export interface ObserveOptions {
 export interface Observer {
   /** Settles when every source runs or is known to be unavailable. Never rejects. Keeps the process alive until then. */
   ready(): Promise<void>;
-  /** The maximum time until all evidence about a moment has arrived, in milliseconds. */
+  /**
+   * The maximum time until all evidence about a moment has arrived, in milliseconds. Evidence is a report that can explain a stall, such as
+   * that of a garbage collection.
+   */
   readonly settleMs: number;
   sources(): SourceState[];
   /** Reports the page's hidden time up to now, and returns the current time. */

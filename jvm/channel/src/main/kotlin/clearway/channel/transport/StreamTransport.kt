@@ -18,8 +18,8 @@ import kotlin.concurrent.withLock
 /**
  * Carries frames over two streams of bytes, such as a pipe, a socket or a process's standard streams. The size of each
  * frame precedes it (spec/stdio.md). Copies each incoming frame. Copies an outgoing frame only if it is smaller than
- * the output buffer. The transport owns the streams. After [open], a daemon thread reads. After the first frame,
- * another daemon thread writes.
+ * the output buffer. The transport owns the streams. [open] starts a daemon thread that reads. The first outgoing frame
+ * starts another daemon thread, which writes.
  *
  * The transport closes with `protocol` if the bytes are not a frame. It closes with `too-large` if a frame is over the
  * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason. It closes

@@ -78,7 +78,7 @@ internal constructor(
     public val inlineNs: Double,
     /** Predicted time of a burst of [burstSize] tasks on one worker per processor. */
     public val cpuPoolNs: Double,
-    /** Predicted time of a burst of [burstSize] tasks on as many threads as help. */
+    /** Predicted time of a burst of [burstSize] tasks on the number of threads that makes it fastest. */
     public val elasticNs: Double,
     /** The advice, with the most important one first. Never empty. */
     public val advice: List<Advice>,

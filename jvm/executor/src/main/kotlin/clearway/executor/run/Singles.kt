@@ -201,7 +201,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                     uncaught(thrown)
                 }
                 // Other work may wait for the lock or for this thread. After its turn, the line asks for the lock
-                // again, and waits until that work had its turn.
+                // again. That work then comes first.
                 if (count.get() == 1 || ++served >= AT_A_TIME) {
                     lock.release(waiter)
                     if (count.decrementAndGet() > 0) lock.acquire(waiter)
