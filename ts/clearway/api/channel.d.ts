@@ -363,8 +363,8 @@ interface EndpointOptions {
     readonly callsMax?: number;
     /**
      * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit, no request of the other end
-     * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have left, requests
-     * start again and the transport resumes.
+     * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have been sent,
+     * requests start again and the transport resumes.
      *
      * The same number limits the bytes of pushed events that wait for the other end, in all its streams together. At that limit,
      * every stream counts as full, whatever capacity the other end asked for.
@@ -560,9 +560,9 @@ interface Messages<T, Written = T> {
      */
     post(message: Written): Promise<void>;
     /**
-     * Handles the other end's messages, early messages first. Encodes the handler's replies and moves their large lists.
-     * Disposing the result removes the handler; later messages wait for the next handler. Throws `invalid-argument` if the
-     * channel already has a handler.
+     * Handles the other end's messages. Messages that arrived before this handler come first. Encodes the handler's replies and
+     * moves their large lists. Disposing the result removes the handler; later messages wait for the next handler. Throws
+     * `invalid-argument` if the channel already has a handler.
      */
     handle(handler: MessageHandler<T, Written>): Disposable;
 }

@@ -11,8 +11,8 @@ use crate::memory::{BYTES_MAX, Memory, resolve};
 /// The maximum number of attachments of one content. A video frame with its planes needs four.
 pub const ATTACHMENTS_MAX: usize = 32;
 
-/// The maximum number of bytes that the core stores inside the message instead of in a memory. This is enough for a sensor's event, a
-/// number or a short text. These bytes and their length fill one cache line.
+/// The maximum number of bytes that the core stores inside the message instead of in a memory (a block that has a handle). This is enough
+/// for a sensor's event, a number or a short text. These bytes and their length fill one cache line.
 pub const SMALL_MAX: usize = 63;
 
 /// Content that Rust code passes in. `keep` copies plain bytes, but never copies a memory.

@@ -117,8 +117,8 @@ export class Runner {
     if (guarded) this.#guarded++;
     if (this.#settings.concurrency > 1) this.#begun.add(call);
     if (this.#guarded === 0) return;
-    // The pool may have to kill the worker to stop this call. By then, earlier results must have left this thread, and the pool must know
-    // which calls had begun.
+    // The pool may have to kill the worker to stop this call. Before that, this thread must have sent all earlier results, and the pool
+    // must know which calls have begun.
     if (guarded && this.#guarded === 1) for (const each of this.#begun) this.#sendStarted(each);
     this.#sendStarted(call);
     this.#transport.flush();
