@@ -75,7 +75,7 @@ for (const host of ["node", "browser"]) {
   // By that name Node knows what it is without looking for the package that it belongs to: 0.2 ms of every worker's start.
   const outExtension = host === "node" ? { ".js": ".mjs" } : {};
   await build({ ...options(host, plugins), entryPoints: { worker }, outExtension });
-  // A lazy part may have lazy parts of its own.
+  // A lazy part may have further lazy parts.
   for (let left = ownEntries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);

@@ -10,7 +10,7 @@ import { NativeError } from "./error.js";
  */
 export type ViewKind = "shared" | "detachable" | "copied";
 
-/** The features of the runtime for memory that crosses between JavaScript and native code. */
+/** The features of the runtime for memory that JavaScript and native code pass to each other. */
 export interface NativeFeatures {
   /** The way in which native memory becomes a SharedArrayBuffer. It is Node-API, V8's own functions, or none. */
   mapping: "node-api" | "v8" | "none";

@@ -169,8 +169,8 @@ interface PoolOptions {
         heapMb?: number;
     };
     /**
-     * How calls and results reach the other thread. With `"auto"`, small ones cross through shared memory if the host has it (Node,
-     * cross-origin isolated pages), and all others through a port. With `"port"`, all cross through a port. Default `"auto"`.
+     * How calls and results reach the other thread. With `"auto"`, small ones are sent through shared memory if the host has it (Node,
+     * cross-origin isolated pages), and all others through a port. With `"port"`, all are sent through a port. Default `"auto"`.
      */
     carrier?: "auto" | "port";
     /**

@@ -53,8 +53,8 @@ interface ChannelTransport {
     /** Continues delivery after `pause`. */
     resume?(): void;
     /**
-     * Closes the transport after all sent frames have left. The other end receives the reason if the transport can send it. A
-     * second call is ignored. The transport drops frames that arrive from now on.
+     * Closes the transport after it has written all frames that were sent. The other end receives the reason if the transport can
+     * send it. A second call is ignored. The transport drops frames that arrive from now on.
      */
     close(reason?: CloseReason): void;
 }

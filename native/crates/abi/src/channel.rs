@@ -50,8 +50,8 @@ pub(crate) fn forget(plugin: PluginId) {
     known.numbers.retain(|(of, _), _| *of != plugin);
 }
 
-/// Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel need
-/// not have a handler yet.
+/// Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel may get
+/// its handler later.
 ///
 /// # Safety
 /// Each pointer must be null, or valid for its stated size.

@@ -28,7 +28,7 @@ const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/plac
 /** The interfaces that the lower layers declare for what they need from their pool. */
 type Hosts = WorkerSink<PoolCall> & Gate<PoolCall> & TrackerHost & LifecycleHost & StatsSource & PlacerOwner;
 
-/** The implementation behind `Pool`. Makes the parts of a pool and implements the interfaces through which they use each other. */
+/** The implementation of `Pool`. Makes the parts of a pool and implements the interfaces through which they use each other. */
 export class Engine implements Hosts {
   readonly toWorkers = emptySide();
   readonly fromWorkers = emptySide();

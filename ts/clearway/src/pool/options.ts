@@ -65,8 +65,8 @@ export interface PoolOptions {
    */
   recycle?: { tasks?: number; ageMs?: number; heapMb?: number };
   /**
-   * How calls and results reach the other thread. With `"auto"`, small ones cross through shared memory if the host has it (Node,
-   * cross-origin isolated pages), and all others through a port. With `"port"`, all cross through a port. Default `"auto"`.
+   * How calls and results reach the other thread. With `"auto"`, small ones are sent through shared memory if the host has it (Node,
+   * cross-origin isolated pages), and all others through a port. With `"port"`, all are sent through a port. Default `"auto"`.
    */
   carrier?: "auto" | "port";
   /**

@@ -64,7 +64,7 @@ export class PortTransport implements Transport {
     for (const object of transfer) this.#transfers.push({ object, frame });
   }
 
-  /** Sends a frame by the ring only. Returns false if there is no ring, or if the frame must go by port. */
+  /** Sends a frame through the ring only. Returns false if there is no ring, or if the frame must be sent through the port. */
   sendByRing(op: Op, id: number, a: unknown, b: unknown): boolean {
     // The frames that wait for the port were sent earlier, so this frame must not overtake them.
     if (this.#closed || !this.ring || this.#frames.length > 0 || this.#apart || !this.ring.send(op, id, a, b))

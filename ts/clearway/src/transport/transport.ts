@@ -13,7 +13,7 @@ export interface Transport {
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void;
   /** Posts all waiting frames now. */
   flush(): void;
-  /** Drops all waiting frames, and all frames that `send` takes later. Sends no wake-up for the frames that have left. */
+  /** Drops all waiting frames, and all frames that `send` takes later. Sends no wake-up for the frames that were sent before. */
   close(): void;
 }
 

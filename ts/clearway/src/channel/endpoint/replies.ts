@@ -119,7 +119,7 @@ export class Replies {
     this.weigh();
   }
 
-  /** Updates the state after some replies have left. */
+  /** Updates the state after some replies have been sent. */
   #look(): void {
     clearTimeout(this.#stalled);
     if (this.#bytes * 2 > this.#connection.settings.replyBytesMax) return this.#wind();

@@ -150,7 +150,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#replies.weigh();
   }
 
-  /** Returns a promise that settles when every request is answered and all answers have left. */
+  /** Returns a promise that settles when every request is answered and all answers have been sent. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve);

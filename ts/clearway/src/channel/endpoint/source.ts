@@ -50,7 +50,7 @@ export class Source implements EventSink {
   readonly #onEnded: () => void;
   /** Sends that wait for room, in order. */
   #waiters: { message: Encoded; bytes: number; settle: (taken: boolean) => void }[] = [];
-  /** The end of the stream. It is sent after all events have left. */
+  /** The end of the stream. It is sent after all events. */
   #ending: { status: Status; error: unknown } | undefined;
   #ended = false;
   /** Resolves the promise of a waiting `#turn`. */

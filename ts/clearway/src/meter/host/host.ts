@@ -7,7 +7,7 @@ import type { ScriptShare } from "../stall.js";
 /** Receives a host's observations. All times are milliseconds on the host's `now()`. */
 export interface Sink {
   found(stall: Found): void;
-  /** Reports that the idle watcher was due at `startMs` but woke only at `endMs`. */
+  /** Reports that the idle watcher (a thread that only sleeps and ticks) was due at `startMs` but woke only at `endMs`. */
   watcherHeld(startMs: number, endMs: number): void;
   /** Reports that the thread was ready to run in this interval, but the machine ran other threads. */
   queued(startMs: number, endMs: number): void;

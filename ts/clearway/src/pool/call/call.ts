@@ -176,8 +176,8 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   }
 
   /**
-   * Whether the pool may have to stop the call while it runs. The worker reports the start of such a call. A guarded call never waits
-   * behind another call at a busy worker, and no call waits there behind a guarded call.
+   * Whether the pool may have to stop the call while it runs. The worker reports the start of such a call. A guarded call never waits at a
+   * busy worker for another call, and no call waits there for a guarded call.
    */
   get guarded(): boolean {
     return this.options.limited || this.isStream || this.inputs !== undefined;

@@ -32,7 +32,7 @@ const encoder = new Encoder();
  *   frames that it sent before the message.
  * - The receiver reads the ring up to the mark, then the message, then the frames after the mark. The sender publishes the frames before
  *   the mark before it posts the message. These frames are therefore in the ring when the message arrives.
- * - If the ring has no room for a mark, the sender writes the mark before the next frame. Until then every frame goes by port.
+ * - If the ring has no room for a mark, the sender writes the mark before the next frame. Until then every frame is sent through the port.
  *
  * A side never sleeps while a frame waits for it. The receiver stores `parked`, then loads the tail. The sender stores the tail, then loads
  * `parked`. All four accesses are sequentially consistent, so they have one total order. There are two cases:
