@@ -41,7 +41,7 @@
 // No event. An answer of `clearway_channel_call` with this kind is the null message.
 #define CLEARWAY_EVENT_NONE 0
 
-// The answer of `clearway_channel_call` is exactly the memory that the caller gave.
+// The answer of `clearway_channel_call` is exactly the memory that the caller passed.
 #define CLEARWAY_EVENT_BACK 6
 
 // Refuses the event with `CLEARWAY_FULL`. The plugin has to wait, and no event is lost.

@@ -18,7 +18,10 @@ export interface NativeFeatures {
   keeps: boolean;
 }
 
-/** The number by which the core knows a memory or a reply. The core refuses the numbers of released memories and of answered replies. */
+/**
+ * The number by which Clearway's native library (the core) knows a memory or a reply. The core refuses the numbers of released memories and
+ * of answered replies.
+ */
 export type Slot = number;
 
 /**

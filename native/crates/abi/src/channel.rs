@@ -86,8 +86,8 @@ pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel
 /// Returns `CLEARWAY_OK` if the handler has answered. `answer->kind` is then one of these:
 ///
 /// - `CLEARWAY_EVENT_NONE`: the answer is null. No other field of `answer` is set.
-/// - `CLEARWAY_EVENT_BACK`: the answer is exactly `memory`, and the caller gave `memory` without `data`. No other field
-///   is set.
+/// - `CLEARWAY_EVENT_BACK`: the answer is exactly `memory`, and the caller passed `memory` without `data`. No other
+///   field is set.
 /// - `CLEARWAY_EVENT_ANSWER`: any other answer. If its bytes are not in a memory and fit in `into`, which has `room`
 ///   bytes, they are copied to `into`. Such an answer needs no release.
 ///

@@ -70,7 +70,7 @@ impl<'a> Given<'a> {
         data.is_null() && size == 0 && memory == 0 && attachments_count == 0
     }
 
-    /// Returns the content as the caller gave it, unchecked.
+    /// Returns the content as the caller passed it, unchecked.
     pub(crate) fn as_raw(&self) -> &Content {
         &self.raw
     }

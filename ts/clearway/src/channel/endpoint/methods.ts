@@ -89,9 +89,9 @@ function runner(handlers: MethodHandlers): Run {
 }
 
 /**
- * Encodes an error in the plain wire's envelope. Leaves out details that the codec cannot encode. An error that is too large
- * keeps only the beginning of its code and of its message. Throws the codec's error if the codec cannot encode the code or the
- * message.
+ * Encodes an error as the envelope (the bytes of a reply) of the plain wire. Leaves out details that the codec cannot encode.
+ * An error that is too large keeps only the beginning of its code and of its message. Throws the codec's error if the codec
+ * cannot encode the code or the message.
  */
 export function writeEnvelope(
   codec: MethodCodec,

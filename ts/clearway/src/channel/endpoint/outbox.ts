@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A request that waits to leave. `leave` sends the request. If `leave` throws, the outbox calls `refuse` with the error. */
+/** A request that waits to be sent. `leave` sends the request. If `leave` throws, the outbox calls `refuse` with the error. */
 export interface Waiting {
   leave(): void;
   refuse(reason: unknown): void;

@@ -37,7 +37,7 @@ export class Served implements HandlerContext {
   #timer: Timer | undefined;
   /** Whether the handler runs. */
   #running = false;
-  /** Whether the answer waits to leave. */
+  /** Whether the answer waits to be sent. */
   #leaving = false;
 
   constructor(

@@ -121,7 +121,7 @@ function isWireError(wire: unknown): wire is WireError {
 
 const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
-// Replaces each surrogate that has no partner. Such a surrogate has no UTF-8 form, and the error must arrive all the same.
+// Replaces each surrogate that has no partner. Such a surrogate has no UTF-8 form, and the error must still arrive.
 function wellFormed(text: string): string {
   return text.replace(lone, "\uFFFD");
 }

@@ -15,7 +15,7 @@ const silentSteps = 20;
 const silentStepMs = 100;
 
 export interface BeatsEvents {
-  /** Called when the first beats have arrived, so that the fastest transit time is known. */
+  /** Called when the first beats have arrived. The fastest transit time is then known. */
   steady(): void;
   /** Called if neither a beat nor an error arrives in 2 s. Some security policies block a worker this way. Beats may still arrive. */
   silent(): void;

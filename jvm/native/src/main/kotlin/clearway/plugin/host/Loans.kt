@@ -68,9 +68,9 @@ internal class Loans(private val waiter: Long) {
 
         /**
          * Returns whether a segment can be lent: it is native and writable, and no code can close it while native code
-         * uses it. The JVM has no query for the latter. This method therefore compares the class of the segment's scope
-         * with the classes of three examples that cannot be closed. It treats any other segment as one that can be
-         * closed.
+         * uses it. The JVM has no query for code that can close a segment. This method therefore compares the class of
+         * the segment's scope with the classes of three examples that cannot be closed. It treats any other segment as
+         * one that can be closed.
          */
         fun lasts(segment: MemorySegment): Boolean =
             segment.isNative && !segment.isReadOnly && segment.scope().javaClass in lasting

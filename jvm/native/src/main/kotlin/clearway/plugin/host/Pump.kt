@@ -51,7 +51,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             read()
         } finally {
-            // Also after an exception, no caller may wait any longer for an answer or for the end.
+            // Even after an exception, no caller may still wait for an answer or for the end.
             if (drained.count > 0) end()
         }
         Abi.waiterFree(opening.waiter)
