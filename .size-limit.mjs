@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The download size of each entry. An entry counts without its lazy parts; each part has a
-// separate line.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The download size of each entry. An entry counts without its lazy parts; each part has a separate line.
 
 // esbuild writes what it leaves out by its path from the place of the bundle, which is a temporary folder: sizes would
 // depend on where the project lies, by a few bytes that once failed a check. Left as written they are the same anywhere.

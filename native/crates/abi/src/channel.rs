@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Channels by number, for hosts whose threads call the same channels often. Each thread keeps a line to each of its
-//! last channels. A call through a kept line takes no lock and looks no name up.
+//! Channels by number, for hosts whose threads call the same channels often. Each thread keeps a line (a prepared path
+//! to the handler) to each of its last channels. A call through a kept line takes no lock and looks no name up.
 
 use std::cell::Cell;
 use std::collections::HashMap;
