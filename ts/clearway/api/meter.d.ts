@@ -191,7 +191,7 @@ interface CauseShare {
     readonly stalls: number;
     readonly totalMs: number;
 }
-/** A source of evidence, and whether it is available on this host. */
+/** A source of evidence about stalls, such as the garbage collector's reports, and whether it is available on this host. */
 interface SourceState {
     readonly name: string;
     readonly available: boolean;

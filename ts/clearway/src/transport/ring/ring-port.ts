@@ -8,7 +8,7 @@ import { Encoder } from "./encode.js";
 import { at, headerBytes, magic, version } from "./layout.js";
 import { type Place, ReceiveRing, SendRing } from "./ring.js";
 
-/** Receives what a ring port reads from its ring and its port. */
+/** Receives the frames and messages that a ring port reads from its ring and its port. */
 export interface RingPortOwner {
   /** Receives a message of the port, in order with the ring's frames. */
   message(frames: unknown[]): void;
