@@ -9,7 +9,7 @@ pub struct Options {
     pub threads: usize,
     /// The maximum number of calls that may wait for an answer. The same limit holds separately for the unread messages to the host.
     pub calls_max: usize,
-    /// The maximum number of listeners at a time.
+    /// The maximum number of open streams at a time. Each listener has one stream.
     pub streams_max: usize,
 }
 
