@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What each entry costs who downloads it. An entry counts without its lazy modules; each of them has a line of its own.
+// The download size of each entry. An entry counts without its lazy modules; each of them has a separate line.
 
 // esbuild writes what it leaves out by its path from the place of the bundle, which is a temporary folder: sizes would
 // depend on where the project lies, by a few bytes that once failed a check. Left as written they are the same anywhere.
@@ -51,7 +51,7 @@ const sizes = [
   {
     name: "clearway, automatic placement (loaded when a task or a pool asks for it)",
     path: browser("lazy-placer"),
-    limit: "12.6 KB",
+    limit: "12.8 KB",
     ignore: [records],
   },
   {

@@ -84,10 +84,10 @@ typedef struct clearway_text {
   size_t size;
 } clearway_text;
 
-// One reference to a block of memory, or 0 for none. The caller of a function keeps its reference. A receiver that
-// needs the memory for longer than the call takes another reference. Release each reference once, on any thread.
-// Releasing the last reference frees the block. Each reference has a generation, so later calls with a released
-// reference return `CLEARWAY_STALE`.
+// One reference to a block of memory, or 0 for none. The caller of a function keeps its reference. A receiver must
+// take another reference if it needs the memory after the call has returned. Release each reference once, on any
+// thread. Releasing the last reference frees the block. Each reference has a generation, so later calls with a
+// released reference return `CLEARWAY_STALE`.
 typedef struct clearway_memory {
   uint64_t handle;
 } clearway_memory;
@@ -106,7 +106,7 @@ typedef struct clearway_view {
   uint32_t reserved;
 } clearway_view;
 
-// Called once, on the thread that releases the last reference to adopted or lent memory.
+// Called once, on the thread that releases the last reference to memory registered with `adopt`, or lent to a plugin.
 typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t size);
 
 // The content of a message, a reply or an event: bytes, and attached memories. The null content has no bytes: its

@@ -41,7 +41,7 @@
 // No event. An answer of `clearway_channel_call` with this kind is the null message.
 #define CLEARWAY_EVENT_NONE 0
 
-// The answer of `clearway_channel_call` is exactly the memory that the caller gave.
+// The answer of `clearway_channel_call` is exactly the memory that the caller passed.
 #define CLEARWAY_EVENT_BACK 6
 
 // Refuses the event with `CLEARWAY_FULL`. The plugin has to wait, and no event is lost.
@@ -87,14 +87,14 @@ typedef struct clearway_options {
   // The maximum number of calls in flight. Unread messages to the host have the same limit, counted separately.
   // Default: 16384.
   uint32_t calls_max;
-  // The maximum number of listeners at a time. Default: 1024.
+  // The maximum number of open streams at a time. Each listener has one stream. Default: 1024.
   uint32_t streams_max;
   // Reserved. Must be 0.
   uint32_t reserved;
 } clearway_options;
 
-// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the
-// thread that drains.
+// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the thread that
+// takes the events out (`clearway_plugin_drain`).
 typedef void (*clearway_wake)(void *context);
 
 // The counters of a plugin since it was opened, and how long its calls took.
@@ -114,7 +114,7 @@ typedef struct clearway_stats {
   uint64_t copied_bytes;
   // The number of calls in flight now.
   uint64_t calls;
-  // The number of listeners now.
+  // The number of open streams now. Each listener has one stream.
   uint64_t streams;
   // How long queued calls waited for their thread: the median, in nanoseconds.
   uint64_t wait_ns_p50;
@@ -132,7 +132,7 @@ typedef struct clearway_stats {
   uint64_t memories;
   // The number of bytes of these memories.
   uint64_t memory_bytes;
-  // The number of bytes that the slab pool keeps for reuse, in the whole process.
+  // The number of bytes of freed memory that the library keeps for later allocations, in the whole process.
   uint64_t kept_bytes;
 } clearway_stats;
 
@@ -141,7 +141,7 @@ typedef struct clearway_channel {
   uint64_t handle;
 } clearway_channel;
 
-// The limits of one stream's queue, and the number of events that the host may drain.
+// The limits of one stream's queue, and the number of events that the host may drain (take out of the queue).
 typedef struct clearway_window {
   // Must be `sizeof(clearway_window)`.
   size_t size;

@@ -4,9 +4,9 @@
 // json-method, string and binary. The messages of string and binary are the bytes themselves, so these two codecs have no
 // functions. clearway_check_text validates a message of the codec string.
 //
-// The caller provides all memory. No function allocates memory, has state of its own, locks or blocks, so every function may run
-// on any thread. A count in a message never decides how much memory is used. The standard codec needs a little-endian host. On
-// other hosts its functions return CLEARWAY_CODEC_UNSUPPORTED_HOST.
+// The caller provides all memory. No function allocates memory, keeps state, locks or blocks, so every function may run on any thread. A
+// count in a message never decides how much memory is used. The standard codec needs a little-endian host. On other hosts its functions
+// return CLEARWAY_CODEC_UNSUPPORTED_HOST.
 #ifndef CLEARWAY_CODEC_H
 #define CLEARWAY_CODEC_H
 

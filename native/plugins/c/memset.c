@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Fills a buffer. The lab's family "memory" compares the ways in which the buffer can cross to native code, and a fill that stays in
-// native code.
+// Fills a buffer. The lab's family "memory" compares the ways to pass the buffer to native code, and a fill that stays in native code.
 #include <string.h>
 
 #include "example.h"

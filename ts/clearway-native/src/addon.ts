@@ -10,7 +10,7 @@ import { NativeError } from "./error.js";
  */
 export type ViewKind = "shared" | "detachable" | "copied";
 
-/** The features of the runtime for memory that crosses between JavaScript and native code. */
+/** The features of the runtime for memory that JavaScript and native code pass to each other. */
 export interface NativeFeatures {
   /** The way in which native memory becomes a SharedArrayBuffer. It is Node-API, V8's own functions, or none. */
   mapping: "node-api" | "v8" | "none";
@@ -18,7 +18,10 @@ export interface NativeFeatures {
   keeps: boolean;
 }
 
-/** The number by which the core knows a memory or a reply. The core refuses the numbers of released memories and of answered replies. */
+/**
+ * The number by which Clearway's native library (the core) knows a memory or a reply. The core refuses the numbers of released memories and
+ * of answered replies.
+ */
 export type Slot = number;
 
 /**
@@ -47,7 +50,10 @@ export interface Addon {
   close(port: object): void;
   /** Sets whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
-  /** Prepares direct calls of a channel. Returns the number of its line, for `call`. The number is valid as long as the port. */
+  /**
+   * Prepares direct calls of a channel. Returns the number of its line (the prepared path to the handler), for `call`. The number is valid
+   * as long as the port.
+   */
   direct(port: object, channel: string): number;
   /**
    * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Writes any other answer to the first
@@ -61,7 +67,7 @@ export interface Addon {
   cancel(port: object, call: number): void;
   /**
    * Listens to a channel's events. Records of kind `event` and one of kind `end` follow, with the id `stream`. `items` and `bytes` limit
-   * the events that wait. `policy` is a number of `CLEARWAY_WHEN_FULL_...`. `credit` is the number of events that may be drained before
+   * the events that wait. `policy` is a number of `CLEARWAY_WHEN_FULL_...`. `credit` is the number of events that `drain` may read before
    * `grant`. `told` has the arguments for the source. Returns a status.
    */
   listen(
@@ -74,7 +80,7 @@ export interface Addon {
     credit: number,
     told?: Uint8Array | Slot,
   ): number;
-  /** Allows `items` more events of a stream to be drained. */
+  /** Allows `drain` to read `items` more events of a stream. */
   grant(port: object, stream: number, items: number): void;
   /** Cancels a stream, and drops its waiting events. */
   unlisten(port: object, stream: number): void;

@@ -2,7 +2,7 @@
 
 /** The reason why bytes were copied between JavaScript and native code. */
 export type NativeCopyReason =
-  /** The plugin sent bytes that are not in a native memory. The core copied them into its queue. */
+  /** The plugin sent bytes that are not in a memory that Clearway manages. Clearway's native library copied them into its queue. */
   | "no-memory"
   /** The message has fewer than 4096 bytes. Copying them costs less than lending them. */
   | "small"
@@ -16,11 +16,11 @@ export type NativeCopyReason =
   /** JavaScript cannot view native memory: the runtime does not allow it (Electron), or the option is `views: "copied"`. */
   | "not-viewed";
 
-/** The numbers of bytes that crossed in one direction. */
+/** The numbers of bytes that were sent in one direction. */
 export interface NativeLedgerSide {
   /** The number of bytes that both sides could see at the same time, because their memory was shared or lent. */
   sharedBytes: number;
-  /** The number of bytes that changed their owner without a copy. An ArrayBuffer over native memory is moved. */
+  /** The number of bytes that changed their owner without a copy: native memory that JavaScript sees as a detachable `ArrayBuffer`. */
   movedBytes: number;
   /** The number of bytes that were copied. */
   copiedBytes: number;

@@ -46,9 +46,10 @@ export interface SendOptions {
 export interface NativeChannel {
   readonly name: string;
   /**
-   * Calls the handler at once, on this thread. Use it only for direct handlers. Does not copy the message, and allocates nothing if the
-   * answer is null. The handler may write to the message's bytes. Throws the handler's error. Throws `no-handler` if the channel has no
-   * handler, and `not-direct` if the handler runs on another thread or answers later.
+   * Calls the handler at once, on this thread. Use it only for direct handlers, which the plugin registers to run on the calling thread.
+   * Does not copy the message, and allocates nothing if the answer is null. The handler may write to the message's bytes. Throws the
+   * handler's error. Throws `no-handler` if the channel has no handler, and `not-direct` if the handler runs on another thread or answers
+   * later.
    */
   call(message?: Payload, attachments?: Attachments): NativeMessage;
   /**

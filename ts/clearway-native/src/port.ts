@@ -58,7 +58,7 @@ export class Port implements MemoryHome, RecordSink {
   readonly #keeps: boolean;
   // Receives the answers of direct calls. It is separate, because a direct call may run while the pump reads the records of `drain`.
   readonly #answer: Records;
-  // The addon's function `call`, which all lines use. V8 calls a native function faster from a call site that has called no other function.
+  // The addon's function `call`, for all channels. V8 calls a native function faster from a call site that has called no other function.
   readonly #call: Addon["call"];
 
   constructor(
@@ -83,7 +83,7 @@ export class Port implements MemoryHome, RecordSink {
     return this.#closing !== undefined;
   }
 
-  /** Prepares direct calls of a channel. Returns the number of its line, for `call`. */
+  /** Prepares direct calls of a channel. Returns the number of its line (the prepared path to the handler), for `call`. */
   line(channel: string): number {
     this.#check();
     return this.addon.direct(this.port, channel);
@@ -347,7 +347,7 @@ export class Port implements MemoryHome, RecordSink {
     }
   }
 
-  /** Calls `use` with a payload in the addon's form. Lends large bytes. Enters in the ledger how the payload crosses. */
+  /** Calls `use` with a payload in the addon's form. Lends large bytes. Enters into the ledger whether the payload is shared or copied. */
   #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
     const { toNative } = this.ledger;
     if (payload === null) return use();

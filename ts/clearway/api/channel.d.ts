@@ -358,13 +358,13 @@ interface EndpointOptions {
     /**
      * Maximum number of open calls and of open streams. The limit holds for four numbers separately: calls and streams that this
      * end has open, and calls and streams that this end runs for the other end. Default: 4096. A call from the other end counts
-     * until its handler has ended and its answer has left, even if the call was cancelled.
+     * until its handler has ended and its answer has been sent, even if the call was cancelled.
      */
     readonly callsMax?: number;
     /**
      * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit, no request of the other end
-     * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have left, requests
-     * start again and the transport resumes.
+     * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have been sent,
+     * requests start again and the transport resumes.
      *
      * The same number limits the bytes of pushed events that wait for the other end, in all its streams together. At that limit,
      * every stream counts as full, whatever capacity the other end asked for.
@@ -422,7 +422,10 @@ type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Limits and cancellation of one call. */
 interface CallOptions {
-    /** Cancels the call at both ends when it aborts. The call rejects with the signal's reason. */
+    /**
+     * When the signal aborts, cancels the call at both ends; on the plain wire, at this end only. The call rejects with the
+     * signal's reason.
+     */
     readonly signal?: AbortSignal | undefined;
     /**
      * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
@@ -497,10 +500,10 @@ interface EventSink<T = unknown> {
     /**
      * Sends an event. Encodes the event at once and moves its large lists.
      *
-     * Resolves to true when the event has left or waits in the queue. Resolves to false if the event was dropped or the stream is
-     * over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with `queue-full`, or an
-     * event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with `queue-full` if 1024
-     * calls already wait.
+     * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
+     * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
+     * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
+     * `queue-full` if 1024 calls already wait.
      */
     send(event: T): Promise<boolean>;
     /** Ends the stream after the events sent so far. */
@@ -557,9 +560,9 @@ interface Messages<T, Written = T> {
      */
     post(message: Written): Promise<void>;
     /**
-     * Handles the other end's messages, early messages first. Encodes the handler's replies and moves their large lists.
-     * Disposing the result removes the handler; later messages wait for the next handler. Throws `invalid-argument` if the
-     * channel already has a handler.
+     * Handles the other end's messages. Messages that arrived before this handler come first. Encodes the handler's replies and
+     * moves their large lists. Disposing the result removes the handler; later messages wait for the next handler. Throws
+     * `invalid-argument` if the channel already has a handler.
      */
     handle(handler: MessageHandler<T, Written>): Disposable;
 }
@@ -580,8 +583,9 @@ interface Methods {
      */
     call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
     /**
-     * Handles the other end's calls, early calls first. Encodes results and moves their large lists. `undefined` becomes null.
-     * The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if the channel already has a handler.
+     * Handles the other end's calls. Calls that arrived before this handler come first. Encodes results and moves their large
+     * lists. `undefined` becomes null. The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if
+     * the channel already has a handler.
      */
     handle(handlers: MethodHandlers): Disposable;
 }
@@ -592,7 +596,7 @@ interface EndpointStats {
     readonly transport: string;
     /** Calls of this end that wait for their answers. */
     readonly calls: number;
-    /** Calls and posts of the other end whose handlers have not ended, or whose answers have not left. */
+    /** Calls and posts of the other end whose handlers have not ended, or whose answers have not been sent. */
     readonly handling: number;
     /** Bytes of answers and of pushed events that wait for the other end to read. `replyBytesMax` limits each of the two sums. */
     readonly waitingBytes: number;
@@ -632,9 +636,9 @@ interface Endpoint extends AsyncDisposable {
 }
 
 /**
- * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport and
- * closes it on failure. Register handlers as soon as the promise settles. Messages that arrive earlier wait, within limits.
- * Rejects with:
+ * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport, and
+ * closes it if the connection fails. After `invalid-argument`, the transport stays open and belongs to the caller. Register
+ * handlers as soon as the promise settles. Messages that arrive earlier wait, within limits. Rejects with:
  *
  * - `invalid-argument`, for an argument that is not valid;
  * - `protocol`, if the other end's wire, version or frame limit does not fit, or if its first frame is not a hello;

@@ -34,7 +34,7 @@ type CopyReason =
 /** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
  | "search-limit";
 
-/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always copied and never counted. */
+/** Bytes of binary memory that were sent in one direction. Strings, numbers and plain objects are always copied and never counted. */
 interface LedgerSide {
     /** Bytes that changed owner without a copy. */
     movedBytes: number;
@@ -47,7 +47,7 @@ interface LedgerSide {
         bytes: number;
     }>>;
 }
-/** The memory that crossed in both directions: from the caller's thread to the workers, and back. */
+/** The memory that was sent in both directions: from the caller's thread to the workers, and back. */
 interface Ledger {
     toWorkers: LedgerSide;
     fromWorkers: LedgerSide;
@@ -82,7 +82,7 @@ interface TaskAdvice {
     upperUs: number | undefined;
     /** Time that the hop to a worker and back adds to a single call. Undefined without a measurement. */
     hopUs: number | undefined;
-    /** Mean time of a run on the caller's thread, including copies. Undefined without a measurement. */
+    /** Mean time of a run on the caller's thread, including the time to copy arguments and results. Undefined without a measurement. */
     inlineUs: number | undefined;
     /** The better place for the task's calls. Undefined without enough measurements. */
     better: "inline" | "worker" | undefined;
@@ -169,8 +169,8 @@ interface PoolOptions {
         heapMb?: number;
     };
     /**
-     * How calls and results reach the other thread. With `"auto"`, small ones cross through shared memory if the host has it (Node,
-     * cross-origin isolated pages), and all others through a port. With `"port"`, all cross through a port. Default `"auto"`.
+     * How calls and results reach the other thread. With `"auto"`, small ones are sent through shared memory if the host has it (Node,
+     * cross-origin isolated pages), and all others through a port. With `"port"`, all are sent through a port. Default `"auto"`.
      */
     carrier?: "auto" | "port";
     /**
@@ -218,7 +218,7 @@ interface CallOptions {
      * Receives the values that the task passes to `progress()`, in order and never after the result. In Node, it runs in the
      * `AsyncLocalStorage` context of the call.
      *
-     * While this thread is more than 8,192 values or 4 MiB behind, the worker keeps only the newest value. The last value always arrives. If
+     * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
      * `onProgress` throws, the call fails with that error.
      */
     onProgress?(value: unknown): void;

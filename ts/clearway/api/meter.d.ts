@@ -191,7 +191,7 @@ interface CauseShare {
     readonly stalls: number;
     readonly totalMs: number;
 }
-/** A source of evidence, and whether it is available on this host. */
+/** A source of evidence about stalls, such as the garbage collector's reports, and whether it is available on this host. */
 interface SourceState {
     readonly name: string;
     readonly available: boolean;
@@ -300,7 +300,8 @@ interface Measurement<Value> {
  * The report covers everything on this thread, including other work that runs at the same time.
  *
  * Before the run, the call waits until the meter has started a thread or worker. That takes about 20 ms the first time. After the run, the
- * call waits some tens of milliseconds for late evidence. The measured time includes neither wait.
+ * call waits some tens of milliseconds for reports that arrive late, such as garbage collections, which explain the stalls. The measured
+ * time includes neither wait.
  *
  * If the function throws, rejects with the function's own error. Rejects with `RangeError` or `TypeError` for an invalid option.
  */

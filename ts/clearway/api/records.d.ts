@@ -334,8 +334,8 @@ interface ObjectWindow {
 /**
  * Rows that are stored by column, in chunks. A table is immutable.
  *
- * A table crosses threads without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an argument.
- * Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
+ * A table is sent to another thread without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an
+ * argument. Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
  */
 declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
     #private;

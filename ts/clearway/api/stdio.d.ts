@@ -14,9 +14,9 @@ interface StdioStreams {
  * (spec/stdio.md). Copies each arriving frame once. Does not copy leaving frames. The transport owns the streams: no other code
  * may read or write them. On close, it destroys the readable stream and ends the writable stream.
  *
- * The transport does not know the streams' other end. Errors therefore cross only with code and message, unless the endpoint's
- * `exposeErrors` is true. The transport reads nothing before `open`. Back-pressure comes from the streams: `send` returns false
- * if `windowBytes` or more wait.
+ * The transport does not know the streams' other end. Errors are therefore sent only with code and message, unless the endpoint's
+ * `exposeErrors` is true. The transport reads nothing before `open`. Back-pressure comes from the streams: `send` returns false if
+ * `windowBytes` or more wait.
  *
  * Closes with `protocol` on bytes that are not a frame, and with `lost` if the streams end without a close frame. Closes with
  * `too-large` on a frame over the limit, before it allocates memory for the frame. Throws `invalid-argument`.

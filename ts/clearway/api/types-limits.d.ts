@@ -38,10 +38,10 @@ interface ChannelTransport {
      * attachment is either a view of a whole buffer, which the transport moves, or a view of shared memory. No buffer occurs
      * twice in the list.
      *
-     * Returns true while there is room. Returns false if too many bytes wait to leave. The transport has taken the frame in this
-     * case too, and the sender must send no more until `drained` is called. A closed transport drops the frame and returns false.
-     * Throws `too-large` for a frame over the limit, and `invalid-argument` for attachments that the transport cannot carry. If
-     * `send` throws, nothing was sent or moved.
+     * Returns true while there is room. Returns false if too many bytes wait to be sent. The transport has taken the frame in
+     * this case too, and the sender must send no more until `drained` is called. A closed transport drops the frame and returns
+     * false. Throws `too-large` for a frame over the limit, and `invalid-argument` for attachments that the transport cannot
+     * carry. If `send` throws, nothing was sent or moved.
      */
     send(frame: Uint8Array, attachments?: readonly Uint8Array[]): boolean;
     /**
@@ -53,8 +53,8 @@ interface ChannelTransport {
     /** Continues delivery after `pause`. */
     resume?(): void;
     /**
-     * Closes the transport after all sent frames have left. The other end receives the reason if the transport can send it. A
-     * second call is ignored. The transport drops frames that arrive from now on.
+     * Closes the transport after it has written all frames that were sent. The other end receives the reason if the transport can
+     * send it. A second call is ignored. The transport drops frames that arrive from now on.
      */
     close(reason?: CloseReason): void;
 }

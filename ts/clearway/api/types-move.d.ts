@@ -1,5 +1,5 @@
 /**
- * The error codes that only channels use. These codes have a file of their own, so that an app without channels does not load it. The page
+ * The error codes that only channels use. These codes are in a separate file, so that an app without channels does not load them. The page
  * spec/errors.md lists all codes. A test compares the comment of each code with that page.
  */
 declare const channelErrorCodes: readonly ["not-implemented", "no-handler", "transport-closed"];
@@ -9,7 +9,7 @@ type ChannelErrorCode = (typeof channelErrorCodes)[number];
 /**
  * The error codes that a codec throws. Each of these errors has an `offset`.
  *
- * These codes have a file of their own, so that an app without channels does not load it. The page spec/errors.md lists all codes. The page
+ * These codes are in a separate file, so that an app without channels does not load them. The page spec/errors.md lists all codes. The page
  * spec/wire.md defines the offset for each code. A test compares the comment of each code with spec/errors.md.
  */
 declare const codecErrorCodes: readonly ["truncated", "trailing-bytes", "unknown-tag", "bad-utf8", "malformed", "too-deep", "too-large", "not-encodable", "unsupported-host"];

@@ -41,7 +41,7 @@ for (const [title, value] of Object.entries(messages)) {
     // Each goes after each other one, since the first pays for the garbage of the one before.
     const order = Object.entries(codecs);
     for (const [name, [encode, decode]] of order.sort(() => Math.random() - 0.5)) {
-      // What encodeInto has written is read from memory of its own, as it would be on the other side.
+      // Decodes a message in separate memory, as on the other side. `encodeInto` reuses its memory.
       const message = name === ours ? standard.encode(value) : encode(value);
       const both = [time(encode, value, count), time(decode, message, count)];
       if (round >= 0) samples[name].push([...both, both[0] + both[1]]);

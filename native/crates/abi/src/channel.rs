@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Channels by number, for hosts whose threads call the same channels often. Each thread keeps a line to each of its
-//! last channels. A call through a kept line takes no lock and looks no name up.
+//! Channels by number, for hosts whose threads call the same channels often. Each thread keeps a line (a prepared path
+//! to the handler) to each of its last channels. A call through a kept line takes no lock and looks no name up.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -50,8 +50,8 @@ pub(crate) fn forget(plugin: PluginId) {
     known.numbers.retain(|(of, _), _| *of != plugin);
 }
 
-/// Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel need
-/// not have a handler yet.
+/// Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel may get
+/// its handler later.
 ///
 /// # Safety
 /// Each pointer must be null, or valid for its stated size.
@@ -86,8 +86,8 @@ pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel
 /// Returns `CLEARWAY_OK` if the handler has answered. `answer->kind` is then one of these:
 ///
 /// - `CLEARWAY_EVENT_NONE`: the answer is null. No other field of `answer` is set.
-/// - `CLEARWAY_EVENT_BACK`: the answer is exactly `memory`, and the caller gave `memory` without `data`. No other field
-///   is set.
+/// - `CLEARWAY_EVENT_BACK`: the answer is exactly `memory`, and the caller passed `memory` without `data`. No other
+///   field is set.
 /// - `CLEARWAY_EVENT_ANSWER`: any other answer. If its bytes are not in a memory and fit in `into`, which has `room`
 ///   bytes, they are copied to `into`. Such an answer needs no release.
 ///

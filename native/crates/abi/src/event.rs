@@ -19,7 +19,7 @@ pub const CLEARWAY_EVENT_MESSAGE: u32 = 4;
 pub const CLEARWAY_EVENT_LOG: u32 = 5;
 /// No event. An answer of `clearway_channel_call` with this kind is the null message.
 pub const CLEARWAY_EVENT_NONE: u32 = 0;
-/// The answer of `clearway_channel_call` is exactly the memory that the caller gave.
+/// The answer of `clearway_channel_call` is exactly the memory that the caller passed.
 pub const CLEARWAY_EVENT_BACK: u32 = 6;
 
 /// One item that a plugin has for its host. The host must release each event with `clearway_event_release` after use.

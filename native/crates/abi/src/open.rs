@@ -11,8 +11,8 @@ use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGU
 use crate::options::{Options, Stats, sized};
 use crate::{channel, give, plugin, status, text};
 
-/// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the
-/// thread that drains.
+/// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the thread that
+/// takes the events out (`clearway_plugin_drain`).
 pub type Wake = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
 /// Returns the version of this library: `CLEARWAY_ABI_MAJOR` in the upper 16 bits, and `CLEARWAY_ABI_MINOR` in the

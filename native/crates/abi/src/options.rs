@@ -13,7 +13,7 @@ pub struct Options {
     /// The maximum number of calls in flight. Unread messages to the host have the same limit, counted separately.
     /// Default: 16384.
     pub calls_max: u32,
-    /// The maximum number of listeners at a time. Default: 1024.
+    /// The maximum number of open streams at a time. Each listener has one stream. Default: 1024.
     pub streams_max: u32,
     /// Reserved. Must be 0.
     pub reserved: u32,
@@ -28,7 +28,7 @@ pub const CLEARWAY_WHEN_FULL_DROP_OLDEST: u32 = 2;
 /// Drops the new event.
 pub const CLEARWAY_WHEN_FULL_DROP_NEWEST: u32 = 3;
 
-/// The limits of one stream's queue, and the number of events that the host may drain.
+/// The limits of one stream's queue, and the number of events that the host may drain (take out of the queue).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -64,7 +64,7 @@ pub struct Stats {
     pub copied_bytes: u64,
     /// The number of calls in flight now.
     pub calls: u64,
-    /// The number of listeners now.
+    /// The number of open streams now. Each listener has one stream.
     pub streams: u64,
     /// How long queued calls waited for their thread: the median, in nanoseconds.
     pub wait_ns_p50: u64,
@@ -82,7 +82,7 @@ pub struct Stats {
     pub memories: u64,
     /// The number of bytes of these memories.
     pub memory_bytes: u64,
-    /// The number of bytes that the slab pool keeps for reuse, in the whole process.
+    /// The number of bytes of freed memory that the library keeps for later allocations, in the whole process.
     pub kept_bytes: u64,
 }
 

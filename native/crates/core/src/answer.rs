@@ -28,7 +28,8 @@ unsafe impl Send for To {}
 pub(crate) static CALLS: Calls<To, Outcome> = Calls::new();
 
 thread_local! {
-    /// The slot for this thread's next direct call. A kept slot avoids the lock that `reserve` takes.
+    /// The slot for this thread's next direct call (a call whose handler runs on the calling thread). A kept slot avoids the lock that
+    /// `reserve` takes.
     static NEXT: Spare = const { Spare(Cell::new(None)) };
 
     /// The innermost direct call whose handler runs on this thread, or 0.

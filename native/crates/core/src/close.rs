@@ -14,7 +14,8 @@ use crate::plugin::{PLUGINS, Plugin, unregister};
 use crate::queue::on_queue_thread;
 use crate::sync::lock;
 
-/// The interval between two checks for running handlers. Direct handlers take far less time, and the caller of `close` hardly notices it.
+/// The interval between two checks for running handlers. Direct handlers (which run on the caller's thread) take far less time, and the
+/// caller of `close` hardly notices this interval.
 const AGAIN: Duration = Duration::from_micros(200);
 
 /// Returns whether this thread runs a plugin's callback or belongs to a queue. `close` must not wait on such a thread.

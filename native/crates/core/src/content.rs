@@ -11,8 +11,8 @@ use crate::memory::{BYTES_MAX, Memory, resolve};
 /// The maximum number of attachments of one content. A video frame with its planes needs four.
 pub const ATTACHMENTS_MAX: usize = 32;
 
-/// The maximum number of bytes that the core stores inside the message instead of in a memory. This is enough for a sensor's event, a
-/// number or a short text. These bytes and their length fill one cache line.
+/// The maximum number of bytes that the core stores inside the message instead of in a memory (a block that has a handle). This is enough
+/// for a sensor's event, a number or a short text. These bytes and their length fill one cache line.
 pub const SMALL_MAX: usize = 63;
 
 /// Content that Rust code passes in. `keep` copies plain bytes, but never copies a memory.
@@ -70,7 +70,7 @@ impl<'a> Given<'a> {
         data.is_null() && size == 0 && memory == 0 && attachments_count == 0
     }
 
-    /// Returns the content as the caller gave it, unchecked.
+    /// Returns the content as the caller passed it, unchecked.
     pub(crate) fn as_raw(&self) -> &Content {
         &self.raw
     }

@@ -34,7 +34,8 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Makes an inbox for at most `capacity` handles at a time. Writers must not have more handles in the inbox.
+    /// Makes an inbox for at most `capacity` handles at a time. `capacity` must cover the plugin's limits. Handles of cancelled streams may
+    /// exceed it: see `put`.
     pub(crate) fn new(capacity: usize) -> Inbox {
         Inbox {
             ring: Ring::new(capacity.next_power_of_two()),
@@ -87,13 +88,13 @@ impl Inbox {
         Ok(())
     }
 
-    /// Takes handles out and calls `each` with each of them. If `each` returns the handle, the inbox keeps the handle behind the others.
+    /// Takes handles out and calls `each` with each of them. If `each` returns the handle, the inbox keeps the handle after all others.
     /// Returns true if `each` stopped the loop. No wake follows in that case, so the host has to read again.
     pub(crate) fn read(&self, mut each: impl FnMut(u64) -> Next) -> bool {
         let mut rest = lock(&self.rest);
         self.edge.lower();
         loop {
-            // New handles go behind those in `rest`. A stream with many events thus does not delay the others.
+            // New handles go to the end of `rest`. A stream with many events thus does not delay the others.
             // SAFETY: the lock makes this thread the only reader.
             while let Some(handle) = unsafe { self.ring.pop() } {
                 rest.push_back(handle);
@@ -118,10 +119,10 @@ impl Inbox {
 pub(crate) enum Next {
     /// Continue. The handle is finished.
     More,
-    /// Continue. The handle has more; put it behind the others.
+    /// Continue. The handle has more; put it after all others.
     Again(u64),
     /// Stop. The handle is finished.
     Enough,
-    /// Stop. The handle has more; put it behind the others.
+    /// Stop. The handle has more; put it after all others.
     EnoughOf(u64),
 }

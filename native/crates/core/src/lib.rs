@@ -7,7 +7,7 @@
 //!
 //! Any thread may call any function. [`Plugin::close`] blocks until running handlers return or its timeout is over. [`Plugin::set_wake`]
 //! and [`Plugin::free`] block while another thread runs a wake. A plugin registers each handler and each source either as direct or with a
-//! queue. Direct callbacks run on the thread that causes them.
+//! queue. Direct callbacks run on the thread that causes them: a direct handler runs inside the caller's call.
 
 #![cfg_attr(loom, allow(dead_code, reason = "loom looks at a part of it"))]
 

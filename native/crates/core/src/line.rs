@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A line is the cheapest way to call one channel often from one thread.
+//! A line is a prepared path to one channel's handler: the cheapest way to call one channel often from one thread.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -42,7 +42,7 @@ struct Lent {
 }
 
 impl Line {
-    /// Makes a line to a channel. The channel need not have a handler yet.
+    /// Makes a line to a channel. The channel may get its handler later.
     pub fn new(plugin: &Arc<Plugin>, name: &str) -> Result<Line, Status> {
         Ok(Line { plugin: plugin.clone(), channel: plugin.channel(name)?, handler: None, messages: 0, lent: None })
     }

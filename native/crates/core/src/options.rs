@@ -9,7 +9,7 @@ pub struct Options {
     pub threads: usize,
     /// The maximum number of calls that may wait for an answer. The same limit holds separately for the unread messages to the host.
     pub calls_max: usize,
-    /// The maximum number of listeners at a time.
+    /// The maximum number of open streams at a time. Each listener has one stream.
     pub streams_max: usize,
 }
 
@@ -21,6 +21,6 @@ impl Default for Options {
     }
 }
 
-/// How many calls may be in flight beyond `calls_max`. These are direct calls whose handler has returned without an answer; the core cannot
-/// refuse them any more. The core answers further calls with `CLEARWAY_FULL`.
+/// How many calls may be in flight beyond `calls_max`. These are direct calls (on the caller's thread) whose handler has returned without
+/// an answer; the core cannot refuse them any more. The core answers further calls with `CLEARWAY_FULL`.
 pub(crate) const LATE_MAX: usize = 1024;

@@ -56,7 +56,8 @@ fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
-/// `direct(port, channel)`: makes a line to the channel and returns the line's number. `call` takes that number.
+/// `direct(port, channel)`: makes a line (a prepared path to the channel's handler) and returns the line's number. `call` takes that
+/// number.
 pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
@@ -103,7 +104,8 @@ fn refused(status: i32) -> Outcome {
     Err(Failure { status, text: String::new() })
 }
 
-/// Writes the result of a direct call to the answer records and returns 1. Returns undefined if there is no result to write.
+/// Writes the result of a direct call (its handler has run on this thread) to the answer records and returns 1. Returns undefined if there
+/// is no result to write.
 fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {

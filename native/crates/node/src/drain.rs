@@ -23,8 +23,8 @@ pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     let state = &mut *port.state.borrow_mut();
     state.came.clear();
     port.wake.seen();
-    // Checks this before reading the items. If the plugin has closed by now, the loop below reads all of its items. The closed record then
-    // comes last.
+    // Checks this before reading the items. If the plugin has closed by now, the loop below reads all of its items. The `Closed` record
+    // then comes last.
     let over = port.is_over();
     let mut more = true;
     loop {

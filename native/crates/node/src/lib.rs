@@ -3,10 +3,11 @@
 //! ts/clearway-native/src/addon.ts declares and documents the functions.
 //!
 //! The modules use these words:
+//! - The *core* is the crate `clearway-core`, Clearway's native library.
 //! - A *port* is one plugin instance of one JavaScript thread.
 //! - A *line* is a prepared path to the handler of one channel, for direct calls.
 //! - An *item* is an answer, event, end of a stream, message or log line that the core has for the host.
-//! - A *record* is an item in the form that JavaScript reads.
+//! - A *record* is an item in the form that JavaScript reads. To *drain* is to write the waiting items as records.
 //!
 //! ```text
 //!  JavaScript's thread                                   the plugin's threads

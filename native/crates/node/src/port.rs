@@ -36,26 +36,26 @@ pub struct Port {
     pub plugin: Arc<Plugin>,
     pub wake: Arc<Wake>,
     pub loans: Arc<Loans>,
-    /// The lines of all ports of the thread.
+    /// The lines (prepared paths to channels' handlers) of all ports of the thread.
     pub lines: Rc<Lines<Port>>,
     pub state: RefCell<State>,
     /// The core's handles of calls in flight, by JavaScript's call numbers.
     pub calls: RefCell<HashMap<u64, u64>>,
     /// The core's handles of streams, by JavaScript's stream numbers.
     pub streams: RefCell<HashMap<u64, u64>>,
-    /// Answers of direct handlers to `send`. JavaScript reads them in a later turn.
+    /// Answers to calls of `send` whose handler ran on this thread (a direct handler). JavaScript reads them in a later turn.
     pub answered: RefCell<VecDeque<(u64, Outcome)>>,
     closing: Cell<bool>,
     closed: Arc<AtomicBool>,
     /// Whether the port was dropped. No code reads the plugin's items after that.
     abandoned: Arc<AtomicBool>,
-    /// Whether JavaScript has received the closed record.
+    /// Whether JavaScript has received the `Closed` record. It says that the plugin has closed. A record is an entry in the scratch arrays.
     told: Cell<bool>,
 }
 
 /// State that the addon's functions borrow, one function at a time. No function calls JavaScript while it has borrowed the state.
 pub struct State {
-    /// Receives drained records.
+    /// The scratch arrays into which `drain` writes the plugin's items for JavaScript.
     pub came: Scratch,
     /// Receives the answer of a direct call, or the error text of a failed `open`.
     pub answer: Scratch,
@@ -93,7 +93,7 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         }
     };
     let loans = Loans::new(wake.clone());
-    // SAFETY: `napi_register_module_v1` keeps a `Lines<Port>`, and the addon keeps no other value.
+    // SAFETY: `napi_register_module_v1` stores a `Lines<Port>` as the instance data, and nothing replaces it.
     let lines = unsafe { env.instance::<Lines<Port>>() }.unwrap_or_default();
     let port = Rc::new(Port {
         env,
@@ -111,8 +111,8 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         told: Cell::new(false),
     });
     let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // fails only inside a wake, and no JavaScript runs there
-    // SAFETY: the hook never runs with a dropped port, because the port's drop removes the hook. Node runs the hook added last first, so
-    // this hook runs before Node's own hook for the wake's function.
+    // SAFETY: the hook never runs with a dropped port, because the port's drop removes the hook. Node runs the hooks in the reverse order
+    // of their addition, so this hook runs before Node's own hook for the wake's function.
     unsafe { sys::napi_add_env_cleanup_hook(env.0, Some(end), Rc::as_ptr(&port).cast_mut().cast()) };
     env.external(Box::new(port))
 }
@@ -195,18 +195,18 @@ impl Port {
         Ok(Some(over))
     }
 
-    /// Returns whether the plugin has closed and JavaScript has not received the closed record yet.
+    /// Returns whether the plugin has closed and JavaScript has not received the `Closed` record yet.
     pub fn is_over(&self) -> bool {
         // Acquire: pairs with the store in `close`. If the plugin has closed, this thread sees all of its items.
         self.closed.load(Ordering::Acquire) && !self.told.get()
     }
 
-    /// Returns whether JavaScript has received the closed record.
+    /// Returns whether JavaScript has received the `Closed` record.
     pub fn is_told(&self) -> bool {
         self.told.get()
     }
 
-    /// Records that JavaScript receives the closed record. Frees the plugin, whose items have all been read.
+    /// Notes that JavaScript receives the `Closed` record. Frees the plugin, whose items have all been read.
     pub fn told(&self) {
         self.told.set(true);
         let _ = self.plugin.free(); // fails only inside a wake, or in a callback while the plugin is open

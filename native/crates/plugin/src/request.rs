@@ -29,7 +29,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Wraps content in the ABI's form.
+    /// Makes a request from content that the host passed in the ABI's form.
     ///
     /// # Safety
     /// The content and its pointers must be valid during `'a`.
@@ -126,8 +126,8 @@ impl Kept {
     }
 }
 
-/// Types that a handler or a source may take: [`Request`], and every type with serde's `Deserialize`. The standard codec decodes the values
-/// of types with `Deserialize`.
+/// Types that a method's handler or a source of events may take as its argument: [`Request`], and every type with serde's `Deserialize`.
+/// The standard codec decodes the values of types with `Deserialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a message",
     note = "take `Request<'_>`, or a type with `#[derive(serde::Deserialize)]`"

@@ -3,10 +3,10 @@
 
 use core::ffi::c_void;
 
-/// One reference to a block of memory, or 0 for none. The caller of a function keeps its reference. A receiver that
-/// needs the memory for longer than the call takes another reference. Release each reference once, on any thread.
-/// Releasing the last reference frees the block. Each reference has a generation, so later calls with a released
-/// reference return `CLEARWAY_STALE`.
+/// One reference to a block of memory, or 0 for none. The caller of a function keeps its reference. A receiver must
+/// take another reference if it needs the memory after the call has returned. Release each reference once, on any
+/// thread. Releasing the last reference frees the block. Each reference has a generation, so later calls with a
+/// released reference return `CLEARWAY_STALE`.
 pub type Memory = u64;
 
 /// No thread writes to the memory any more. `seal` sets this flag, which cannot be cleared.
@@ -39,5 +39,5 @@ impl View {
     pub const NONE: View = View { memory: 0, data: core::ptr::null_mut(), size: 0, flags: 0, reserved: 0 };
 }
 
-/// Called once, on the thread that releases the last reference to adopted or lent memory.
+/// Called once, on the thread that releases the last reference to memory registered with `adopt`, or lent to a plugin.
 pub type ReleaseMemory = Option<unsafe extern "C-unwind" fn(context: *mut c_void, data: *mut u8, size: usize)>;

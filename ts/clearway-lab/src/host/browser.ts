@@ -80,7 +80,7 @@ export function crash(): never {
   throw new Error("a worker in a page has no process to exit");
 }
 
-/** Returns an upload of the cell's size. Its source is a Blob, which crosses to a worker by reference. */
+/** Returns an upload of the cell's size. Its source is a Blob, which is sent to a worker by reference. */
 export function openUpload(work: Work): Upload {
   const upload = uploadOf(work, "");
   return { ...upload, source: new Blob([new Uint8Array(upload.bytes).fill(7)]) };

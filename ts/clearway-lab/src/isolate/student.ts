@@ -23,7 +23,7 @@ export interface StudentColumns {
   nameOffsets: Uint32Array;
 }
 
-/** Builds the columns. Doubles the memory of the name bytes when it is full. Keeps the unused memory behind the last name. */
+/** Builds the columns. Doubles the memory of the name bytes when it is full. Keeps the unused memory after the last name. */
 export function makeStudentColumns(rows: number): StudentColumns {
   const rollNum = new Int32Array(rows);
   const nameOffsets = new Uint32Array(rows + 1);

@@ -72,7 +72,7 @@ export function standApart(pid: number, workers: readonly number[]): void {
 /** Returns the core that a thread of this process last ran on. */
 export function coreOf(thread: number): number {
   const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
-  // Field 39 of the file. Counting starts behind the thread's name, which may contain spaces and brackets.
+  // Field 39 of the file. Counting starts after the thread's name, which may contain spaces and brackets.
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[36]);
 }
 

@@ -51,7 +51,7 @@ export function cpuTimes(): { stolen: number; all: number } | undefined {
   const line = /^cpu\s+(.+)$/m.exec(readFile("/proc/stat") ?? "");
   if (line === null) return undefined;
   const fields = line[1]!.trim().split(/\s+/).map(Number);
-  // The fields: user nice system idle iowait irq softirq steal. The guest time behind them is already part of user.
+  // The fields: user nice system idle iowait irq softirq steal. The guest time, which follows them, is already part of user.
   return { stolen: fields[7] ?? 0, all: fields.slice(0, 8).reduce((sum, field) => sum + field, 0) };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A thread that only sleeps and records how late it woke. During a measurement, it shows delays of the machine itself: the thread
-// has no work of its own, so its delays affect all threads.
+// A thread that only sleeps and records how late it woke. During a measurement, it shows delays of the machine itself: the thread does no
+// other work, so its delays affect all threads.
 import { workerData } from "node:worker_threads";
 import { SLEEP_MS, SLOT } from "./idle-watch.js";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The actions of a batch. Each action takes one small argument and returns a number. These numbers check the batch. Every language
-// that measures this family has the same actions (docs/lab/method.md).
+// The actions of a batch. Each action takes one small argument and returns a number. These numbers check the batch. Every language that
+// measures the scenarios `offload` has the same actions (docs/lab/method.md).
 
 /** The environment variable with the time that `network` waits per unit of its seed, in microseconds. Workers inherit it. */
 export const NETWORK_VARIABLE = "CLEARWAY_LAB_NETWORK_US";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every strategy of the family in each of its scenarios. A strategy loads its library only when it is measured.
+// Every strategy of the lab's scenarios `offload`, for each of these scenarios. A strategy loads its library only when it is measured.
 import type { Mechanism } from "../protocol/measured.js";
 import { changingMechanism } from "./changing.js";
 import { clearways } from "./clearway.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page that Chromium runs. It has the same mechanisms behind one function, which the Chromium runner calls.
+// The page that Chromium runs. It has the same mechanisms. The Chromium runner calls them through one function.
 import { nowMs } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import type { Measured } from "../protocol/measured.js";

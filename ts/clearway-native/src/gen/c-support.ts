@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * C code that the header of every schema contains, as text. The code has an include guard, because one C file may include several headers.
+ * The text of the C code that every generated header contains. The code has an include guard, because one C file may include several
+ * headers.
  */
 export const cSupport = `#ifndef CLEARWAY_GEN_SUPPORT
 #define CLEARWAY_GEN_SUPPORT

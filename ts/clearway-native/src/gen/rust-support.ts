@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Rust code that the module of every schema contains, as text. It converts values of the codec to Rust values. */
+/** The text of the Rust code that every generated module contains. The code converts values of the codec to Rust values. */
 export const rustSupport = `/// A value that is not of its type: where it stands, and what must stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The error codes that only channels use. These codes have a file of their own, so that an app without channels does not load it. The page
+ * The error codes that only channels use. These codes are in a separate file, so that an app without channels does not load them. The page
  * spec/errors.md lists all codes. A test compares the comment of each code with that page.
  */
 export const channelErrorCodes = [

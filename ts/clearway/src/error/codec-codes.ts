@@ -3,7 +3,7 @@
 /**
  * The error codes that a codec throws. Each of these errors has an `offset`.
  *
- * These codes have a file of their own, so that an app without channels does not load it. The page spec/errors.md lists all codes. The page
+ * These codes are in a separate file, so that an app without channels does not load them. The page spec/errors.md lists all codes. The page
  * spec/wire.md defines the offset for each code. A test compares the comment of each code with spec/errors.md.
  */
 export const codecErrorCodes = [

@@ -3,9 +3,9 @@ import { ClearwayError } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
 import { calledFrom, define } from "./stack.js";
 
-// An error crosses threads as a plain object, because structured clone is not enough. Structured clone loses the class name of a subclass,
-// the error's own properties, and the errors of an AggregateError. Structured clone also throws on the first property that cannot be
-// cloned.
+// An error is sent to another thread as a plain object, because structured clone is not enough. Structured clone loses the class name of a
+// subclass, the error's own properties, and the errors of an AggregateError. Structured clone also throws on the first property that cannot
+// be cloned.
 
 /** A thrown value in a form that can be posted: an encoded error, or a clone of any other value. */
 export type WireError = WireValue | WireObject;
@@ -155,7 +155,7 @@ function cloneable(value: unknown, instead: (value: unknown) => unknown = descri
 }
 
 // Returns the properties of a thrown object that can be cloned. These properties usually describe the problem, even if the object as a
-// whole cannot cross threads.
+// whole cannot be sent to another thread.
 function detailsOf(value: unknown): unknown {
   if (value === null || typeof value !== "object") return describe(value);
   const keys = new Set(["name", "message", "code", ...Object.keys(value)]);

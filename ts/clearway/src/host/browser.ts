@@ -218,7 +218,8 @@ const waiting: (() => void)[] = [];
 
 /** Calls `next` after this thread has handled the messages that are waiting now. */
 export function afterMessages(next: () => void): void {
-  // A message that a thread posts to itself queues behind the waiting messages. Unlike a nested timer, it is not delayed by at least 4 ms.
+  // A message that a thread posts to itself is handled after the waiting messages. Unlike a nested timer, it is not delayed by at least 4
+  // ms.
   if (turns === undefined) {
     turns = new MessageChannel();
     turns.port1.onmessage = () => waiting.shift()?.();

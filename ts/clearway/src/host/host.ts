@@ -61,8 +61,8 @@ export interface ParentEndpoint extends Endpoint {
   /**
    * Requests a lock of that name and holds it as long as this worker lives. Does nothing in Node.
    *
-   * Notifies the parent once the worker holds the lock. Only the first call has an effect. If the host has no locks, the parent gets no
-   * notification.
+   * Notifies the parent once the worker holds the lock. Only the first call of this function has an effect. If the host has no locks, the
+   * parent gets no notification.
    */
   holdLifeline(name: string): void;
 }

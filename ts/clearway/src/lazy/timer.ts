@@ -11,7 +11,7 @@ export function after(ms: number, act: () => void): Timer {
   return setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 }
 
-/** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects. Leaves no timer behind. */
+/** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects. Clears its timer. */
 export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (inTime: boolean): void => {

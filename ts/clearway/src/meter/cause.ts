@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { MarkShare, ScriptShare, StackSample, StallCause } from "./stall.js";
 
-/** The evidence about one stall. */
+/** The evidence about one stall: the reports that can explain it. */
 export interface Evidence {
   readonly lengthMs: number;
   readonly machineMs: number;

@@ -26,7 +26,8 @@ export interface Measurement<Value> {
  * The report covers everything on this thread, including other work that runs at the same time.
  *
  * Before the run, the call waits until the meter has started a thread or worker. That takes about 20 ms the first time. After the run, the
- * call waits some tens of milliseconds for late evidence. The measured time includes neither wait.
+ * call waits some tens of milliseconds for reports that arrive late, such as garbage collections, which explain the stalls. The measured
+ * time includes neither wait.
  *
  * If the function throws, rejects with the function's own error. Rejects with `RangeError` or `TypeError` for an invalid option.
  */

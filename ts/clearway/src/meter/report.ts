@@ -48,7 +48,7 @@ export interface CauseShare {
   readonly totalMs: number;
 }
 
-/** A source of evidence, and whether it is available on this host. */
+/** A source of evidence about stalls, such as the garbage collector's reports, and whether it is available on this host. */
 export interface SourceState {
   readonly name: string;
   readonly available: boolean;

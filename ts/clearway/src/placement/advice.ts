@@ -90,7 +90,7 @@ export interface TaskAdvice {
   upperUs: number | undefined;
   /** Time that the hop to a worker and back adds to a single call. Undefined without a measurement. */
   hopUs: number | undefined;
-  /** Mean time of a run on the caller's thread, including copies. Undefined without a measurement. */
+  /** Mean time of a run on the caller's thread, including the time to copy arguments and results. Undefined without a measurement. */
   inlineUs: number | undefined;
   /** The better place for the task's calls. Undefined without enough measurements. */
   better: "inline" | "worker" | undefined;
@@ -115,7 +115,7 @@ export interface Advice {
 export interface Facts {
   task: string;
   placement: TaskAdvice["placement"];
-  /** Whether the task may run inline: it is a plain function without resources, and is not declared `worker`. */
+  /** Whether the task holds no resource and is not declared `worker`. It may be true for a stream: see `stream`. */
   movable: boolean;
   stream: boolean;
   calls: number;
@@ -154,7 +154,7 @@ export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
   const factor = (hopUs + runUs) / Math.max(hereUs, 0.1);
   const compared = `${takes} and its hop costs ${shown(hopUs)}`;
   if (factor < 1 / worthFactor) return say(`${compared}: the worker is faster`, "worker", 1 / factor);
-  // The worker, because it keeps the caller's thread free.
+  // Both places are about equally fast. Recommends the worker, because it keeps the caller's thread free.
   if (factor < worthFactor) return say(`${compared}: either place will do`, "worker", 1 / factor);
   const gain = `${factor < 10 ? factor.toFixed(1) : Math.round(factor)} times faster inline`;
   if (placement === "inline") return say(`${compared}: ${gain}, where it is`, "inline", factor);
@@ -167,8 +167,9 @@ export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
 }
 
 /**
- * Returns the measurements of a task. The mean times are those of the most common class of arguments. `samples` counts the runs of all
- * classes, and `upperUs` is the highest bound of all classes.
+ * Returns the measurements of a task. Placement groups calls whose arguments should cost about the same into classes (`model.ts`), and
+ * keeps a call profile for each class. The mean times are those of the most common class. `samples` counts the runs of all classes, and
+ * `upperUs` is the highest bound of all classes.
  */
 export function factsOf(model: Model): Pick<Facts, "samples" | "runUs" | "upperUs" | "hopUs" | "inlineUs"> | undefined {
   let main: CallProfile | undefined;

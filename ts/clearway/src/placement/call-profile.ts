@@ -84,8 +84,8 @@ export class Choice {
 }
 
 /**
- * Ratio of the run time on the caller's thread, including copies, to the run time in a worker. The ratio is kept in addition to the two run
- * times. Only one of these is recent at any time, and the ratio changes less over time than either of them.
+ * Ratio of the run time on the caller's thread, including the time to copy arguments and results, to the run time in a worker. The ratio is
+ * kept in addition to the two run times. Only one of these is recent at any time, and the ratio changes less over time than either of them.
  */
 export class Ratio {
   #value = 1;
@@ -165,8 +165,8 @@ export interface BatchRuns {
 }
 
 /**
- * The measured costs of a task for one class of arguments, and the choice where such calls run. A call runs inline only if that is cheaper
- * than the hop to a worker and certainly short.
+ * The measured costs of a task for one class of arguments (calls that should cost about the same), and the choice where such calls run. A
+ * call runs inline only if that is cheaper than the hop to a worker and certainly short.
  *
  * Reads no clock and starts no thread. All times are in microseconds. `traffic.ts` defines bursts, periods and hops. `model.ts` defines the
  * class of arguments.
@@ -174,7 +174,7 @@ export interface BatchRuns {
 export class CallProfile {
   /** The cost of runs in workers. */
   readonly run: Cost;
-  /** The cost of runs on the caller's thread since inline was last chosen, including the copies of arguments and results. */
+  /** The cost of runs on the caller's thread since inline was last chosen, including the time to copy arguments and results. */
   inline: Cost;
   readonly hop = new Hop();
   readonly #limitUs: number;

@@ -19,8 +19,8 @@ const coldFactor = 4;
 // Lowest expected time of a call, in microseconds. A page's clock has steps of 5 us or more, so a measured mean may be 0.
 const leastUs = 0.25;
 // Maximum number of readings of the clock per burst, and maximum number of bursts per grant. At either limit, the next call is decided and
-// measured by itself. Such a call reads all profiles of a task. Reading the profiles of eight classes with cold caches takes 50 us, while a
-// whole burst under a grant takes 9 us.
+// measured by itself. Such a call reads all call profiles of a task, one per class of arguments. Reading the profiles of eight classes with
+// cold caches takes 50 us, while a whole burst under a grant takes 9 us.
 const readingsMax = 8;
 const burstsMax = 64;
 // A grant ends if its runs take more than `tooSlowFactor` times their expected time, plus `coldUs` microseconds for cold caches. Something

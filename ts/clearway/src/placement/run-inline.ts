@@ -20,8 +20,8 @@ const depthMax = 16;
 const namedUpTo = 16;
 
 /**
- * Returns a task's result as if it had crossed from a worker. Moves the memory that can be moved, copies everything else, and enters both
- * in the ledger. Throws the same errors as for a worker's result, with the name of the task: `not-cloneable`, `would-copy`.
+ * Returns a task's result as if a worker had sent it. Moves the memory that can be moved, copies everything else, and enters both in the
+ * ledger. Throws the same errors as for a worker's result, with the name of the task: `not-cloneable`, `would-copy`.
  */
 export function cross(
   value: unknown,
@@ -81,8 +81,8 @@ function refused(found: Parameters<typeof enter>[1], bytes: number): Parameters<
 }
 
 /**
- * Returns a thrown value as if it had come from a worker: a copy of it, in the nearest class that can cross. Does not append the caller's
- * stack, because the stack of an inline run already contains the caller's frames.
+ * Returns a thrown value as if it had come from a worker: a copy of it, in the nearest class that can be sent between threads. Does not
+ * append the caller's stack, because the stack of an inline run already contains the caller's frames.
  */
 export function crossError(reason: unknown): unknown {
   return decodeError(encodeError(reason));
@@ -159,8 +159,8 @@ export class Inline {
   }
 
   /**
-   * Runs a task now, to its end or to its first `await`. Copies the arguments, and moves those under `move()`. If the arguments cannot
-   * cross, returns undefined: nothing was run or moved. The call then goes to a worker, whose answer contains the error.
+   * Runs a task now, to its end or to its first `await`. Copies the arguments, and moves those under `move()`. If the arguments cannot be
+   * sent, returns undefined: nothing was run or moved. The call then goes to a worker, whose answer contains the error.
    */
   run(task: PlacedTask, definition: TaskDefinition, args: unknown[], strict: boolean): Promise<unknown> | undefined {
     const own = this.#takeIn(args, strict);

@@ -11,8 +11,8 @@ const sendMaxUs = 50;
 
 /**
  * Measures the price of a hop to a worker and back, under the current load and with any transport. The measurements come from the calls
- * that go to workers and from their answers. Reads no clock of its own: the caller passes all times, in microseconds, or a function that
- * returns the time.
+ * that go to workers and from their answers. Reads no clock: the caller passes all times, in microseconds, or a function that returns the
+ * time.
  *
  * A *burst* is a series of calls in one turn of the caller's code. The calls of a burst share messages and wake-ups. A *period* begins when
  * a call goes to a worker while no other call is in flight. The period ends with the answer after which no call is in flight. The duration

@@ -25,10 +25,10 @@ import { WorkerSet } from "./worker/worker-set.js";
 const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle/lifecycle.js"));
 const loadPlacerModule = /* @__PURE__ */ lazyModule(async () => import("../placement/placer.js"));
 
-/** The interfaces that the lower layers declare for what they need from their pool. */
+/** The interfaces through which the lower layers use their pool. The lower layers declare these interfaces. */
 type Hosts = WorkerSink<PoolCall> & Gate<PoolCall> & TrackerHost & LifecycleHost & StatsSource & PlacerOwner;
 
-/** The implementation behind `Pool`. Makes the parts of a pool and implements the interfaces through which they use each other. */
+/** The implementation of `Pool`. Makes the parts of a pool and implements the interfaces through which they use each other. */
 export class Engine implements Hosts {
   readonly toWorkers = emptySide();
   readonly fromWorkers = emptySide();

@@ -65,8 +65,8 @@ export interface PoolOptions {
    */
   recycle?: { tasks?: number; ageMs?: number; heapMb?: number };
   /**
-   * How calls and results reach the other thread. With `"auto"`, small ones cross through shared memory if the host has it (Node,
-   * cross-origin isolated pages), and all others through a port. With `"port"`, all cross through a port. Default `"auto"`.
+   * How calls and results reach the other thread. With `"auto"`, small ones are sent through shared memory if the host has it (Node,
+   * cross-origin isolated pages), and all others through a port. With `"port"`, all are sent through a port. Default `"auto"`.
    */
   carrier?: "auto" | "port";
   /**
@@ -115,7 +115,7 @@ export interface CallOptions {
    * Receives the values that the task passes to `progress()`, in order and never after the result. In Node, it runs in the
    * `AsyncLocalStorage` context of the call.
    *
-   * While this thread is more than 8,192 values or 4 MiB behind, the worker keeps only the newest value. The last value always arrives. If
+   * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
    * `onProgress` throws, the call fails with that error.
    */
   onProgress?(value: unknown): void;

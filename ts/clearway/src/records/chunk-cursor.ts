@@ -37,9 +37,8 @@ export class ChunkCursor<R> {
    */
   at(row: number): R {
     const view = this.row;
-    // Sets row -1 for a bad `row`. No column has that row, so each read throws. This method then needs no `throw` of its own, and the loop
-    // contains no call that slows it. `>>>` tests for whole numbers: with `|` and one more comparison, some runs of the loop took three
-    // times as long.
+    // Sets row -1 for a bad `row`. No column has that row, so each read throws. This method then needs no `throw`, and the loop contains no
+    // call that slows it. `>>>` tests for whole numbers: with `|` and one more comparison, some runs of the loop took three times as long.
     view[atRow] = row >>> 0 === row && row < this.length ? row + this.start : -1;
     return view as R;
   }

@@ -64,7 +64,7 @@ export function canHaveCursor(shapes: readonly Shape[]): boolean {
 
 /** Returns the class of the cursors for a table with these columns. Each scan creates one cursor. */
 export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClass {
-  // The first columns without nulls get the slots. No getter reads an unset slot.
+  // The first columns without nulls get the slots. A slot without a column holds the first column's vector, and no getter reads it.
   const slots = shapes.flatMap(({ nullable }, at) => (nullable ? [] : [at])).slice(0, slotGetters.length);
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = slots;
   class RowCursor implements Cursor {

@@ -27,8 +27,8 @@ const rowsMaxDefault = 10_000;
 /**
  * Rows that are stored by column, in chunks. A table is immutable.
  *
- * A table crosses threads without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an argument.
- * Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
+ * A table is sent to another thread without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an
+ * argument. Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
  */
 export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
   /** The table as a message. The constructor makes this an own property, because structured clone reads only own properties. */
@@ -40,7 +40,8 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   constructor(schema: R, segments: Segments) {
     this.#schema = schema;
     this.#segments = segments;
-    // Structured clone reads an object's own enumerable properties. This getter therefore makes a table cross without further code.
+    // Structured clone reads an object's own enumerable properties. Because of this getter, a table is sent to another thread without
+    // further code.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.toMessage() });
   }
 

@@ -141,7 +141,7 @@ export class StdioTransport implements ChannelTransport {
     this.#delivering = false;
   }
 
-  /** Called when a frame has left. The stream's own `drain` event uses a limit of 16 KiB, not the window's limit. */
+  /** Called when the stream has taken a frame. The stream's own `drain` event uses a limit of 16 KiB, not the window's limit. */
   #frameWritten(): void {
     if (!this.#full || this.#end !== undefined || this.#writable.writableLength * 2 > this.#windowBytes) return;
     this.#full = false;

@@ -45,7 +45,7 @@ export class Consumer extends Reader {
     return this.#opened && !this.#end && this.#credit.outstanding;
   }
 
-  /** The credit that the producer has left. If another producer replaces it, grant that producer the same credit. */
+  /** The credit that the producer has not used. If another producer replaces it, grant that producer the same credit. */
   get credit(): Grant {
     return this.#credit.left;
   }

@@ -3,7 +3,7 @@ import { SendCredit } from "./credit.js";
 
 /** The messages that a producer sends to its consumer. */
 export interface ProducerWire {
-  /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot cross threads. */
+  /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot be sent to another thread. */
   chunk(value: unknown): number;
   end(value: unknown): void;
   fail(reason: unknown): void;
@@ -61,7 +61,7 @@ export class Producer {
     }
   }
 
-  /** Handles a posted value that could not cross: closes the iterator and fails the stream with that reason. */
+  /** Handles a posted value that could not be sent: closes the iterator and fails the stream with that reason. */
   refuse(reason: unknown): void {
     if (this.#over || this.#refused) return;
     this.#refused = { reason };
@@ -100,7 +100,7 @@ export class Producer {
       // Closing the iterator may take a while. A grant or a stop that arrives in the meantime must not end the stream without the error.
       this.#stopping = true;
       this.#pulling = false;
-      // Either the iterator threw and is done, or a value could not cross and the iterator must still be closed.
+      // Either the iterator threw and is done, or a value could not be sent and the iterator must still be closed.
       return this.#finish({ reason });
     }
     this.#pulling = false;

@@ -38,7 +38,7 @@ export class Answers {
   }
 
   /**
-   * Answers with a value: the result of a task, or the return value of a stream's generator. If the value cannot cross, answers with an
+   * Answers with a value: the result of a task, or the return value of a stream's generator. If the value cannot be sent, answers with an
    * error.
    */
   result(call: ServedCall, value: unknown, runUs: number): void {
@@ -59,7 +59,7 @@ export class Answers {
   }
 
   /**
-   * Sends a value of progress. Returns its cost in units. If the value cannot cross, the listener receives an error instead, and the call
+   * Sends a value of progress. Returns its cost in units. If the value cannot be sent, the listener receives an error instead, and the call
    * continues.
    */
   progress(id: number, value: unknown): number {
@@ -76,7 +76,7 @@ export class Answers {
     return units;
   }
 
-  /** Sends an error instead of a value of progress that could not cross. `units` is the cost of that value. */
+  /** Sends an error instead of a value of progress that could not be sent. `units` is the cost of that value. */
   progressRefused(id: number, reason: unknown, units: number): void {
     const { message } = notCloneable("a progress value", reason);
     this.#transport.send(Op.Progress, id, { message }, -units);
@@ -87,7 +87,7 @@ export class Answers {
     return this.#failing;
   }
 
-  /** Sends one value of a stream. Returns the number of bytes of binary memory in it. Throws if the value must not cross. */
+  /** Sends one value of a stream. Returns the number of bytes of binary memory in it. Throws if the value must not be sent. */
   chunk(call: ServedCall, value: unknown): number {
     return this.#send(Op.Chunk, call, value, undefined);
   }
@@ -130,8 +130,7 @@ export class Answers {
     const found = this.#found(call, value, strict);
     const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
     this.#enter(found);
-    // Sends the value in a message of its own. If the transport refuses the value, `refused` knows from `#strict` that the value was
-    // strict.
+    // Sends the value in a separate message. If the transport refuses the value, `refused` knows from `#strict` that the value was strict.
     if (strict) this.#transport.flush();
     this.#sendLedger();
     this.#transport.send(op, call.id, found.value, runUs ?? bytes, found.transfer);

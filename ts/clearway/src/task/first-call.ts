@@ -57,7 +57,7 @@ export function plainTask(
 /**
  * Runs a call before there is a server. Loading and compiling the server takes as long as all other work of a worker after its module was
  * loaded. Sends the result and returns undefined. Returns the call if its result is not ready yet. Also returns the call if the server must
- * send its outcome: an error, or a value that cannot cross.
+ * send its outcome: an error, or a value that cannot be sent to another thread.
  */
 export function runEarly(
   frame: readonly unknown[],

@@ -3,7 +3,7 @@ import { afterMessages, clock } from "#host";
 import { roughBytes } from "../transfer/rough-bytes.js";
 
 /**
- * Maximum number of units of progress by which a call's listener may be behind: 8,192 small values, or 4 MiB of larger ones. If the
+ * Maximum number of units of progress that a call's listener has not acknowledged: 8,192 small values, or 4 MiB of larger ones. If the
  * listener's thread is blocked for 100 ms, a task that reports every 12 us stays within this window.
  */
 export const progressWindow = 8192;

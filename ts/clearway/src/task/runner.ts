@@ -13,8 +13,8 @@ import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
 import { isGenerator } from "./task.js";
 
-// Maximum time in milliseconds for which results are held back to share a message. The loop also runs for at most this time before it reads
-// messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
+// Maximum time in milliseconds for which results are held back to share a message. `pump` also begins calls for at most this time before
+// the worker reads messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
 const holdMs = 1;
 
 /** The settings of the pool that the runner uses. */
@@ -93,7 +93,7 @@ export class Runner {
   // Begins a call. Returns the time after it, so that a series of small tasks reads the clock once per task.
   #begin(call: ServedCall, startedMs: number): number {
     call.begun = true;
-    // An early first call has run already and has its own start time.
+    // The worker's first call may have started before the runner was loaded (`EarlyCall`). Such a call keeps its own start time.
     call.startedMs ||= startedMs;
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
@@ -117,8 +117,8 @@ export class Runner {
     if (guarded) this.#guarded++;
     if (this.#settings.concurrency > 1) this.#begun.add(call);
     if (this.#guarded === 0) return;
-    // The pool may have to kill the worker to stop this call. By then, earlier results must have left this thread, and the pool must know
-    // which calls had begun.
+    // The pool may have to kill the worker to stop this call. Before that, this thread must have sent all earlier results, and the pool
+    // must know which calls have begun.
     if (guarded && this.#guarded === 1) for (const each of this.#begun) this.#sendStarted(each);
     this.#sendStarted(call);
     this.#transport.flush();
@@ -210,7 +210,8 @@ export class Runner {
         return this.#answers.chunk(call, value);
       },
       end: (value) => {
-        // A synchronous generator may end in the same tick as its last values. Only a flush shows whether they can cross.
+        // A synchronous generator may end in the same tick as its last values. Only a flush shows whether these values can be sent to the
+        // other thread.
         this.#transport.flush();
         if (call.refusal === undefined) this.#finish(call, true, value);
         else this.#finish(call, false, call.refusal);
@@ -221,7 +222,8 @@ export class Runner {
     if (call.cancelled !== undefined) call.producer?.stop();
   }
 
-  // Ends a call; every call ends here. Releases its resources before the answer, so that the caller's next call finds them idle.
+  // Ends a call. Every call that has begun ends through this method. Releases the call's resources before the answer, so that the caller's
+  // next call finds them idle.
   #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
     const finishedMs = clock();
     const { held } = call;

@@ -32,7 +32,7 @@ export class ServedCall {
   over = false;
   /** The reason of the cancel. Undefined unless the call was cancelled. */
   cancelled: { reason: unknown } | undefined;
-  /** The error for a value of the call's stream that could not cross. The call fails with it once the iterator is closed. */
+  /** The error for a value of the call's stream that could not be sent. The call fails with it once the iterator is closed. */
   refusal: unknown;
   startedMs = 0;
 

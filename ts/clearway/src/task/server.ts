@@ -57,7 +57,7 @@ export class Server {
 
   /** Sends the waiting results and the ids of the calls that have begun, because the worker is about to end. */
   ending(): void {
-    // A flush shows which results cannot cross, so that their errors are sent too.
+    // A flush finds the results that cannot be sent. Their errors are then sent instead.
     this.#transport.flush();
     // The pool may give calls that have not begun to another worker.
     this.#runner.ending = true;
@@ -69,7 +69,7 @@ export class Server {
     this.#transport.close();
   }
 
-  /** Takes over an early call that has run or is running. Sends its outcome. */
+  /** Takes over an early call: a call that has run, or is running, before there was a server. Sends the call's outcome. */
   adopt({ id, definition, args, startedMs, value, thrown }: EarlyCall): void {
     const run = (): unknown => {
       if (thrown) throw thrown.reason;
@@ -130,7 +130,7 @@ export class Server {
     warmClock();
     errors.preload();
     if (!this.#settings.ring) return;
-    // Without the ring, all frames cross through the port.
+    // Without the ring, all frames are sent through the port.
     ring.load().then(
       () => {
         this.#transport.send(Op.Ring, 0);
@@ -171,7 +171,7 @@ export class Server {
     }
   }
 
-  // Opens the ring. From now on, small frames of both sides cross through it.
+  // Opens the ring. From now on, both sides send small frames through it.
   #open(memory: SharedArrayBuffer): void {
     // Frames that were sent before are posted through the port, without a number.
     this.#transport.flush();
@@ -198,7 +198,7 @@ export class Server {
     const early = typeof header === "string";
     const flags = early ? 0 : header & ((1 << callFlagBits) - 1);
     const definition = this.#tasks[early ? this.#names.indexOf(header) : header >> callFlagBits];
-    // Ignores an early call of a task that is not a function. The caller sends it again.
+    // Ignores an early call (sent before this worker was ready) of a task that is not a function. The caller sends the call again.
     if (definition === undefined || (early && definition.kind !== "function")) return;
     const call = new ServedCall(id, definition, flags, args);
     if (this.#announced.size > 0) {

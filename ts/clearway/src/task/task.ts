@@ -17,10 +17,10 @@ export interface TaskContext {
    * Sends a value to the caller's `onProgress`. Does nothing without a listener. Never waits and never throws. Copies `value` when it is
    * sent. Values keep their order and never overtake the result.
    *
-   * While the listener is more than 8,192 values or 4 MiB behind, only the newest value waits and the others are dropped. The waiting value
-   * is sent when the listener has caught up or the task ends, so the last value always arrives. A loop that never yields its thread cannot
-   * notice that the listener has caught up. Above that limit, it sends ten values per second. If every value matters, use a stream (`async
-   * function*`), which has credit.
+   * While more than 8,192 values or 4 MiB wait for the listener, only the newest further value waits here, and the others are dropped.
+   * The waiting value is sent when the listener has caught up or the task ends. So the last value always arrives. A loop that never
+   * yields its thread cannot notice that the listener has caught up. Above that limit, it sends ten values per second. If every value
+   * matters, use a stream (`async function*`), which has credit.
    */
   progress(value: unknown): void;
 }

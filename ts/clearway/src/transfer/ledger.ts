@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CopyReason, Found } from "./find-memory.js";
 
-/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always copied and never counted. */
+/** Bytes of binary memory that were sent in one direction. Strings, numbers and plain objects are always copied and never counted. */
 export interface LedgerSide {
   /** Bytes that changed owner without a copy. */
   movedBytes: number;
@@ -12,7 +12,7 @@ export interface LedgerSide {
   copies: Partial<Record<CopyReason, { count: number; bytes: number }>>;
 }
 
-/** The memory that crossed in both directions: from the caller's thread to the workers, and back. */
+/** The memory that was sent in both directions: from the caller's thread to the workers, and back. */
 export interface Ledger {
   toWorkers: LedgerSide;
   fromWorkers: LedgerSide;
@@ -22,7 +22,7 @@ export function emptySide(): LedgerSide {
   return { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} };
 }
 
-/** Adds the memory of a crossing value to one side of the ledger. */
+/** Adds the memory of a sent value to one side of the ledger. */
 export function enter(side: LedgerSide, found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): void {
   side.movedBytes += found.movedBytes;
   side.sharedBytes += found.sharedBytes;
@@ -39,14 +39,14 @@ export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, c
   if (entry.count === 0) delete side.copies[reason];
 }
 
-/** Returns the entry for one value. The caller adds the entry with `merge`, and undoes it if the value does not cross. */
+/** Returns the entry for one value. The caller adds the entry with `merge`, and undoes it if the value is not sent. */
 export function entryOf(found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
   const side = emptySide();
   enter(side, found);
   return side;
 }
 
-/** Adds `from` to `into`. With `sign` -1, subtracts `from`, because its value did not cross. */
+/** Adds `from` to `into`. With `sign` -1, subtracts `from`, because its value was not sent. */
 export function merge(into: LedgerSide, from: LedgerSide, sign: 1 | -1 = 1): void {
   into.movedBytes += sign * from.movedBytes;
   into.sharedBytes += sign * from.sharedBytes;

@@ -9,7 +9,9 @@ import type { Op } from "./protocol.js";
  * for the port with the fast path's `post`.
  */
 export interface FastPath extends Endpoint {
-  /** Copies a small frame and sends it. Never blocks. Returns false if the frame must go by port; then it has sent nothing. */
+  /**
+   * Copies a small frame and sends it. Never blocks. Returns false if the frame must be sent through the port. It has then sent nothing.
+   */
   send(op: Op, id: number, a: unknown, b: unknown): boolean;
   /** Bytes of binary memory in the last frame that was sent. */
   readonly binaryBytes: number;

@@ -14,8 +14,8 @@ interface Transfer {
 /**
  * Sends frames through the port. One `postMessage` carries all frames of one tick. Copies values and moves the objects in `transfer`.
  *
- * If there is a ring, a frame that the ring accepts leaves through it at once. After the first frame that the ring refuses, the remaining
- * frames of the tick go by port.
+ * If there is a ring, a frame that the ring accepts is sent through it at once. After the first frame that the ring refuses, the remaining
+ * frames of the tick are sent through the port.
  */
 export class PortTransport implements Transport {
   /** The faster transport for small frames. The other side must open its end before it receives the port's next message. */
@@ -64,7 +64,7 @@ export class PortTransport implements Transport {
     for (const object of transfer) this.#transfers.push({ object, frame });
   }
 
-  /** Sends a frame by the ring only. Returns false if there is no ring, or if the frame must go by port. */
+  /** Sends a frame through the ring only. Returns false if there is no ring, or if the frame must be sent through the port. */
   sendByRing(op: Op, id: number, a: unknown, b: unknown): boolean {
     // The frames that wait for the port were sent earlier, so this frame must not overtake them.
     if (this.#closed || !this.ring || this.#frames.length > 0 || this.#apart || !this.ring.send(op, id, a, b))

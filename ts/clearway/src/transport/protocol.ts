@@ -36,7 +36,7 @@
 // (6) The ring was broken: nothing in it is valid from now on.
 // (7) The worker sends this frame, too, for an input stream. Its Cancel has no reason.
 // (8) The value's cost in units. A window limits the units that the listener has not read (`task/progress.ts`). If the cost is negative,
-//     the value could not cross, and `a` holds the message of the error that replaces it.
+//     the value could not be sent, and `a` holds the message of the error that replaces it.
 
 /** Kinds of frame. The numbers are part of the wire format: add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {

@@ -13,11 +13,11 @@ export interface Transport {
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void;
   /** Posts all waiting frames now. */
   flush(): void;
-  /** Drops all waiting frames, and all frames that `send` takes later. Sends no wake-up for the frames that have left. */
+  /** Drops all waiting frames, and all frames that `send` takes later. Sends no wake-up for the frames that were sent before. */
   close(): void;
 }
 
-/** Receives a frame that could not cross, and the objects that the frame would have moved. */
+/** Receives a frame that could not be sent, and the objects that the frame would have moved. */
 export type Refused = (
   op: Op,
   id: number,

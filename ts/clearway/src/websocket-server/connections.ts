@@ -9,7 +9,7 @@ interface Connection {
   alive: boolean;
 }
 
-// If more bytes than this wait to leave, a ping is not answered. The pong would arrive too late to be useful.
+// If more bytes than this wait to be sent, a ping is not answered. The pong would arrive too late to be useful.
 const pongBytesMax = 1 << 20;
 
 /** The open connections. Sends a ping over each connection, and aborts a connection that does not answer. */

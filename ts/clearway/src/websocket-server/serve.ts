@@ -76,8 +76,8 @@ export async function serveWebSockets(
     }
   };
 
-  // Checks a request. The request counts as a connection until its check settles or times out, even after the client has left.
-  // A check that runs longer than the time limit still counts as a running check.
+  // Checks a request. The request counts as a connection until its check settles or times out, even after the client has disconnected. A
+  // check that runs longer than the time limit still counts as a running check.
   const checkRequest = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -24,7 +24,7 @@ export function readMark(text: string): Mark | undefined {
   return kind === undefined ? undefined : { kind: kind as Mark["kind"], total: Number(total) };
 }
 
-/** The sender's side of the window. Has no side effects. */
+/** The sender's side of the window. Changes only its own counts, and sends nothing itself. */
 export class MarkedWindow {
   readonly #windowBytes: number;
   #sent = 0;

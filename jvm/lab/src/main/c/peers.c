@@ -100,7 +100,7 @@ PEER(jbyteArray, askArray)(JNIEnv *env, jclass type, jbyteArray message, jobject
   return answered;
 }
 
-// Makes C call Java for a message in buffers that both sides know. Only the sizes cross.
+// Makes C call Java for a message in buffers that both sides know. The call passes only the sizes.
 PEER(jlong, askDirect)(JNIEnv *env, jclass type, jlong size, jobject answer) {
   (void)type;
   return (*env)->CallLongMethod(env, answer, apply_as_long, size);

@@ -84,7 +84,8 @@ impl Drop for Block {
                 unsafe { super::slab::give_back(self.data, *capacity, self.size) }
             }
             Origin::Foreign { release: Some(release), context } => {
-                // SAFETY: `release` is called once, with the arguments given when the memory was adopted or lent.
+                // SAFETY: `release` is called once, with the arguments given when the plugin registered the memory (`adopt`) or the host
+                // lent it.
                 crate::guard::calling((), || unsafe { release(*context, self.data, self.size) });
             }
             Origin::Foreign { release: None, .. } => {}

@@ -104,7 +104,7 @@ fn pooled(size: usize) -> Option<(*mut u8, usize)> {
     }
     MADE.fetch_add(1, Ordering::Relaxed);
     ask_for_huge_pages(data, capacity);
-    // Zeros hide from the slab's first user what the memory contained before. Writing them also touches every page.
+    // Zeros hide the memory's earlier content from the slab's first user. Writing them also touches every page.
     //
     // SAFETY: the slab has `capacity` bytes.
     unsafe { ptr::write_bytes(data, 0, capacity) };

@@ -17,8 +17,8 @@ type Idle = { subject: KnownSubject } & ({ share: number; why?: undefined } | { 
 
 export async function idle({ host, collect }: RowContext): Promise<void> {
   await learn(host);
-  // In Node each mechanism is idle in a separate process, so all are measured at the same time without disturbing one another. A
-  // browser's pages take turns. In a browser the bare worker is left out, because it has no target.
+  // In Node each mechanism is idle in a separate process, so all are measured at the same time without disturbing one another. A browser's
+  // pages take turns. The bare worker has no target. It is measured only in Node, where it takes no extra time.
   const atOnce = host.name === "node";
   const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));
   const measure = async (subject: KnownSubject): Promise<Idle> => {

@@ -85,7 +85,7 @@ function lines(column: string, narrow: boolean): number {
   return narrow ? column.length : column.split(", ").length * 2.8;
 }
 
-/** Shortens a name in its middle, because the names of a family differ at their ends. */
+/** Shortens a name in its middle, because similar names differ at their ends. */
 function shortened(name: string, most: number): string {
   if (name.length <= most) return name;
   const half = (most - 1) >> 1;

@@ -13,7 +13,7 @@ export interface OffloadLines {
   lines: string[];
 }
 
-/** Returns a block for each host that has cells of the family. */
+/** Returns a block for each host that has cells of the scenarios `offload`. */
 export function offloadLines(results: Results, record: RunRecord): OffloadLines[] {
   const reference = record.scenarios.find(({ name }) => name === "sizes")?.reference ?? "direct";
   return HOST_NAMES.flatMap((host) => {

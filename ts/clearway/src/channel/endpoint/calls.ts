@@ -12,7 +12,10 @@ import { statusError } from "./status.js";
 
 /** Limits and cancellation of one call. */
 export interface CallOptions {
-  /** Cancels the call at both ends when it aborts. The call rejects with the signal's reason. */
+  /**
+   * When the signal aborts, cancels the call at both ends; on the plain wire, at this end only. The call rejects with the
+   * signal's reason.
+   */
   readonly signal?: AbortSignal | undefined;
   /**
    * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
@@ -129,7 +132,8 @@ export class Calls {
     });
   }
 
-  // Rejects a call early. Sends a cancel to the other end, unless the call has not left. The plain wire has no cancel.
+  // Rejects a call early. If the call has already been sent, also sends a cancel to the other end. The plain wire has no
+  // cancel.
   #giveUp(call: Call, status: Status, reason: unknown): void {
     if (this.#take(call.id) === undefined) return;
     if (!this.#outbox.remove(call) && this.#connection.wire === "clearway")

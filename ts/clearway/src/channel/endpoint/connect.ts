@@ -12,9 +12,9 @@ import { type Endpoint, endpointOf } from "./endpoint.js";
 import { type EndpointOptions, type EndpointSettings, settingsOf } from "./options.js";
 
 /**
- * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport and
- * closes it on failure. Register handlers as soon as the promise settles. Messages that arrive earlier wait, within limits.
- * Rejects with:
+ * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport, and
+ * closes it if the connection fails. After `invalid-argument`, the transport stays open and belongs to the caller. Register
+ * handlers as soon as the promise settles. Messages that arrive earlier wait, within limits. Rejects with:
  *
  * - `invalid-argument`, for an argument that is not valid;
  * - `protocol`, if the other end's wire, version or frame limit does not fit, or if its first frame is not a hello;
@@ -62,7 +62,8 @@ class Handshake implements ChannelSink {
     if (!hello) return this.#agreed("plain", undefined);
     if (signal) {
       const unlisten = onAbort(signal, abort);
-      // Subscribing to the app's signal may have aborted it, or closed the transport.
+      // The signal may be an object of the app whose `addEventListener` runs the app's code. That code may have aborted the
+      // signal or closed the transport.
       if (this.#over) return unlisten();
       this.#unlisten = unlisten;
     }

@@ -20,7 +20,7 @@ const buffersMax = 1024;
 
 /**
  * Keeps early messages: messages that arrive before their channel has a handler. It limits the number of messages per channel,
- * the size of all messages in bytes, and the time that a message is kept. It has no clock and no side effects. It returns the
+ * the size of all messages in bytes, and the time that a message is kept. It reads no clock and sends nothing: it returns the
  * dropped and expired messages, and its owner answers them.
  */
 export class Early<T> {

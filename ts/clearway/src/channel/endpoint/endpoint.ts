@@ -18,7 +18,7 @@ export interface EndpointStats {
   readonly transport: string;
   /** Calls of this end that wait for their answers. */
   readonly calls: number;
-  /** Calls and posts of the other end whose handlers have not ended, or whose answers have not left. */
+  /** Calls and posts of the other end whose handlers have not ended, or whose answers have not been sent. */
   readonly handling: number;
   /** Bytes of answers and of pushed events that wait for the other end to read. `replyBytesMax` limits each of the two sums. */
   readonly waitingBytes: number;

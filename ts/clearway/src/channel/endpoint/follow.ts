@@ -2,8 +2,8 @@
 import { onAbort } from "#host";
 
 /**
- * Follows the signal of a request that counts as open but has not left. Calls `abort` when the signal aborts. `unsent` is true
- * if this happens during `follow`, which means before the request leaves. Returns a function that unsubscribes. Returns
+ * Follows the signal of a request that counts as open but has not been sent. Calls `abort` when the signal aborts. `unsent` is
+ * true if this happens during `follow`, which means before the request is sent. Returns a function that unsubscribes. Returns
  * undefined if the request is not open any more: the signal comes from the app, and subscribing to it can end the request or
  * close the endpoint.
  */

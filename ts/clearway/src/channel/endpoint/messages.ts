@@ -33,9 +33,9 @@ export interface Messages<T, Written = T> {
    */
   post(message: Written): Promise<void>;
   /**
-   * Handles the other end's messages, early messages first. Encodes the handler's replies and moves their large lists.
-   * Disposing the result removes the handler; later messages wait for the next handler. Throws `invalid-argument` if the
-   * channel already has a handler.
+   * Handles the other end's messages. Messages that arrived before this handler come first. Encodes the handler's replies and
+   * moves their large lists. Disposing the result removes the handler; later messages wait for the next handler. Throws
+   * `invalid-argument` if the channel already has a handler.
    */
   handle(handler: MessageHandler<T, Written>): Disposable;
 }

@@ -34,8 +34,9 @@ export interface Methods {
    */
   call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
   /**
-   * Handles the other end's calls, early calls first. Encodes results and moves their large lists. `undefined` becomes null.
-   * The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if the channel already has a handler.
+   * Handles the other end's calls. Calls that arrived before this handler come first. Encodes results and moves their large
+   * lists. `undefined` becomes null. The caller of a missing method receives `not-implemented`. Throws `invalid-argument` if
+   * the channel already has a handler.
    */
   handle(handlers: MethodHandlers): Disposable;
 }
@@ -88,9 +89,9 @@ function runner(handlers: MethodHandlers): Run {
 }
 
 /**
- * Encodes an error in the plain wire's envelope. Leaves out details that the codec cannot encode. An error that is too large
- * keeps only the beginning of its code and of its message. Throws the codec's error if the codec cannot encode the code or the
- * message.
+ * Encodes an error as the envelope (the bytes of a reply) of the plain wire. Leaves out details that the codec cannot encode.
+ * An error that is too large keeps only the beginning of its code and of its message. Throws the codec's error if the codec
+ * cannot encode the code or the message.
  */
 export function writeEnvelope(
   codec: MethodCodec,

@@ -23,13 +23,13 @@ export interface EndpointOptions {
   /**
    * Maximum number of open calls and of open streams. The limit holds for four numbers separately: calls and streams that this
    * end has open, and calls and streams that this end runs for the other end. Default: 4096. A call from the other end counts
-   * until its handler has ended and its answer has left, even if the call was cancelled.
+   * until its handler has ended and its answer has been sent, even if the call was cancelled.
    */
   readonly callsMax?: number;
   /**
    * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit, no request of the other end
-   * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have left, requests
-   * start again and the transport resumes.
+   * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have been sent,
+   * requests start again and the transport resumes.
    *
    * The same number limits the bytes of pushed events that wait for the other end, in all its streams together. At that limit,
    * every stream counts as full, whatever capacity the other end asked for.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A request that waits to leave. `leave` sends the request. If `leave` throws, the outbox calls `refuse` with the error. */
+/** A request that waits to be sent. `leave` sends the request. If `leave` throws, the outbox calls `refuse` with the error. */
 export interface QueuedRequest {
   leave(): void;
   refuse(reason: unknown): void;
@@ -28,7 +28,7 @@ export class Outbox {
     return true;
   }
 
-  /** Removes a request that has not left. Returns false if the request has left. */
+  /** Removes a request that has not been sent. Returns false if the request has been sent. */
   remove(request: QueuedRequest): boolean {
     const index = this.#waiting.indexOf(request);
     if (index < 0) return false;

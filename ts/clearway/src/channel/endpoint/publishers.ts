@@ -51,7 +51,7 @@ export class RequestedStream implements StreamRequest {
 
 /** The owner of the publishers. It sends the ends of streams, and keeps the requests that wait for their handlers. */
 export interface PublishersOwner {
-  /** Sends a frame. The frame's bytes count against the other end until the frame has left. Never throws. */
+  /** Sends a frame. The frame's bytes count against the other end until the frame has been sent. Never throws. */
   reply(parts: FrameParts, message?: Encoded): void;
   /** Removes a requested stream that waits for its handler. Does nothing if the stream does not wait. */
   withdraw(requested: RequestedStream): void;

@@ -22,7 +22,7 @@ interface Reply {
   readonly parts: FrameParts;
   readonly message: Encoded;
   readonly bytes: number;
-  /** Called when the reply has left for the transport, or when it never will. */
+  /** Called when the reply has been passed to the transport, or when it never will be. */
   readonly onDone: () => void;
 }
 
@@ -119,7 +119,7 @@ export class Replies {
     this.updatePause();
   }
 
-  /** Updates the state after some replies have left. */
+  /** Updates the state after some replies have been sent. */
   #afterDrain(): void {
     clearTimeout(this.#stallTimer);
     if (this.#bytes * 2 > this.#connection.settings.replyBytesMax) return this.#startStallTimer();

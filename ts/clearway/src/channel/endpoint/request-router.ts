@@ -42,8 +42,8 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   /** Posts that have not settled. A post has no id, because no caller waits for it. */
   readonly #posts = new Set<Served>();
   /**
-   * Requests that count against `callsMax`. A request counts until its handler has ended and its answer has left, even if the
-   * caller has cancelled it.
+   * Requests that count against `callsMax`. A request counts until its handler has ended and its answer has been sent, even if
+   * the caller has cancelled it.
    */
   readonly #counted = new Set<Served>();
   /** Requests that arrived while too many bytes of answers waited to leave, in order of arrival. */
@@ -150,7 +150,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     this.#replies.updatePause();
   }
 
-  /** Returns a promise that settles when every request is answered and all answers have left. */
+  /** Returns a promise that settles when every request is answered and all answers have been sent. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve);

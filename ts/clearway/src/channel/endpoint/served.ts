@@ -19,9 +19,9 @@ export interface HandlerContext {
 export interface ServedOwner {
   /** Called when the request is answered or aborted. */
   settled(served: Served): void;
-  /** Sends the answer. Calls `onDone` when the answer has left, or when it never will. Never throws. */
+  /** Sends the answer. Calls `onDone` when the answer has been sent, or when it never will be. Never throws. */
   reply(parts: FrameParts, message: Encoded, onDone: () => void): void;
-  /** Called when the handler has ended and the answer has left. The request does not count against `callsMax` any more. */
+  /** Called when the handler has ended and the answer has been sent. The request does not count against `callsMax` any more. */
   finished(served: Served): void;
 }
 
@@ -37,7 +37,7 @@ export class Served implements HandlerContext {
   #timer: Timer | undefined;
   /** Whether the handler runs. */
   #running = false;
-  /** Whether the answer waits to leave. */
+  /** Whether the answer waits to be sent. */
   #leaving = false;
 
   constructor(

@@ -13,10 +13,10 @@ export interface EventSink<T = unknown> {
   /**
    * Sends an event. Encodes the event at once and moves its large lists.
    *
-   * Resolves to true when the event has left or waits in the queue. Resolves to false if the event was dropped or the stream is
-   * over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with `queue-full`, or an
-   * event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with `queue-full` if 1024
-   * calls already wait.
+   * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
+   * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
+   * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
+   * `queue-full` if 1024 calls already wait.
    */
   send(event: T): Promise<boolean>;
   /** Ends the stream after the events sent so far. */
@@ -50,7 +50,7 @@ export class Source implements EventSink {
   readonly #onEnded: () => void;
   /** Sends that wait for room, in order. */
   #waiters: { message: Encoded; bytes: number; settle: (taken: boolean) => void }[] = [];
-  /** The end of the stream. It is sent after all events have left. */
+  /** The end of the stream. It is sent after all events. */
   #ending: { status: Status; error: unknown } | undefined;
   #ended = false;
   /** Resolves the promise of a waiting `#waitToPull`. */

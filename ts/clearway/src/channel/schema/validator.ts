@@ -64,8 +64,8 @@ const i32: Validator = (value) =>
 
 const i64Max = (1n << 63n) - 1n;
 
-// Both directions return a `bigint`. A handler in the same process therefore receives the same values as a handler behind a
-// wire.
+// Both directions return a `bigint`. A handler in the same process therefore receives the same values as a handler at the other
+// end of a wire.
 const i64: Validator = (value) => {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
   if (typeof value === "bigint" && value <= i64Max && value >= -i64Max - 1n) return value;

@@ -15,7 +15,7 @@ import { SendWindow, windowBytesOf } from "./window.js";
 // 51 us and moving 39 us (ts/clearway/bench/channel-port.mjs).
 const movedBytesMin = 4096;
 
-// Set on first use, so that bundlers drop the ring's code from an app that uses only codecs.
+// Set on first use, so that bundlers can leave the ring's code out of an app that uses codecs but no ports.
 let loadRing: (() => Promise<typeof import("./channel-ring-port.js")>) | undefined;
 
 /** Settings of a port that carries channels. */

@@ -2,8 +2,8 @@
 
 /**
  * Back-pressure for a carrier that has none. It counts the bytes in flight: bytes that were sent, and that the receiver has not
- * reported as taken. It has no side effects. The sender asks for a report after each half of its window. The receiver does not
- * know the window, so the two ends may have windows of different sizes.
+ * reported as taken. It changes only its own counts, and sends nothing itself. The sender asks for a report after each half of
+ * its window. The receiver does not know the window, so the two ends may have windows of different sizes.
  */
 export class SendWindow {
   readonly #windowBytes: number;

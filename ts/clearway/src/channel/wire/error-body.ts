@@ -7,7 +7,7 @@ import { RemoteError } from "../endpoint/remote-error.js";
 // The body of a failed reply on Clearway's wire is a list of the standard codec: [code, message, details, error]. `error` is
 // null, or the thrown error in the form of `error/wire.ts` (class name, stack, own properties, causes and errors).
 
-// Set on first use, so that bundlers drop this codec from an app that uses only codecs.
+// Created on first use, so that bundlers can leave it out of an app that uses codecs but no channels.
 let made: StandardMessageCodec | undefined;
 
 function codec(): StandardMessageCodec {
@@ -46,8 +46,8 @@ export function partsOf(thrown: unknown, exposeAll: boolean): ErrorParts {
 
 /**
  * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. If `exposeAll` is false, the body has only the
- * code, the message and the details that the handler chose. Never throws. A value that the codec cannot encode becomes a text
- * with the name of the value's class. An error that is too large keeps only the beginning of its code and of its message.
+ * code, the message and the details that the handler chose. Never throws. A value that the codec cannot encode becomes a text,
+ * such as `[not encodable: Function]`. An error that is too large keeps only the beginning of its code and of its message.
  */
 export function writeError(thrown: unknown, bytesMax: number, exposeAll: boolean): Uint8Array {
   const { code, message, details } = partsOf(thrown, exposeAll);
@@ -60,7 +60,7 @@ export function writeError(thrown: unknown, bytesMax: number, exposeAll: boolean
   return codec().encode([...shortened(code, message, bytesMax), null, null]);
 }
 
-/** Shortens a code and a message so that both fit into `bytesMax` bytes. Leaves 200 bytes for the rest of the message. */
+/** Shortens a code and a message so that both fit into `bytesMax` bytes. Leaves 200 bytes for the other parts of the reply. */
 export function shortened(code: string, message: string, bytesMax: number): [code: string, message: string] {
   // A character takes at most 3 bytes in UTF-8. It takes 6 bytes if JSON escapes a control character.
   const short = cut(code, 30);
@@ -123,7 +123,7 @@ function isWireError(wire: unknown): wire is WireError {
 
 const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
-// Replaces each half of a surrogate pair. It has no UTF-8 form, and the error must arrive all the same.
+// Replaces each surrogate that has no partner. Such a surrogate has no UTF-8 form, and the error must still arrive.
 function wellFormed(text: string): string {
   return text.replace(lone, "\uFFFD");
 }

@@ -2,7 +2,10 @@
 import { FastestWay } from "../detect/fastest-way.js";
 import { type BeatMessage, beater } from "./browser-beater.js";
 
-/** The number of first beats from which the fastest transit time of a message is found. The detector uses that time as its zero. */
+/**
+ * The meter finds the fastest transit time of a message from this many first beats. A beat is a message that a worker sends at a fixed
+ * interval. The detector uses the fastest transit time as its zero.
+ */
 const steadyBeats = 20;
 /**
  * The number of steps for which `Beats` waits for the first beat: 2 s if the thread can answer. A time in which the thread is held counts
@@ -12,7 +15,7 @@ const silentSteps = 20;
 const silentStepMs = 100;
 
 export interface BeatsEvents {
-  /** Called when the first beats have arrived, so that the fastest transit time is known. */
+  /** Called when the first beats have arrived. The fastest transit time is then known. */
   steady(): void;
   /** Called if neither a beat nor an error arrives in 2 s. Some security policies block a worker this way. Beats may still arrive. */
   silent(): void;
@@ -31,7 +34,7 @@ export interface BeatsEvents {
  */
 export class Beats {
   readonly fastest: FastestWay = new FastestWay();
-  /** Settles when the first beats have arrived, or when no beats will come. Never rejects. */
+  /** Settles when the first beats have arrived, after 2 s without a beat, or when the worker has failed or was stopped. Never rejects. */
   readonly ready: Promise<void>;
   #settle: () => void = () => {};
   #worker: Worker | undefined;

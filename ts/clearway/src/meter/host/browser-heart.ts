@@ -3,8 +3,8 @@ import type { FastestWay } from "../detect/fastest-way.js";
 import { Beats } from "./browser-beats.js";
 
 /**
- * The time for which an unused or too frequent heart continues, in milliseconds. Starting a heart takes about 10 ms and disturbs the next
- * measurement.
+ * The time for which a heart continues when it is unused or beats more often than needed, in milliseconds. Starting a heart takes about 10
+ * ms and disturbs the next measurement.
  */
 const lingerMs = 3_000;
 /** After this number of failed workers, no further worker is started, because a content security policy reports each failure. */
@@ -23,7 +23,7 @@ export interface HeartListener {
 }
 
 /**
- * This thread's only source of beats, which all its observers share.
+ * This thread's only source of beats, which all its observers share. A beat is a message that a worker sends at a fixed interval.
  *
  * The heart beats as often as the listener with the shortest period requires. Another period needs another worker. The new worker takes
  * over when its beats are steady.
@@ -46,7 +46,7 @@ class Heart {
     return this.#beats?.periodMs ?? 0;
   }
 
-  /** Settles when the first beats have arrived, or when no beats will come. Never rejects. */
+  /** Settles when the first beats have arrived, after 2 s without a beat, or when the worker has failed or was stopped. Never rejects. */
   get ready(): Promise<void> {
     return (this.#starting ?? this.#beats)?.ready ?? Promise.resolve();
   }

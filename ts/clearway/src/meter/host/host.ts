@@ -7,7 +7,7 @@ import type { ScriptShare } from "../stall.js";
 /** Receives a host's observations. All times are milliseconds on the host's `now()`. */
 export interface Sink {
   found(stall: Found): void;
-  /** Reports that the idle watcher was due at `startMs` but woke only at `endMs`. */
+  /** Reports that the idle watcher (a thread that only sleeps and ticks) was due at `startMs` but woke only at `endMs`. */
   watcherHeld(startMs: number, endMs: number): void;
   /** Reports that the thread was ready to run in this interval, but the machine ran other threads. */
   queued(startMs: number, endMs: number): void;
@@ -38,7 +38,10 @@ export interface ObserveOptions {
 export interface Observer {
   /** Settles when every source runs or is known to be unavailable. Never rejects. Keeps the process alive until then. */
   ready(): Promise<void>;
-  /** The maximum time until all evidence about a moment has arrived, in milliseconds. */
+  /**
+   * The maximum time until all evidence about a moment has arrived, in milliseconds. Evidence is a report that can explain a stall, such as
+   * that of a garbage collection.
+   */
   readonly settleMs: number;
   sources(): SourceState[];
   /** Reports the page's hidden time up to now, and returns the current time. */

@@ -4,7 +4,7 @@ import type { SourceState } from "../report.js";
 import { appFrames } from "../stacks.js";
 import { type WatchdogData, type WatchdogMessage, watchdog } from "./node-watchdog.js";
 
-/** The time, in ms, for which an unused watchdog goes on. Starting one takes about 20 ms and disturbs the next measurement. */
+/** The time, in ms, for which an unused watchdog continues to run. Starting one takes about 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
 
 export interface WatcherSink {
@@ -28,7 +28,9 @@ class NodeWatcher {
     return this.#sinks.size > 0;
   }
 
-  /** Adds a sink. Starts the watchdog, unless one runs or has failed. The sink that starts it sets the beat and the tick. */
+  /**
+   * Adds a sink. Starts the watchdog, unless one runs or has failed. The sink that starts it sets the periods of the beat and of the tick.
+   */
   use(sink: WatcherSink, beatMs: number, tickMs: number): void {
     clearTimeout(this.#linger);
     this.#sinks.add(sink);

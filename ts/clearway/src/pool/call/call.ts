@@ -11,12 +11,12 @@ import type { TaskRecord } from "../schedule/task-stats.js";
 import type { PoolWorker } from "../worker/worker.js";
 import type { Input } from "./input.js";
 
-/** The states of a call. `idle` is a stream whose reader has not asked for a value yet. */
+/** The states of a call. In `idle`, a call is not queued yet, or it is a stream whose reader has not asked for a value yet. */
 export type CallState = "idle" | "queued" | "posted" | "started" | "cancelling" | "settled";
 
 /**
- * The state machine of one call. The methods return the action that the tracker must take. In any order of events, a call reaches `settled`
- * once, and its caller receives one outcome. Reads no clock and starts no thread.
+ * The state machine of one call. The methods return the action that the pool's call tracker (`tracker.ts`) must take. In any order of
+ * events, a call reaches `settled` once, and its caller receives one outcome. Reads no clock and starts no thread.
  */
 export class CallLife {
   #state: CallState = "idle";
@@ -177,8 +177,8 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   }
 
   /**
-   * Whether the pool may have to stop the call while it runs. The worker reports the start of such a call. A guarded call is never sent
-   * ahead to a busy worker, and no call is sent ahead behind it.
+   * Whether the pool may have to stop the call while it runs. The worker reports the start of such a call. A guarded call never waits at a
+   * busy worker for another call, and no call waits there for a guarded call.
    */
   get guarded(): boolean {
     return this.options.limited || this.isStream || this.inputs !== undefined;
@@ -206,8 +206,8 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   }
 
   /**
-   * Settles the promise, if there is one. Only the first call has an effect. The call then drops the promise, because a reference to it
-   * would keep a forgotten stream alive.
+   * Settles the promise, if there is one. Only the first use of this method has an effect. The call then drops the promise, because a
+   * reference to it would keep a forgotten stream alive.
    */
   settle(value: unknown): void {
     this.#settle?.(value);
@@ -244,12 +244,12 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
 // V8 can show later which functions await a promise. If a handler runs because a promise was rejected, its stack has `at async …` frames of
 // those functions. V8 can also follow a promise that was resolved with the rejected one. The cost is then paid only when a call fails.
 //
-// The handler does not see a caller that neither awaits the promise nor is awaited itself. For streams, and for calls before the first
-// worker is ready, the pool captures the stack at the call.
+// The handler's stack lacks a function that only passes the promise on, if no other function awaits its result. For streams, and for calls
+// before the first worker is ready, the pool captures the stack at the call.
 
 /**
- * Returns the frames of the current stack above the function `below`, without the error's first line. Empty if the engine has no
- * `captureStackTrace`.
+ * Returns the frames of the functions that called `below`, directly or indirectly, without the error's first line. Empty if the engine has
+ * no `captureStackTrace`.
  */
 export function stackAbove(below: (...args: never[]) => unknown): string {
   const trace: { stack?: string } = {};

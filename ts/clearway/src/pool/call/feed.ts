@@ -31,7 +31,7 @@ export class Feed implements InputFeed {
         return ready.bytes;
       },
       end: (value) => {
-        // A synchronous source may end in the same tick as its last values. Only a flush shows whether they can cross.
+        // A synchronous source may end in the same tick as its last values. Only a flush shows whether these values can be sent.
         transport.flush();
         if (!this.#refusal) transport.send(Op.End, id, cloneableEnd(value));
         else transport.send(Op.Abort, id, encodeError(this.#refusal));
@@ -40,7 +40,7 @@ export class Feed implements InputFeed {
     });
   }
 
-  /** Closes the iterator, because a value could not cross. The task's next read fails with that reason. */
+  /** Closes the iterator, because a value could not be sent. The task's next read fails with that reason. */
   refuse(value: unknown, reason: unknown): void {
     const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
     if (entry) merge(this.#ledger, entry, -1);
@@ -49,8 +49,8 @@ export class Feed implements InputFeed {
   }
 }
 
-// Returns the return value of the iterator, or undefined if it may be unable to cross. A `for await` ignores this value, so it must not
-// fail the stream.
+// Returns the return value of the iterator, or undefined for a type that may be impossible to send. A `for await` ignores the return value,
+// so the value must not fail the stream.
 function cloneableEnd(value: unknown): unknown {
   return ["object", "function", "symbol"].includes(typeof value) ? undefined : value;
 }

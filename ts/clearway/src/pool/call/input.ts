@@ -15,7 +15,7 @@ export interface InputWire {
 /** Reads the source of an input stream. `Feed` implements it. The code of `Feed` is loaded when a task first reads. */
 export interface InputFeed {
   readonly producer: { grant(items: number, bytes: number): void; stop(): void };
-  /** Ends the stream because a value could not cross. */
+  /** Ends the stream because a value could not be sent. */
   refuse(value: unknown, reason: unknown): void;
 }
 

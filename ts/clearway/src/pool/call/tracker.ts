@@ -107,7 +107,7 @@ export class CallTracker {
     }
   }
 
-  /** Fails a call whose arguments cannot cross, or must not cross. */
+  /** Fails a call whose arguments cannot be sent, or must not be sent. */
   refuse(call: PoolCall, reason: unknown): void {
     const isOurs = reason instanceof ClearwayError;
     this.cancel(call, isOurs ? reason : notCloneable(`an argument of ${call.record.name}()`, reason));

@@ -86,7 +86,7 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
     exited(this.#host, worker, code);
   }
 
-  /** Ends or requeues the early call of a worker that exited before it was ready. */
+  /** Ends or requeues the early call of a worker: a call that was sent before the worker was ready. The worker then exited. */
   bringBack(worker: Worker, why: ClearwayError): void {
     bringBack(this.#host, worker, why);
   }

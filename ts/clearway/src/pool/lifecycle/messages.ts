@@ -161,7 +161,8 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
     return void worker.kill(caused("worker-crashed", `the worker takes no messages: ${messageOf(reason)}`, reason));
   const call = worker.calls.get(id);
   if (op !== Op.Call || !call) return;
-  // The worker's greeting was refused too, so the worker is ending. The early call fails together with the worker.
+  // The worker's greeting was refused too, so the worker is ending. The call that was sent before the worker was ready fails together with
+  // the worker.
   if (worker.life.state === "starting" && worker.why) return;
   const { tracker, toWorkers } = host;
   if (call.crossing) merge(toWorkers, call.crossing, -1);
@@ -236,8 +237,8 @@ export function preloadRing({ cells }: Worker): void {
   preload(loadRing);
 }
 
-// Opens the ring, because the worker has loaded the code for its end. Once this side is loaded too, small frames of both sides cross
-// through shared memory. If the code cannot be loaded on this side, all frames cross through the port.
+// Opens the ring, because the worker has loaded the code for its end. Once this side is loaded too, both sides send small frames through
+// shared memory. If the code cannot be loaded on this side, all frames are sent through the port.
 async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
   if (worker.life.state !== "ready") return;
   const opener = await loadRing().catch(() => undefined);
@@ -251,7 +252,7 @@ async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
     calls: worker.calls,
     expectsSoon: (id) => !worker.calls.get(id)?.record.estimate.long,
   });
-  // Sends the ring's memory in a message of its own. A message that also has other frames could be lost because of them. The worker would
+  // Sends the ring's memory in a separate message. A message that also has other frames could be lost because of them. The worker would
   // then have no ring and would never read the caller's frames.
   worker.transport.flush();
   worker.sendNow(Op.Ring, 0, ring.memory);

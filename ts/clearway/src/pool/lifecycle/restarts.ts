@@ -7,7 +7,7 @@ import type { LifecycleHost } from "./host.js";
 
 // Maximum number of workers in a row that exit before they begin a call. The pool normally replaces a worker that crashes at once. If
 // workers exit as soon as they are ready, the pool must stop at some point. From the second exit on, it pauses before the next start, and
-// doubles the pause each time (1.3 s in total). So many exits in a row are no accident.
+// doubles the pause each time (1.3 s in total). Eight exits in a row are not a coincidence.
 const exitsInRowMax = 8;
 const firstPauseMs = 10;
 // Maximum pause in milliseconds. The pause grows to it only while another worker lives, which may take the calls in the end.
@@ -37,7 +37,7 @@ export function exitedBeforeCall(host: LifecycleHost, index: number, why: Clearw
   restarts.answered = answered;
   if (restarts.exitsInRow > exitsInRowMax && host.noWorkerComing) {
     host.startFailed(index, why);
-    // The calls that have just failed do not count as answered. The next exit therefore continues the row.
+    // The calls that have just failed do not count as answered. The next such exit therefore counts as one more in a row.
     restarts.answered = answeredBy(host);
     return;
   }

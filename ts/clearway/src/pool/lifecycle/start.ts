@@ -8,9 +8,9 @@ import type { LifecycleHost, Worker } from "./host.js";
 import { lost } from "./stop.js";
 
 /**
- * Sends an early call to each worker that is starting. The frame has the task's name instead of its index, which is not known yet. The
- * worker finds the call when it is ready, so the result comes one round trip earlier. Sends only calls without flags, moved memory or
- * deeply nested arguments, and only while no worker has listed its tasks.
+ * Sends an early call (a call before the worker is ready) to each worker that is starting. The frame has the task's name instead of its
+ * index, which is not known yet. The worker finds the call when it is ready, so the result comes one round trip earlier. Sends only calls
+ * without flags, moved memory or deeply nested arguments, and only while no worker has listed its tasks.
  */
 export function sendEarly({ backlog, records, workers }: LifecycleHost): void {
   if (records.known) return;
@@ -51,8 +51,8 @@ function sortEarly(host: LifecycleHost, tasks: Tasks): void {
 }
 
 /**
- * Ends or requeues the early call of a worker that exited before it was ready. The call may have run, unless the module threw an error
- * before.
+ * Ends or requeues the early call of a worker that exited before it was ready. If the module threw an error, the call has not run.
+ * Otherwise it may have run.
  */
 export function bringBack(host: LifecycleHost, worker: Worker, why: ClearwayError): void {
   const { calls, uncaught } = worker;

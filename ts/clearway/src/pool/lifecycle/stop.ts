@@ -62,16 +62,16 @@ function overdue(host: LifecycleHost, worker: Worker): void {
     // another worker takes its index.
     supersede(host, worker);
     host.scheduler.run();
-    // The call that did not stop may block the thread later, so the thread is pinged again. The idle timer is free for this, because a
-    // draining worker does not shrink away. The timer is cleared when the worker ends.
+    // The call that did not stop may block the thread later, so the thread is pinged again. The idle timer is free for this, because the
+    // pool does not end a draining worker for being idle. The timer is cleared when the worker ends.
     clearTimeout(worker.idleTimer);
     worker.idleTimer = after(limitMs, () => void look());
   };
   void look();
 }
 
-// Stops new calls to a worker. Kills the worker once all its remaining calls are cancelled calls that do not stop. Returns true if it
-// killed the worker now.
+// Stops new calls to a worker. Kills the worker once all its remaining calls are cancelled, even if the grace period of a call is not over.
+// Returns true if it killed the worker now.
 function condemn(worker: Worker, why: ClearwayError): boolean {
   worker.life.drain(1);
   worker.removed = () => condemn(worker, why);
@@ -173,11 +173,13 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   const crashed = worker.life.exit(killed) === "crashed";
   // Finds out for each call whether it may have run. A worker that ended itself has sent the ids of the calls that had begun.
   //
-  // If the pool killed the worker because a call did not stop, the worker had sent all earlier results. The worker sends `Started` for a
-  // guarded call. If it runs several calls at once, it sends `Started` for all of them while a guarded call is open. Any other call may
-  // have run only if the worker also had a stream.
+  // The pool also knows this if it killed the worker because a call did not stop, or because the pool was closed (`pool-closed`,
+  // `pool-terminated`). Before a worker runs a guarded call (a call that the pool may have to stop while it runs), it sends all earlier
+  // results and `Started`. If it runs several calls at once, it sends `Started` for all of them while a guarded call is open. With
+  // `concurrency` 1, it sends no `Started` for a call that is not guarded. Such a call can have begun only beside a stream, because only a
+  // stream lets the worker begin another call.
   //
-  // In all other cases it is unknown which calls had begun.
+  // In all other cases, the pool does not know which calls had begun.
   const known = overdueWorkers.has(worker) || why.code.startsWith("pool-");
   const left = [...calls.values()];
   let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
@@ -198,8 +200,8 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
 }
 
 /**
- * Ends or requeues a call whose worker is gone. A call that never began waits again. A call that may have run fails with `why`, unless it
- * may be repeated. Returns whether the call waits again and never began.
+ * Ends or requeues a call whose worker is gone. A call that never began waits again if its arguments were not moved. Any other call fails
+ * with `why`, unless it may be repeated. Returns whether the call waits again and never began.
  */
 export function lost(
   { backlog, tracker }: LifecycleHost,
@@ -234,8 +236,8 @@ function withCallerStack(why: ClearwayError, call: PoolCall): ClearwayError {
   return error;
 }
 
-// Returns the error for the calls of a worker that the pool did not end. Uses the last uncaught error if such an error ends a worker. In
-// browsers, which have no exit codes, a worker survives its errors and may end much later for another reason.
+// Returns the error for the calls of a worker that the pool did not end. In Node, an uncaught error ends its worker, so the last one is the
+// cause. In browsers, which have no exit codes, a worker survives its errors and may end much later for another reason.
 function exitFailure(uncaught: { error: unknown } | undefined, code: number | undefined): ClearwayError {
   if (uncaught === undefined || code === undefined) {
     return caused(

@@ -26,7 +26,7 @@ export interface Schedulable<Call extends Schedulable<Call>> extends WorkerCall<
 export interface Gate<Call> {
   /** Returns whether a call may be sent now. If not, the gate has already ended the call or taken it out of the queue. */
   admits(call: Call): boolean;
-  /** Ends a call whose arguments cannot cross. */
+  /** Ends a call whose arguments cannot be sent to a worker. */
   refuse(call: Call, reason: unknown): void;
 }
 
@@ -49,8 +49,9 @@ interface Choosing {
 export function accepts(worker: Candidate, call: Choosing, concurrency: number): boolean {
   if (worker.life.state !== "ready") return false;
   if (worker.load < concurrency) return true;
-  // Sends the call ahead, behind short calls. A guarded call is never sent ahead, and no call is sent ahead behind one. The pool may have
-  // to kill the worker to stop a guarded call.
+  // Sends the call ahead: to a busy worker, where it waits for short calls to end. A guarded call (one that the pool may have to stop while
+  // it runs) is never sent ahead, and no call is sent ahead to a worker that has a guarded call. To stop a guarded call, the pool may have
+  // to kill the worker.
   return !call.guarded && worker.guarded === 0 && mayGoAhead(call.record.estimate, worker.busyUs);
 }
 

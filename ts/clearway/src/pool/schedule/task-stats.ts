@@ -3,7 +3,7 @@ import type { TaskPlacement } from "../../task/task.js";
 import type { TaskKind } from "../../transport/protocol.js";
 
 // A call is sent ahead to a busy worker only if all calls there are expected to take less than this in total, in microseconds. 1 ms equals
-// about twenty wake-ups. The limit is also the longest expected time that a call waits behind others.
+// about twenty wake-ups. The limit is also the longest expected time that a call waits for other calls of its worker.
 const aheadBudgetUs = 1_000;
 // Number of measured runs that a task needs before its calls are sent ahead.
 const samplesNeeded = 8;
@@ -36,7 +36,7 @@ export class Estimate {
     return this.samples > 0 && this.#leastUs > shortUs;
   }
 
-  /** Whether the task is short enough for its calls to be sent ahead, behind other calls. */
+  /** Whether the task is short enough for its calls to be sent ahead: to a worker that is busy with other calls. */
   get short(): boolean {
     return this.samples >= samplesNeeded && this.#meanUs <= shortUs && this.peakUs <= aheadBudgetUs;
   }

@@ -147,7 +147,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly inputs = new Map<number, NonNullable<Call["inputs"]>[number]>();
   /** Number of calls that keep the worker busy: functions without a result, and streams whose reader has granted credit. */
   load = 0;
-  /** Number of guarded calls among those in `load`. */
+  /** Number of guarded calls (see `WorkerCall.guarded`) among those in `load`. */
   guarded = 0;
   /** Expected run time of the calls in `load`, in microseconds. */
   busyUs = 0;
@@ -216,7 +216,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /**
-   * Sends a call. The arguments leave at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
+   * Sends a call. The arguments are sent at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
    * within this method. The call is therefore in the table and in the load before its frame is sent.
    */
   post(call: Call): void {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// In Node, the server is a file of its own. Loading and compiling it takes 0.4 ms, which a worker's start would need in addition. A first
+// In Node, the server is a separate file. Loading and compiling it takes 0.4 ms, which a worker's start would need in addition. A first
 // call does not need the server, and a file loads fast. See spec/decisions/rarely-needed-code-loads-later.md.
 import { LazyModule } from "../lazy-modules.js";
 

@@ -16,8 +16,8 @@ import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Ta
  * - everything above the limits in `layout.ts`
  * - objects with accessors: an accessor must run only once, but structured clone would run it again if the encoder later refused the frame
  *
- * Runs no application code, with two exceptions that it cannot detect. A proxy crosses as the object that it presents, while structured
- * clone would throw. An accessor among an array's elements runs a second time if the frame then goes by port.
+ * Runs no application code, with two exceptions that it cannot detect. It sends a proxy as the object that the proxy presents, while
+ * structured clone would throw. An accessor among an array's elements runs a second time if the frame is then sent through the port.
  *
  * Allocates only the keys and property descriptors of objects.
  */
@@ -36,9 +36,12 @@ export class Encoder {
   #binary = false;
   #busy = false;
 
-  /** Encodes a frame. `binary` says whether it may copy memory. Returns the number of words, or 0 if the frame must go by port. */
+  /**
+   * Encodes a frame. `binary` says whether it may copy memory. Returns the number of words, or 0 if the frame must be sent through the
+   * port.
+   */
   frame(op: Op, id: number, a: unknown, b: unknown, binary: boolean): number {
-    // A proxy's traps may send frames while this frame is encoded. Those frames go by port.
+    // A proxy's traps may send frames while this frame is encoded. Those frames are sent through the port.
     if (this.#busy) return 0;
     this.#busy = true;
     this.#at = frameHeadWords;
@@ -54,7 +57,7 @@ export class Encoder {
           ? this.#elements(b, 0)
           : this.#value(b === countBytes ? this.binaryBytes : b, 0));
     } catch {
-      // A revoked proxy or a throwing getter. The frame goes by port, which reports the error to the right caller.
+      // A revoked proxy or a throwing getter. The frame is sent through the port, which reports the error to the right caller.
       fits = false;
     } finally {
       this.#busy = false;

@@ -76,8 +76,8 @@ export enum Tag {
   binary = 11,
 }
 
-// Limits of frames in the ring. A larger frame goes by port, which costs a wake-up of 20 to 50 us and a structured clone. Both sides
-// enforce these limits. A frame therefore cannot make its receiver allocate or recurse beyond them.
+// Limits of frames in the ring. A larger frame is sent through the port, which costs a wake-up of 20 to 50 us and a structured clone. Both
+// sides enforce these limits. A frame therefore cannot make its receiver allocate or recurse beyond them.
 
 /** Maximum length of a frame, in words: 4 KiB. Encoding or decoding 4 KiB takes a few microseconds of a thread that must not stall. */
 export const frameWordsMax = 1024;

@@ -49,8 +49,8 @@ const looks = 256;
 // In milliseconds. The poller makes glances only in this first part of a turn. The event loop therefore turns, even if the caller makes
 // calls without a pause. The value is a tenth of the time for which Clearway may block a thread.
 const glanceMs = 0.1;
-// Maximum number of calls without a glance. After each glance without an answer, the next 1, 3, 7 ... calls have none. Glances then cost
-// little if both sides share a core or if the task takes longer.
+// Maximum number of calls without a glance. After each glance without an answer, the poller makes no glance for the next 1, 3, 7 ... calls.
+// Glances then cost little if both sides share a core or if the task takes longer.
 const restMax = 127;
 
 /**

@@ -8,7 +8,7 @@ import { Encoder } from "./encode.js";
 import { at, headerBytes, magic, version } from "./layout.js";
 import { type Place, ReceiveRing, SendRing } from "./ring.js";
 
-/** Receives what a ring port reads from its ring and its port. */
+/** Receives the frames and messages that a ring port reads from its ring and its port. */
 export interface RingPortOwner {
   /** Receives a message of the port, in order with the ring's frames. */
   message(frames: unknown[]): void;
@@ -28,11 +28,11 @@ const encoder = new Encoder();
 /**
  * A pair of rings next to a port. Ring and port share one order (`spec/ring.md`, "Order"):
  *
- * - Each message of the port carries a number in its first frame. The sender writes a mark with the same number into the ring, behind the
+ * - Each message of the port carries a number in its first frame. The sender writes a mark with the same number into the ring, after the
  *   frames that it sent before the message.
- * - The receiver reads the ring up to the mark, then the message, then the ring behind the mark. The sender publishes the frames before
+ * - The receiver reads the ring up to the mark, then the message, then the frames after the mark. The sender publishes the frames before
  *   the mark before it posts the message. These frames are therefore in the ring when the message arrives.
- * - If the ring has no room for a mark, the sender writes the mark before the next frame. Until then every frame goes by port.
+ * - If the ring has no room for a mark, the sender writes the mark before the next frame. Until then every frame is sent through the port.
  *
  * A side never sleeps while a frame waits for it. The receiver stores `parked`, then loads the tail. The sender stores the tail, then loads
  * `parked`. All four accesses are sequentially consistent, so they have one total order. There are two cases:
@@ -135,7 +135,8 @@ export class RingPort implements FastPath {
     const number = message[1] as number;
     this.drain();
     if (number === 0) return;
-    // The missing numbers belong to lost messages, which were posted before this one. Reads the frames behind the mark of each.
+    // The missing numbers belong to lost messages, which were posted before this one. For each lost message, reads the frames that follow
+    // its mark.
     for (; this.#unread > 0 && number > this.#read + 1; this.#unread--) {
       this.#read++;
       this.blocked = false;
@@ -146,13 +147,13 @@ export class RingPort implements FastPath {
     this.#read = number;
     this.blocked = false;
     this.#owner.message(message);
-    // Reads the frames behind the mark, if the mark is already there. Unread frames would keep this side from parking.
+    // Reads the frames after the mark, if the mark is already there. Unread frames would keep this side from parking.
     this.drain();
   }
 
   /**
    * Records that a message of the port could not be deserialized. The number of the next message shows whether the lost message had a
-   * number. The ring then reads on behind the lost message's mark.
+   * number. The ring then continues after the lost message's mark.
    */
   lost(): void {
     this.#unread++;

@@ -38,7 +38,10 @@ export class SendRing {
     this.#headSeen = words[place.head]!;
   }
 
-  /** Writes a frame behind the others. The receiver cannot see it before `publish`. Returns false, without writing, if there is no room. */
+  /**
+   * Writes a frame after all earlier frames. The receiver cannot see it before `publish`. Returns false, without writing, if there is no
+   * room.
+   */
   write(frame: Int32Array, count: number): boolean {
     const { capacity, data, head } = this.#place;
     if (capacity - ((this.#tail - this.#headSeen) | 0) < count) {

@@ -70,9 +70,9 @@ internal constructor(private val core: Core, public val name: String, private va
     public fun post(message: T?): CompletableFuture<Void?> = core.post(name, codec.encode(message))
 
     /**
-     * Handles the other end's messages one at a time, in order, early messages first. Closing the result removes the
-     * handler, and later messages wait for the next handler. Throws IllegalArgumentException if the channel has a
-     * handler.
+     * Handles the other end's messages one at a time, in order. Messages that arrived before this handler come first.
+     * Closing the result removes the handler, and later messages wait for the next handler. Throws
+     * IllegalArgumentException if the channel has a handler.
      */
     public fun handle(handler: MessageHandler<T>): AutoCloseable = handleAsync { message, context ->
         CompletableFuture.completedFuture(handler.handle(message, context))

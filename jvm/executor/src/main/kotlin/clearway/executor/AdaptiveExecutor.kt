@@ -29,8 +29,8 @@ import java.util.function.IntConsumer
 
 /**
  * An executor that measures each call site and runs its work where it is fastest. That is the calling thread, the CPU
- * workers (at most one per processor), or a larger number of threads for work that blocks. From JDK 24 on, the latter
- * are virtual threads.
+ * workers (at most one per processor), or a larger number of threads for work that blocks. From JDK 24 on, these
+ * additional threads are virtual threads.
  *
  * The executor is made for batches. A batch is the items of one [runAll] call. [runAll] also uses the calling thread,
  * and returns when every item has run. As a plain `ExecutorService`, the executor never runs a task on the calling
@@ -238,8 +238,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     private companion object {
         /**
-         * Number of batches that [registerEventThread] runs to load classes. It is more than a site's cold batches,
-         * because unknown, known and planned batches load different classes.
+         * Number of batches that [registerEventThread] runs to load classes. It is more than the number of a site's
+         * cold batches (the first ones), because unknown, known and planned batches load different classes.
          */
         const val FIRST = 5
         /**

@@ -107,7 +107,10 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    /** Whether a single task should run on an elastic thread: its site may block, or is unknown. */
+    /**
+     * Whether a single task should run on an elastic thread (an extra thread, for work that blocks): its site may
+     * block, or is unknown.
+     */
     internal val needsElastic: Boolean
         get() = synchronized(model) { !model.known || model.mayBlock }
 

@@ -36,8 +36,8 @@ public object Meter {
 
     /**
      * Runs `function` once on the thread of `executor` and reports its stalls. A function that blocks for 100 ms is one
-     * stall of 100 ms. Blocks the caller until the function has run, and then for 0.1 s to collect late evidence. The
-     * report does not include that 0.1 s.
+     * stall of 100 ms. Blocks the caller until the function has run, and then for 0.1 s to collect reports that arrive
+     * late, such as garbage collections, which explain the stalls. The report does not include that 0.1 s.
      *
      * Do not call it on the watched thread, which would wait for itself. An interrupt ends the caller's wait with an
      * `InterruptedException`, but does not stop the function.

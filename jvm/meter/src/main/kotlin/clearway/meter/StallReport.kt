@@ -39,7 +39,10 @@ public class TailQuantile internal constructor(public val quantile: Double, publ
 public class CauseShare
 internal constructor(public val cause: StallCause, public val stalls: Int, public val totalMs: Double)
 
-/** A source of evidence, and whether it was available here. If it was not, [why] gives the reason. */
+/**
+ * A source of evidence about stalls, such as the garbage collector's reports, and whether it was available here. If it
+ * was not, [why] gives the reason.
+ */
 public class SourceState
 internal constructor(public val name: String, public val available: Boolean, public val why: String? = null)
 

@@ -66,7 +66,7 @@ internal constructor(
 
     /**
      * Writes a message into the buffer's remaining space and advances the buffer's position. Returns false, and writes
-     * nothing, if the message does not fit. The codec encodes into a buffer of its own first, then copies the message.
+     * nothing, if the message does not fit. The codec encodes into an internal buffer first, then copies the message.
      * Allocates memory for that buffer only if it must grow or another thread is using it. Throws the exceptions of
      * [encode].
      */

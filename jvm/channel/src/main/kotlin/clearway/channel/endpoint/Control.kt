@@ -7,7 +7,10 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodReply
 import clearway.channel.wire.Status
 
-/** The name of the control channel. On it, the other end sets how many early messages this end keeps (spec/wire.md). */
+/**
+ * The name of the control channel. On it, the other end sets how many messages without a handler this end keeps
+ * (spec/wire.md).
+ */
 internal const val CONTROL_CHANNEL = "dev.flutter/channel-buffers"
 
 private val codec = Codecs.STANDARD_METHODS

@@ -58,7 +58,7 @@ internal class Link(
 
     /** The reason why the connection has ended; null while it is open. */
     var reason: CloseReason? = null
-    /** Whether this end is closing. A closing end starts no more calls, posts or streams of its own. */
+    /** Whether this end is closing. A closing end starts no more calls, posts or streams. */
     var closing = false
     /** Whether the transport applies back-pressure: a `send` returned false, and `drained` was not called since. */
     var congested = false

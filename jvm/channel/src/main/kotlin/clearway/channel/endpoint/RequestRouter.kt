@@ -71,8 +71,8 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         get() = places.size
 
     /**
-     * Registers a channel's handler and passes it the channel's early requests. Closing the result removes the handler.
-     * Throws IllegalArgumentException if the channel has a handler. Any thread may call this function.
+     * Registers a channel's handler and passes it the requests that arrived before it. Closing the result removes the
+     * handler. Throws IllegalArgumentException if the channel has a handler. Any thread may call this function.
      */
     fun handle(name: String, handler: Handler): AutoCloseable =
         link.lock.locked {
@@ -113,7 +113,10 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         heldBytes -= waits.bytes
     }
 
-    /** Sets how many early messages of a channel are kept. Drops the oldest messages above that number. */
+    /**
+     * Sets how many early messages (messages that arrive before the handler) of a channel are kept. Drops the oldest
+     * messages above that number.
+     */
     fun resize(name: String, count: Int): Unit =
         link.lock.locked { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
 

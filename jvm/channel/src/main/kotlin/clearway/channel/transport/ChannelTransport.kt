@@ -56,8 +56,8 @@ public interface ChannelTransport {
     public fun resume() {}
 
     /**
-     * Closes the transport after all sent frames have left. The reason is sent to the other end if the transport can
-     * carry it. Later calls have no effect. Frames that arrive after this call are dropped.
+     * Closes the transport after it has written all frames that were sent. The reason is sent to the other end if the
+     * transport can carry it. Later calls have no effect. Frames that arrive after this call are dropped.
      */
     public fun close(reason: CloseReason)
 }

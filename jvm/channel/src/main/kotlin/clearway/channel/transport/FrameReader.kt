@@ -7,10 +7,11 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Splits a stream of bytes into frames. Does no I/O. The bytes may arrive in pieces of any size. Each body is copied
- * into memory of its exact size. The memory of a body starts with at most [FIRST_BYTES]. It grows by a factor of
- * [GROWTH], but only when it is full. If a peer announces a body of 64 MiB, the reader allocates 64 MiB only after 16
- * MiB have arrived. Growing copies the earlier bytes again: in total, at most 1.07 times the size of the body.
+ * Splits a stream of bytes into frames. Does no I/O. The bytes may arrive in pieces of any size. Copies the body of
+ * each frame (the bytes after the header) into memory that grows up to exactly the body's size. The memory of a body
+ * starts with at most [FIRST_BYTES]. It grows by a factor of up to [GROWTH], but only when it is full. If a peer
+ * announces a body of 64 MiB, the reader allocates 64 MiB only after 16 MiB have arrived. Growing copies the earlier
+ * bytes again: in total, at most 1.07 times the size of the body.
  */
 internal class FrameReader(
     private val frameBytesMax: Int,

@@ -18,8 +18,8 @@ import kotlin.concurrent.withLock
 /**
  * Carries frames over two streams of bytes, such as a pipe, a socket or a process's standard streams. The size of each
  * frame precedes it (spec/stdio.md). Copies each incoming frame. Copies an outgoing frame only if it is smaller than
- * the output buffer. The transport owns the streams. A daemon thread reads from [open] on. Another daemon thread
- * writes, from the first frame on.
+ * the output buffer. The transport owns the streams. [open] starts a daemon thread that reads. The first outgoing frame
+ * starts another daemon thread, which writes.
  *
  * The transport closes with `protocol` if the bytes are not a frame. It closes with `too-large` if a frame is over the
  * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason. It closes
@@ -262,8 +262,8 @@ internal constructor(
     private fun abandon() {
         val stuck = lock.withLock { reading || writing }
         if (!stuck || process != null || !closesOutput) return
-        // Closing a stream may block, too, and all endpoints share the timer thread. A thread of its own therefore
-        // closes the streams.
+        // Closing a stream may block, too, and all endpoints share the timer thread. A separate thread therefore closes
+        // the streams.
         val closing = {
             guarded { input.close() }
             guarded { raw.close() }

@@ -10,9 +10,9 @@ import kotlinx.coroutines.asCoroutineDispatcher
 
 /**
  * Returns a dispatcher that runs coroutines as tasks of `site`. The executor measures the code between two suspensions.
- * It runs the code on a CPU worker if the code keeps a processor busy, and on an elastic thread if the code blocks. So
- * coroutines may make blocking calls. On an ordered site, one coroutine runs at a time, in the order in which
- * coroutines are resumed.
+ * It runs the code on a CPU worker if the code keeps a processor busy, and on an elastic thread (an extra thread, for
+ * work that blocks) if the code blocks. So coroutines may make blocking calls. On an ordered site, one coroutine runs
+ * at a time, in the order in which coroutines are resumed.
  *
  * The dispatching thread runs none of the work. `delay` and timeouts hold no thread. Allocates one task per dispatch.
  * After a shutdown of the executor or the dispatcher, coroutines are cancelled, and their `finally` blocks run on

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.advisor
 
-/** Kinds of advice for a site. */
+/** Kinds of advice for a site (one kind of work). */
 public enum class AdviceCode {
     /** Run the site's work on the calling thread. */
     INLINE,
-    /** The site's tasks sleep on one of few workers, and that worker runs nothing else meanwhile. */
+    /** The site's tasks sleep, and the pool has few workers. While a task sleeps, its worker runs nothing else. */
     BLOCKS_CPU_WORKER,
-    /** Use as many threads as help, because the site's tasks sleep. */
+    /** Use more threads, as long as each makes the work faster, because the site's tasks sleep. */
     MORE_THREADS,
     /** Use no more threads than processors, because the site's tasks do not sleep. */
     FEWER_THREADS,
@@ -20,7 +20,7 @@ public enum class AdviceCode {
         get() = name.lowercase().replace('_', '-')
 }
 
-/** Confidence in an advice: how many of the last bursts agree with it. */
+/** Confidence in a piece of advice: how many of the last bursts agree with it. */
 public enum class Sureness {
     /** Fewer than 16 bursts, or fewer than three quarters agree. */
     LOW,
@@ -33,7 +33,7 @@ public enum class Sureness {
         get() = name.lowercase()
 }
 
-/** One advice for a site, with the numbers that support it. Immutable. */
+/** One piece of advice for a site, with the numbers that support it. Immutable. */
 public class Advice
 internal constructor(
     public val code: AdviceCode,
@@ -52,7 +52,10 @@ internal constructor(
     public val sureness: Sureness,
 )
 
-/** The measurements of one site, and the advice for it. Immutable. Times are in ns. */
+/**
+ * The measurements of one site, and the advice for it. A burst is a number of tasks that were in flight together.
+ * Immutable. Times are in ns.
+ */
 public class SiteAdvice
 internal constructor(
     public val name: String,
@@ -78,7 +81,7 @@ internal constructor(
     public val inlineNs: Double,
     /** Predicted time of a burst of [burstSize] tasks on one worker per processor. */
     public val cpuPoolNs: Double,
-    /** Predicted time of a burst of [burstSize] tasks on as many threads as help. */
+    /** Predicted time of a burst of [burstSize] tasks on the number of threads that makes it fastest. */
     public val elasticNs: Double,
     /** The advice, with the most important one first. Never empty. */
     public val advice: List<Advice>,

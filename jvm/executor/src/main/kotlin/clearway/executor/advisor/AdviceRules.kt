@@ -32,7 +32,8 @@ internal class AdviceRules(private val setting: Setting) {
         val size = maxOf(1, Math.round(statistics.size.mean).toInt())
         if (statistics.model.mayBlock) return null
         if (statistics.fromEventThread && statistics.atWorstNs(size) > setting.eventBudgetNs()) return null
-        // If a task is shorter than its hand-over, even a caller that does not wait gains.
+        // If a task is shorter than its hand-over, running it inline is faster even for a caller that does not wait for
+        // it.
         val gainsAnyway = statistics.model.itemNs < statistics.handNs.mean
         val condition =
             if (gainsAnyway)
@@ -110,8 +111,8 @@ internal class AdviceRules(private val setting: Setting) {
         const val LOW_UNDER = 16
         const val HIGH_FROM = 32
         /**
-         * Minimum speed-up for an advice. Predictions are accurate to a tenth, and a change of the program should gain
-         * more than that.
+         * Minimum speed-up that justifies advice. Predictions are accurate to a tenth, and a change of the program
+         * should gain more than that.
          */
         const val WORTH = 1.25
         /** A pool with at most this many threads per processor is meant for work that does not sleep. */

@@ -11,8 +11,8 @@ import java.util.concurrent.ThreadPoolExecutor
 
 /**
  * Reports where the tasks of existing executors would run faster, and by how much. It uses the adaptive executor's
- * statistics, and changes nothing. Wrap the executor of each call site with [watch], under a name of its own. Use the
- * returned executor, and request a [report] after the app has run for a while.
+ * statistics, and changes nothing. Wrap the executor of each call site (a place that submits one kind of work) with
+ * [watch], under a separate name. Use the returned executor, and request a [report] after the app has run for a while.
  *
  * Thread-safe. Starts no threads. Adds 1 to 2 us to a watched task, which is negligible for long tasks.
  */

@@ -6,9 +6,10 @@ import clearway.executor.model.Observation
 import clearway.executor.model.Place
 
 /**
- * Tasks of one site that were in flight together. A burst starts with a task that is submitted while none is in flight.
- * It ends when all its tasks are done. A loop that submits a hundred tasks and then waits makes one burst; a caller
- * that waits for each task makes bursts of one task. The owner locks it. Times are in ns.
+ * Tasks of one site (one kind of work) that were in flight together. The term *burst* in docs/terms.md has another
+ * meaning, for calls of JavaScript. A burst starts with a task that is submitted while none is in flight. It ends when
+ * all its tasks are done. A loop that submits a hundred tasks and then waits makes one burst; a caller that waits for
+ * each task makes bursts of one task. A burst is not thread-safe: its owner must hold a lock. Times are in ns.
  */
 internal class Burst(val firstNs: Long, private val collections: Long) {
     private var underWay = 0
@@ -110,8 +111,8 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     }
 
     /**
-     * Returns the burst as an observation for the model. If more tasks ran than there are processors, a thread that did
-     * not run need not have slept.
+     * Returns the burst as an observation for the model. If more tasks ran than there are processors, a task may have
+     * waited for a processor instead of for input. If the processors were also busy, the burst is `crowded`.
      */
     fun observation(processors: Int, collectionsNow: Long): Observation =
         Observation(
@@ -133,7 +134,10 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
          * anyway.
          */
         private const val CALLERS_MAX = 64
-        /** A burst is crowded if its tasks used more than this share of the time of all processors. */
+        /**
+         * A burst with more running tasks than processors is crowded if its tasks used more than this share of the time
+         * of all processors.
+         */
         private const val CROWDED = 0.9
     }
 }

@@ -40,8 +40,9 @@ internal class Ratios {
 }
 
 /**
- * The measurements of one site, from its bursts in the order of their ends. `costs` are the costs of waking and handing
- * over in the watched executor. Reads no clock. The owner locks it.
+ * The measurements of one site (one kind of work), from its bursts ([Burst]) in the order of their ends. `costs` are
+ * the costs of waking and handing over in the watched executor. Reads no clock. Not thread-safe: its owner must hold a
+ * lock.
  */
 internal class SiteStatistics(private var costs: Costs) {
     val model: SiteModel = SiteModel()

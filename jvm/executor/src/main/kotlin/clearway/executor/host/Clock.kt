@@ -9,7 +9,10 @@ import java.lang.management.ThreadMXBean
 internal interface Clock {
     fun nanoTime(): Long
 
-    /** Returns the CPU time of the current thread in ns, or -1 if unavailable. A virtual thread has none of its own. */
+    /**
+     * Returns the CPU time of the current thread in ns, or -1 if unavailable. The JVM counts no CPU time for a virtual
+     * thread.
+     */
     fun threadCpuNs(): Long
 
     /** Returns the CPU time of `thread` in ns, or -1. */

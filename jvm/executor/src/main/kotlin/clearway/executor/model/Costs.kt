@@ -16,7 +16,9 @@ internal data class Costs(
     val offerNs: Long = 5_000,
     /** Time from the hand-over until a parked CPU worker claims its first item. */
     val wakeNs: Long = 40_000,
-    /** Cost of handing a batch to one elastic thread, for the calling thread. */
+    /**
+     * Cost of handing a batch to one elastic thread (an extra thread, for items that block), for the calling thread.
+     */
     val startNs: Long = 10_000,
     /** Time from the hand-over until an elastic thread claims its first item. */
     val startedNs: Long = 60_000,

@@ -21,7 +21,10 @@ internal class Growth(private val costs: Costs) {
     private var step = 1
     private var helped = false
 
-    /** A number of threads to add now. `elastic` selects elastic threads, otherwise CPU workers. */
+    /**
+     * A number of threads to add now. `elastic` selects elastic threads (extra threads, for items that block),
+     * otherwise CPU workers.
+     */
     class More(val threads: Int, val elastic: Boolean)
 
     /**

@@ -7,7 +7,7 @@ internal enum class Place {
     INLINE,
     /** The caller and the CPU workers. */
     CPU,
-    /** The caller and as many elastic threads as help. */
+    /** The caller and elastic threads (extra threads, for items that block): as many as make the batch faster. */
     ELASTIC,
 }
 
@@ -28,7 +28,10 @@ internal class Observation(
     val cpuNs: Long = 0,
     /** Part of `cpuWallNs` in which the threads were ready without a processor. 0 if the host does not count it. */
     val waitedNs: Long = 0,
-    /** Whether all processors were probably busy. A thread that did not run need not have slept then. */
+    /**
+     * Whether all processors were probably busy. If so, a thread that did not run may have waited for a processor
+     * instead of sleeping.
+     */
     val crowded: Boolean = false,
     /** Whether the garbage collector ran during the batch, and may have stopped its threads. */
     val paused: Boolean = false,
@@ -36,11 +39,14 @@ internal class Observation(
     val slept: Boolean = false,
     /** Number of items per [DurationHistogram.bucketOf]. Null unless each item was timed. */
     val buckets: IntArray? = null,
-    /** The [Prediction] of `elapsedNs` before corrections. 0 if there was no prediction. */
+    /**
+     * The [Prediction] of `elapsedNs`, without the correction factor that [SiteModel] learns for each place. 0 if there
+     * was no prediction.
+     */
     val predictedNs: Double = 0.0,
     /**
-     * Whether the batch did not run as planned: more threads joined, its site is ordered, an item failed, or the batch
-     * was cancelled. The model then does not compare it with its prediction.
+     * Whether the batch's time cannot be compared with its prediction: more threads joined than planned, threads may
+     * not share the batch (an ordered site), an item failed, or the batch was cancelled.
      */
     val grew: Boolean = false,
 )

@@ -24,9 +24,12 @@ internal class Plan(
     /** Number of items that the caller runs between two clock readings for the beat. */
     val lookEvery: Int,
     val predictedNs: Double,
-    /** Number of batches of this size that use this plan before the site plans again. */
+    /** Number of batches of this size that use this plan before the planner plans again. */
     val serves: Int = 1,
-    /** Whether the site has run only cold batches so far. Such a batch takes every measurement, at any cost. */
+    /**
+     * Whether the site has run only cold batches so far: they load classes and run interpreted code. The next batch of
+     * such a site is always timed.
+     */
     val cold: Boolean = false,
 ) {
     /**
@@ -38,8 +41,8 @@ internal class Plan(
 }
 
 /**
- * Plans batches: chooses where they run and what they measure. It changes the place only for a clear gain, and keeps
- * the cost of measuring negligible. It changes only its own state.
+ * Plans the batches of one site (one kind of work): chooses where they run and what they measure. It changes the place
+ * only for a clear gain, and keeps the cost of measuring negligible. It changes only its own state.
  */
 internal class Planner(private val site: SiteModel) {
     private var current = Place.INLINE
@@ -110,8 +113,8 @@ internal class Planner(private val site: SiteModel) {
         // Times so few batches that timing costs less than 1 % of their work, but at least about one batch in SELDOM.
         val every = ((costs.clockNs * 2 + LEARN_NS) / (MEASURED_SHARE * workNs)).toInt().coerceAtMost(SELDOM)
         // Times every batch while the model remembers that the site blocked. Items are then claimed one by one, which
-        // costs as much as timing the batch. The model forgets after about 200 timed batches. When only one batch in a
-        // hundred was timed, forgetting took 13,000 batches.
+        // costs as much as timing the batch. The model forgets after about 200 timed batches. With fewer timed batches,
+        // forgetting took up to 13,000 batches.
         val timeBatch = timeItems || !site.warm || site.mayBlock || ++untimed > every
         if (timeBatch) untimed = 0
         val chunk =

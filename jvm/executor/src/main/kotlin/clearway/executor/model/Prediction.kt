@@ -2,8 +2,8 @@
 package clearway.executor.model
 
 /**
- * Predicts how long a batch of `size` items takes in each place, in ns, from the measurements of the site. It has no
- * side effects.
+ * Predicts how long a batch of `size` items takes in each place, in ns, from the measurements of the site (one kind of
+ * work). It has no side effects.
  */
 internal class Prediction(private val site: SiteModel, private val costs: Costs, private val size: Int) {
     private val workNs = site.itemNs * size
@@ -78,8 +78,8 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
     }
 
     /**
-     * Returns the number of elastic helpers with the shortest predicted time. Tries numbers that grow by half each
-     * time, up to one thread per item.
+     * Returns the number of elastic threads (extra threads, for items that block) with the shortest predicted time.
+     * Tries numbers that grow by half each time, up to one thread per item.
      */
     fun elasticHelpers(): Int {
         val most = minOf(size - 1, costs.elasticMax)

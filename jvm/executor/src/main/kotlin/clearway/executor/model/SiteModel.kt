@@ -2,8 +2,9 @@
 package clearway.executor.model
 
 /**
- * Learns the costs of one call site from its batches. The state depends only on the observations and their order. Not
- * thread-safe. Allocates nothing after construction.
+ * Learns the costs of one call site (one kind of work) from its batches. A site *blocks* if its items sleep for most of
+ * their time. The state depends only on the observations and their order. Not thread-safe. Allocates nothing after
+ * construction.
  */
 internal class SiteModel {
     /** Wall time per item, in ns. NaN before the first observation. */

@@ -18,7 +18,7 @@ internal class Batch(
     private val body: Body,
     private val clock: Clock,
     private val context: Context?,
-    /** Whether other threads may join. False if the site is ordered. */
+    /** Whether other threads may join. False if the site is ordered, so that its items run one at a time. */
     val shareable: Boolean,
     private val registry: Registry,
     private val ended: Ended?,

@@ -31,7 +31,7 @@ internal class BatchEvent : Event() {
     @JvmField @field:Label("More threads joined than were planned, or it ended early") var grew: Boolean = false
 }
 
-/** The executor chose another place for a site's batches. */
+/** The executor chose another place for the batches of a site (one kind of work). */
 @Name("clearway.Decision")
 @Label("Decision")
 @Category("Clearway")

@@ -151,7 +151,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
 
     /**
      * Starts an asynchronous batch. No item runs on the calling thread. An item that never waited before may wait this
-     * time, possibly for the caller's next action. It could then not be moved off the caller's stack.
+     * time, possibly for the caller's next action. On the calling thread, such an item would wait for ever.
      */
     fun start(site: Site, size: Int, future: BatchFuture, events: EventThreads, body: Body) {
         enter(registry.lane())

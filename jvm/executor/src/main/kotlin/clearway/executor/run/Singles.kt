@@ -11,7 +11,10 @@ import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Runs single tasks. A task runs on a CPU worker, or on an elastic thread if its site may block or is unknown. */
+/**
+ * Runs single tasks. A task runs on a CPU worker, or on an elastic thread (an extra thread, for work that blocks) if
+ * its site may block or is unknown.
+ */
 internal class Singles(private val runner: Runner, private val clock: Clock) {
     private val all: MutableSet<Single> = ConcurrentHashMap.newKeySet()
     private val lines = ConcurrentHashMap<Site, Line>()
@@ -198,7 +201,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                     uncaught(thrown)
                 }
                 // Other work may wait for the lock or for this thread. After its turn, the line asks for the lock
-                // again, behind that work.
+                // again. That work then comes first.
                 if (count.get() == 1 || ++served >= AT_A_TIME) {
                     lock.release(waiter)
                     if (count.decrementAndGet() > 0) lock.acquire(waiter)

@@ -4,8 +4,9 @@ package clearway.executor.run
 import java.util.ArrayDeque
 
 /**
- * The fair lock of an ordered site. Batches and tasks of the site get it one at a time, in the order in which they ask.
- * No function blocks: a [Waiter] is called when it gets the lock. Any thread may ask for the lock and release it.
+ * The fair lock of an ordered site (a kind of work whose items must not run at the same time). Batches and tasks of the
+ * site get it one at a time, in the order in which they ask. No function blocks: a [Waiter] is called when it gets the
+ * lock. Any thread may ask for the lock and release it.
  */
 internal class SiteLock {
     /**

@@ -21,7 +21,10 @@ internal class Watchdog(
      * thread.
      */
     private val relieve: () -> Boolean = { false },
-    /** Asks more threads to join a batch: how many, and whether they are elastic threads or CPU workers. */
+    /**
+     * Asks more threads to join a batch: how many, and whether they are elastic threads (for items that block) or CPU
+     * workers.
+     */
     private val more: (Batch, Int, Boolean) -> Unit,
 ) {
     @Volatile private var asleep = true

@@ -37,9 +37,9 @@ internal class VirtualJobs(private val factory: ThreadFactory) : Threads {
 }
 
 /**
- * A pool of up to `max` platform threads, which end after `stayNs` without a job. It holds the CPU workers, and the
- * elastic threads on JDKs before 24. The threads are daemons, so they do not keep the process alive. The last thread to
- * become free is woken first, because its cache is warm.
+ * A pool of up to `max` platform threads, which end after `stayNs` without a job. It holds the CPU workers, and on JDKs
+ * before 24 also the elastic threads, which run work that blocks. The threads are daemons, so they do not keep the
+ * process alive. The last thread to become free is woken first, because its cache is warm.
  */
 internal class Workers(
     private val name: String,

@@ -55,8 +55,8 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
 
     private companion object {
         /**
-         * Minimum duration of a sample, in ns. It is shorter than a scheduler's time slice, so no other process runs
-         * during most samples.
+         * Intended duration of a sample of short batches, in ns. It is shorter than a scheduler's time slice, so no
+         * other process runs during most samples.
          */
         const val SAMPLE_NS = 2_000_000.0
         const val REPEATS_MAX = 5_000

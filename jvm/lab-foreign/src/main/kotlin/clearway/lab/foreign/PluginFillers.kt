@@ -38,9 +38,9 @@ internal class PluginCopied(private val plugin: Plugin, private val bytes: Int) 
 /**
  * Fills memory that Java and the plugin share. A message carries only one byte: the value.
  *
- * `make` allocates the memory in one of two ways. Either Java lends memory of its own to the plugin; that memory lives
- * until the garbage collector finds it unreachable. Or the plugin's pool allocates the memory; Java then has a handle,
- * and reads the memory once, at the end.
+ * `make` allocates the memory in one of two ways. Either Java allocates the memory and lends it to the plugin; that
+ * memory lives until the garbage collector finds it unreachable. Or the plugin's pool allocates the memory; Java then
+ * has a handle, and reads the memory once, at the end.
  */
 internal class PluginInPlace<M>(private val plugin: Plugin, private val bytes: Int, private val make: () -> M) : Filler
     where M : Memory, M : AutoCloseable {

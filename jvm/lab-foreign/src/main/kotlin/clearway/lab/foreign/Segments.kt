@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 
 /**
- * Fills native memory in an arena of its own. The arena is shared between threads, and is closed before the next one is
- * allocated.
+ * Fills native memory in an arena. Each run allocates an arena that threads may share, and closes it before the next
+ * one.
  */
 internal abstract class InSegment(private val bytes: Long) : Filler {
     private var arena = Arena.ofShared()

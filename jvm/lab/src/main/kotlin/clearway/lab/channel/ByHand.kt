@@ -9,7 +9,7 @@ import java.util.function.UnaryOperator
 
 /**
  * Calls native code directly, without Clearway. Encodes values other than bytes as MessagePack. Uses a single-threaded
- * executor if the row is queued. Owns the crossing.
+ * executor if the row is queued. Owns `crossing`, and `close` closes it.
  */
 internal class ByHand(private val row: Row, private val crossing: Crossing) : Caller {
     private val pack = Packed(row)

@@ -14,7 +14,7 @@ import kotlinx.serialization.json.buildJsonObject
 
 /**
  * Measures one row with one mechanism. Makes round trips one at a time, and also three in flight if the answer arrives
- * after the call has returned. Runs in a JVM of its own.
+ * after the call has returned. Runs in a separate JVM.
  */
 internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
     val row = Row.of(cell)

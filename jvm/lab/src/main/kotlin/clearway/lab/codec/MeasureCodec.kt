@@ -13,8 +13,8 @@ import kotlinx.serialization.json.buildJsonObject
 import org.openjdk.jmh.infra.Blackhole
 
 /**
- * Measures one codec with one value. Encodes and decodes many times on one thread, and sends nothing. Runs in a JVM of
- * its own.
+ * Measures one codec with one value. Encodes and decodes many times on one thread, and sends nothing. Runs in a
+ * separate JVM.
  */
 internal fun measureCodec(cell: Cell): Measured {
     val codec = LabCodecs.named(cell.mechanism)

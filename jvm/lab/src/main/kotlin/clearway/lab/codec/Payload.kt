@@ -2,7 +2,7 @@
 package clearway.lab.codec
 
 /**
- * The values that the family *channel* encodes. They are the same on every host
+ * The values that the lab's scenarios for channels encode. They are the same on every host
  * (ts/clearway-lab/src/channel/payload.ts).
  */
 internal object Payload {
@@ -25,7 +25,7 @@ internal object Payload {
         return make()
     }
 
-    /** Returns a value of about 2 KB with every type of the standard codec. */
+    /** Returns a value of about 2 KB with most types of the standard codec. */
     private fun mixed(): Any? =
         mapOf(
             "id" to 123_456,
@@ -56,8 +56,8 @@ internal object Payload {
 }
 
 /**
- * Returns a value in a form that is equal for all codecs. Integers become longs, and lists of numbers and bytes become
- * lists. JSON returns bytes as base64 text; `bytesAsText` converts bytes to that text here.
+ * Returns a value in a form that is equal for all codecs. Integers become longs. Arrays and buffers of numbers or bytes
+ * become lists. JSON returns bytes as base64 text; `bytesAsText` converts bytes to that text here.
  */
 internal fun plain(value: Any?, bytesAsText: Boolean): Any? =
     when (value) {

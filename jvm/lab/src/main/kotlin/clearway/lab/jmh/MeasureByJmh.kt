@@ -22,7 +22,7 @@ import org.openjdk.jmh.runner.options.TimeValue
 import org.openjdk.jmh.runner.options.VerboseMode
 
 /**
- * Measures one cell of `works` through JMH, in a fork of its own. Uses the cell's times for warm-up and measurement,
+ * Measures one cell of `works` through JMH, in a separate process. Uses the cell's times for warm-up and measurement,
  * and takes one sample per batch. Blocks. The lab repeats the call for each round, interleaved with the other cells.
  */
 internal fun measureByJmh(cell: Cell): Measured {

@@ -8,8 +8,8 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * Measures one site whose work changes from arithmetic to storage and back to arithmetic. The strategy is not notified
- * of the changes.
+ * Measures one site (a place that submits work) whose work changes from arithmetic to storage and back to arithmetic.
+ * The strategy is not notified of the changes.
  */
 internal fun measureChanging(cell: Cell): Measured {
     val count = cell.int("batches")

@@ -26,15 +26,16 @@ internal class WorksLoad(cell: Cell) {
     }
 
     /**
-     * Rehearses the strategies ([Rehearsal]) with this load. A workload that waits would make that long, so
-     * `arithmetic` replaces it.
+     * Rehearses the strategies ([Rehearsal]) with this load. With a workload that waits, the rehearsal would take long,
+     * so it uses `arithmetic` instead.
      */
     fun rehearse() = Rehearsal.of(seeds, if (Works.waits(work)) Works.named("arithmetic") else action)
 }
 
 /**
  * Measures one strategy with one workload. Times the first batch of a new pool, and then warm batches until there are
- * enough or the time is over. The JVM has rehearsed the strategy, so that the pool is cold, but the code is not.
+ * enough or the time is over. The JVM has already run the strategy in a rehearsal. So the pool is new, but its code is
+ * already compiled.
  */
 internal fun measureWorks(cell: Cell): Measured {
     val kind = Strategies.named(cell.mechanism)
@@ -92,8 +93,8 @@ internal fun resultOf(results: DoubleArray): JsonElement {
 }
 
 /**
- * Returns the number of batches per sample. The batches of the warm-up's last window may have been interrupted, so the
- * fastest of several determines the number.
+ * Returns the number of batches per sample. The last batches of the warm-up may have been interrupted. If they were
+ * short, the number is computed from the fastest of several times.
  */
 private fun perSample(batches: Batches, warmed: WarmUp, into: Blackhole): Int {
     var ns = warmed.perBatchNs
@@ -117,7 +118,10 @@ internal fun median(ns: LongArray): Double {
     return if (sorted.size % 2 == 1) sorted[middle].toDouble() else (sorted[middle - 1] + sorted[middle]) / 2.0
 }
 
-/** Minimum duration of a sample, in ns. A clock reading takes about 50 ns, which is a quarter of a percent of that. */
+/**
+ * Intended duration of a sample of short batches, in ns. The number of batches is rounded down, so a sample may be
+ * shorter. A clock reading takes about 50 ns, which is a quarter of a percent of this duration.
+ */
 private const val SAMPLE_NS = 20_000L
 private const val BATCHES_MIN = 2
 private const val VIRTUAL_NOTE = "peakThreads counts the carriers of virtual threads, not the virtual threads"

@@ -9,7 +9,7 @@ internal fun interface Action {
     fun run(seed: Int): Double
 }
 
-/** The workloads of the family *offload*, as the scenario files define them for every host. */
+/** The workloads of the lab's scenarios *offload*, as the scenario files define them for every host. */
 internal object Works {
     /**
      * Returns the workload of this name.

@@ -17,8 +17,8 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 /**
- * Mechanisms of kotlinx.coroutines. The receiver has a thread of its own, like an event thread, with two exceptions.
- * The actor receives on Dispatchers.Default, and `flow-flowon` receives on the calling thread.
+ * Mechanisms of kotlinx.coroutines. The receiver has a separate thread, like an event thread, with two exceptions. The
+ * actor receives on Dispatchers.Default, and `flow-flowon` receives on the calling thread.
  */
 internal val coroutineWays: List<WayKind> =
     listOf(
@@ -52,7 +52,7 @@ private class ByChannel : Sending() {
     }
 }
 
-/** A shared flow with a buffer of 64 events. `emit` suspends while its collector is that far behind. */
+/** A shared flow with a buffer of 64 events. `emit` suspends while the buffer is full. */
 private class BySharedFlow : Way {
     private val events = MutableSharedFlow<Event>(extraBufferCapacity = 64)
     private val dispatcher = receiverThread()

@@ -46,9 +46,9 @@ internal class Collections(private val paused: (startMs: Double, endMs: Double) 
 }
 
 /**
- * Returns the time of the JVM's start on the meter's clock, in ms. The collector's times count from that start. The JVM
- * gives its uptime in whole ms, so the smallest difference over several readings is the most precise. Spins for up to 1
- * ms.
+ * Returns the time of the JVM's start on the meter's clock, in ms. The collector's times count from that start. The
+ * start is the meter's time minus the uptime. The JVM rounds its uptime down to whole ms, so the smallest of several
+ * such differences is the most precise. Spins for up to 1 ms.
  */
 private fun jvmStartMs(): Double {
     val runtime = ManagementFactory.getRuntimeMXBean()

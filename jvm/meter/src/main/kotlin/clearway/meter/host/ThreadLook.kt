@@ -24,7 +24,7 @@ internal object ThreadLook : Look {
             STACKS_FORBIDDEN
         }
 
-    /** Makes a system call of about 1 us. A virtual thread has no CPU time of its own. */
+    /** Makes a system call of about 1 us. The JVM counts no CPU time for a virtual thread. */
     override fun cpuMs(thread: Thread): Double {
         val ns = optional { clock?.ns(thread) } ?: -1
         return if (ns < 0) Double.NaN else ns / 1e6

@@ -22,7 +22,7 @@ internal class RecorderOptions(
 
 /**
  * Turns observations into explained stalls and a report. It uses no clock and no timer: each call passes the time, in
- * ms on the meter's clock. Not thread-safe; the owner locks it.
+ * ms on the meter's clock. Not thread-safe: its owner must hold a lock.
  */
 internal class Recorder(private val options: RecorderOptions) {
     private var beginMs = 0.0

@@ -56,8 +56,8 @@ internal class Loans(private val waiter: Long) {
         /** The value of CLEARWAY_MEMORY_LENT in clearway.h. */
         const val LENT_FLAG: Int = 4
 
-        // The loans of all open plugins, by address and size. They are shared, because a plugin may return memory that
-        // was lent to another plugin.
+        // The loans of all open plugins, by address and size. All plugins share this map, because a plugin may send a
+        // message whose memory was lent to another plugin.
         private val places = ConcurrentHashMap<Place, Loan>()
 
         /**
@@ -67,9 +67,10 @@ internal class Loans(private val waiter: Long) {
         fun at(address: Long, size: Long): MemorySegment? = places[Place(address, size)]?.segment
 
         /**
-         * Returns whether a segment cannot be closed while native code uses it. The JVM has no query for that. This
-         * method therefore compares the class of the segment's scope with the classes of three examples that cannot be
-         * closed. It treats any other segment as one that can be closed.
+         * Returns whether a segment can be lent: it is native and writable, and no code can close it while native code
+         * uses it. The JVM has no query for code that can close a segment. This method therefore compares the class of
+         * the segment's scope with the classes of three examples that cannot be closed. It treats any other segment as
+         * one that can be closed.
          */
         fun lasts(segment: MemorySegment): Boolean =
             segment.isNative && !segment.isReadOnly && segment.scope().javaClass in lasting

@@ -12,7 +12,7 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.ThreadFactory
 
 /**
- * Reads a plugin's events on a thread of its own. The thread waits in libclearway. When an event arrives in an empty
+ * Reads a plugin's events on a separate thread. The thread waits in libclearway. When an event arrives in an empty
  * queue, libclearway wakes the thread once. The thread then reads until the queue is empty. The plugin's own threads
  * never run Java code.
  */
@@ -51,7 +51,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         try {
             read()
         } finally {
-            // Also after an exception, no caller may wait any longer for an answer or for the end.
+            // Even after an exception, no caller may still wait for an answer or for the end.
             if (drained.count > 0) end()
         }
         Abi.waiterFree(opening.waiter)
