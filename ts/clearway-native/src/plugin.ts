@@ -9,7 +9,7 @@ import type { LentMemory } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
 import type { NativeMessage } from "./message.js";
 import type { Attachments, Payload } from "./payload.js";
-import { Port } from "./port.js";
+import { type MessageSink, Port } from "./port.js";
 import { statuses } from "./status.js";
 
 /** Options of `loadPlugin`. */
@@ -141,7 +141,7 @@ class OpenPlugin implements Plugin {
   handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable {
     const { handlers } = this.#port;
     if (handlers.has(channel)) throw invalid("channel", "one that has no handler yet", channel);
-    handlers.set(channel, async (message, reply) => {
+    const sink: MessageSink = async (message, reply) => {
       try {
         this.#port.answer(reply, await handler(message));
       } catch (error) {
@@ -149,8 +149,14 @@ class OpenPlugin implements Plugin {
       } finally {
         message.release();
       }
-    });
-    return { [Symbol.dispose]: () => void handlers.delete(channel) };
+    };
+    handlers.set(channel, sink);
+    return {
+      [Symbol.dispose]() {
+        // A second disposal must not remove a handler that was set after the first disposal.
+        if (handlers.get(channel) === sink) handlers.delete(channel);
+      },
+    };
   }
 
   stats(): PluginStats {
