@@ -88,10 +88,11 @@ export interface Plugin extends AsyncDisposable, Disposable {
   /** Returns the current counters. */
   stats(): PluginStats;
   /**
-   * Closes this instance of the plugin. Calls and streams that are open fail with `closed`. The promise settles after all running handlers
-   * have returned; the thread is not blocked meanwhile. After that, none of the plugin's code runs for this instance. Memory in use stays
-   * valid until its release. An instance that is not closed keeps about one megabyte until its thread ends, because its sources and
-   * handlers may be in use.
+   * Closes this instance of the plugin. Streams that are open fail with `closed`. Queued messages are still handled for one second; this
+   * time is fixed. Messages that are still queued then, and calls that still wait for an answer, fail with `closed`. The promise settles
+   * after all running handlers have returned, however long that takes; the thread is not blocked meanwhile. After that, none of the
+   * plugin's code runs for this instance. Memory in use stays valid until its release. An instance that is not closed keeps about one
+   * megabyte until its thread ends, because its sources and handlers may be in use.
    */
   close(): Promise<void>;
 }
