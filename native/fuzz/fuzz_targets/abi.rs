@@ -148,7 +148,7 @@ fuzz_target!(|data: &[u8]| {
                     let items = usize::from(choices.byte()? % 4) + 1;
                     let when_full =
                         [WhenFull::Wait, WhenFull::Fail, WhenFull::DropOldest, WhenFull::DropNewest][usize::from(operation) % 4];
-                    let window = Window { size: size_of::<Window>(), items, bytes: 1 << 16, when_full, credit: 2 };
+                    let window = Window { items, bytes: 1 << 16, when_full, credit: 2 };
                     let _ = plugin.listen(&events, &Given::bytes(&[]), window, 2);
                 }
                 11 => drop((HOST.end)(choices.handle(&streams)?)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The handler "block". It sleeps for the number of milliseconds in the message (u32). It runs on its own queue, because it blocks.
+// The handler "block". It sleeps for the number of milliseconds in the message (u32). It runs on its own queue, because it blocks. If the
+// caller has given the call up before the handler begins, the handler does not sleep.
 #include <string.h>
 #include <time.h>
 
@@ -11,8 +12,10 @@ static clearway_status sleep_for(void *context, const clearway_content *message,
   if (message->size != sizeof ms) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message is u32 milliseconds");
   memcpy(&ms, message->data, sizeof ms);
   struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-  // A signal ends `nanosleep` early. The loop then sleeps for the rest of the time, if the caller still waits.
-  while (self->host->wanted(reply) == CLEARWAY_OK && nanosleep(&left, &left) != 0) continue;
+  // A signal ends `nanosleep` early. The loop then sleeps for the rest of the time.
+  if (self->host->wanted(reply) == CLEARWAY_OK) {
+    while (nanosleep(&left, &left) != 0) continue;
+  }
   return reply_null(self, reply);
 }
 

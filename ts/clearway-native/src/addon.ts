@@ -57,10 +57,10 @@ export interface Addon {
   direct(port: object, channel: string): number;
   /**
    * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Writes any other answer to the first
-   * answer record and returns 1. With `keeps`, JavaScript keeps its reference to the memory that it sends. In this case, `call` returns
-   * true if the answer is that whole memory.
+   * answer record and returns 1. Returns 2 if the handler did not answer during the call. With `keeps`, JavaScript keeps its reference to
+   * the memory that it sends. In this case, `call` returns true if the answer is that whole memory.
    */
-  call(line: number, ...given: Given | [lent: Slot, none: undefined, keeps: true]): 1 | true | undefined;
+  call(line: number, ...given: Given | [lent: Slot, none: undefined, keeps: true]): 1 | 2 | true | undefined;
   /** Sends a message. A record of kind `reply` with the id `call` follows. Returns a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
   /** Tells the plugin that the caller of `send` no longer waits. */

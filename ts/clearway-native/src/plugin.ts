@@ -9,7 +9,7 @@ import type { LentMemory } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
 import type { NativeMessage } from "./message.js";
 import type { Attachments, Payload } from "./payload.js";
-import { Port } from "./port.js";
+import { type MessageSink, Port } from "./port.js";
 import { statuses } from "./status.js";
 
 /** Options of `loadPlugin`. */
@@ -89,10 +89,11 @@ export interface Plugin extends AsyncDisposable, Disposable {
   /** Returns the current counters. */
   stats(): PluginStats;
   /**
-   * Closes this instance of the plugin. Calls and streams that are open fail with `closed`. The promise settles after all running handlers
-   * have returned; the thread is not blocked meanwhile. After that, none of the plugin's code runs for this instance. Memory in use stays
-   * valid until its release. An instance that is not closed keeps about one megabyte until its thread ends, because its sources and
-   * handlers may be in use.
+   * Closes this instance of the plugin. Streams that are open fail with `closed`. Queued messages are still handled for one second; this
+   * time is fixed. Messages that are still queued then, and calls that still wait for an answer, fail with `closed`. The promise settles
+   * after all running handlers have returned, however long that takes; the thread is not blocked meanwhile. After that, none of the
+   * plugin's code runs for this instance. Memory in use stays valid until its release. An instance that is not closed keeps about one
+   * megabyte until its thread ends, because its sources and handlers may be in use.
    */
   close(): Promise<void>;
 }
@@ -142,7 +143,7 @@ class OpenPlugin implements Plugin {
   handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable {
     const { handlers } = this.#port;
     if (handlers.has(channel)) throw invalid("channel", "one that has no handler yet", channel);
-    handlers.set(channel, async (message, reply) => {
+    const sink: MessageSink = async (message, reply) => {
       try {
         this.#port.answer(reply, await handler(message));
       } catch (error) {
@@ -150,8 +151,14 @@ class OpenPlugin implements Plugin {
       } finally {
         message.release();
       }
-    });
-    return { [Symbol.dispose]: () => void handlers.delete(channel) };
+    };
+    handlers.set(channel, sink);
+    return {
+      [Symbol.dispose]() {
+        // A second disposal must not remove a handler that was set after the first disposal.
+        if (handlers.get(channel) === sink) handlers.delete(channel);
+      },
+    };
   }
 
   stats(): PluginStats {

@@ -11,7 +11,7 @@ import { type NativeMessage, nullMessage } from "./message.js";
 import { type Attachments, addressed, type Payload, slotOf } from "./payload.js";
 import { Pump, type RecordSink } from "./pump.js";
 import { kind } from "./record.js";
-import { statusError, statuses } from "./status.js";
+import { notDirectError, statusError, statuses } from "./status.js";
 
 /** Receives the events of one stream. */
 export interface StreamSink {
@@ -93,7 +93,7 @@ export class Port implements MemoryHome, RecordSink {
   call(line: number, channel: string, payload: Payload, attachments: Attachments | undefined): NativeMessage {
     if (this.#closing !== undefined) this.#check();
     const call = this.#call;
-    let answered: 1 | true | undefined;
+    let answered: ReturnType<Addon["call"]>;
     if (attachments !== undefined) answered = call(line, addressed(payload), this.#slots(attachments));
     else if (payload === null) answered = call(line);
     else if (payload instanceof LentMemory) {
@@ -108,6 +108,7 @@ export class Port implements MemoryHome, RecordSink {
     if (payload !== null)
       this.ledger.toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
     if (answered === undefined) return nullMessage;
+    if (answered === 2) throw notDirectError(channel);
     const answer = this.#answer;
     const status = answer.get(0, "status");
     if (status !== 0) throw statusError(status, channel, answer.text(0));

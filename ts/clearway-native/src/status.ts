@@ -26,9 +26,6 @@ export const statuses = {
   OVERFLOW: 19,
 } as const;
 
-/** The addon's own status for a handler that does not answer during `call` (native/crates/node/src/calls.rs). */
-const notDirect = -1;
-
 const codes: Record<Exclude<keyof typeof statuses, "OK" | "PENDING">, NativeErrorCode> = {
   INVALID_ARGUMENT: "invalid-argument",
   STALE: "released",
@@ -62,9 +59,11 @@ const ownMin = 1000;
  * from the plugin, or empty.
  */
 export function statusError(status: number, what: string, text = ""): NativeError {
-  if (status === notDirect) {
-    return new NativeError("not-direct", `${what}: its handler runs elsewhere, or answers later: use send()`);
-  }
   const code = byStatus.get(status) ?? (status >= ownMin ? "failed" : "bad-answer");
   return new NativeError(code, `${what}: ${text === "" ? `${code} (status ${status})` : text}`);
+}
+
+/** Returns the error for a channel whose handler did not answer during a direct call. */
+export function notDirectError(channel: string): NativeError {
+  return new NativeError("not-direct", `${channel}: its handler runs elsewhere, or answers later: use send()`);
 }

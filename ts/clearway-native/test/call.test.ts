@@ -42,6 +42,7 @@ suite("calls", () => {
       ["fail", "failed"],
       ["unknown", "not-implemented"],
       ["nobody", "no-handler"],
+      ["negative", "bad-answer"],
     ] as const) {
       expect(await codeOf(() => plugin.channel(name).call())).toBe(code);
       expect(await codeOf(() => plugin.channel(name).send())).toBe(code);

@@ -153,6 +153,15 @@ suite("a plugin's messages", () => {
     expect(await codeOf(() => plugin.handle("probe/asked", () => null))).toBe("invalid-argument");
   });
 
+  test("keep a handler that was set after another one was removed, when that one is disposed again", async () => {
+    await using plugin = await open();
+    const first = plugin.handle("probe/asked", () => new Uint8Array([1]));
+    first[Symbol.dispose]();
+    using _ = plugin.handle("probe/asked", () => new Uint8Array([2]));
+    first[Symbol.dispose]();
+    expect((await plugin.channel("ask").send()).bytes).toEqual(new Uint8Array([2]));
+  });
+
   test("fail when their handler throws a value without text or returns an invalid answer", async () => {
     await using plugin = await open();
     const released = plugin.allocate(8);

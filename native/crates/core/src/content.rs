@@ -211,9 +211,10 @@ impl Kept {
         (!data.is_null()).then(|| unsafe { std::slice::from_raw_parts(data, size) }.to_vec())
     }
 
-    /// Returns the number of bytes that this content holds, attachments included.
-    pub fn size(&self) -> usize {
-        self.data().1 + self.attachments.iter().map(Memory::size).sum::<usize>()
+    /// Returns the number of bytes that this content holds, attachments included. A memory that is attached twice counts twice, so the
+    /// number may be larger than the address space of a 32-bit process.
+    pub fn size(&self) -> u64 {
+        self.data().1 as u64 + self.attachments.iter().map(|memory| memory.size() as u64).sum::<u64>()
     }
 
     /// Calls `look` with the content as a struct of the ABI. The struct is valid only during the call.

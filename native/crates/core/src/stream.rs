@@ -52,7 +52,7 @@ pub(crate) struct Stream {
 
 struct State {
     queue: VecDeque<Kept>,
-    bytes: usize,
+    bytes: u64,
     credit: u64,
     dropped: u64,
     /// Whether the stream's handle is in the inbox, or the reader is processing the stream.
@@ -159,12 +159,12 @@ impl Stream {
         Ok(state.credit > 0 && state.schedule())
     }
 
-    fn fits(&self, state: &State, size: usize) -> bool {
+    fn fits(&self, state: &State, size: u64) -> bool {
         state.queue.is_empty()
-            || (state.queue.len() < self.window.items && state.bytes.saturating_add(size) <= self.window.bytes)
+            || (state.queue.len() < self.window.items && state.bytes.saturating_add(size) <= self.window.bytes as u64)
     }
 
-    fn room_or_wait(&self, state: &mut State, size: usize) -> Result<(), Status> {
+    fn room_or_wait(&self, state: &mut State, size: u64) -> Result<(), Status> {
         if !matches!(state.phase, Phase::Open) {
             return Err(CLEARWAY_STALE);
         }
@@ -261,7 +261,7 @@ impl Stream {
         let room = state.room_wanted
             && matches!(state.phase, Phase::Open)
             && state.queue.len() <= half
-            && state.bytes <= self.window.bytes / 2;
+            && state.bytes <= self.window.bytes as u64 / 2;
         if room {
             state.room_wanted = false;
         }

@@ -12,11 +12,12 @@ use crate::lines::Lines;
 use crate::port::{self, Port};
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
-/// The addon's own status: the handler did not answer during `call`.
-const NOT_DIRECT: i32 = -1;
-
 /// The value that `call` returns after it wrote the answer to the first answer record.
 const WRITTEN: i32 = 1;
+
+/// The value that `call` returns if the handler did not answer during the call. It is not a status in a record, because a plugin may define
+/// any status.
+const NOT_DIRECT: i32 = 2;
 
 /// Runs `use_it` with content from JavaScript. `value` is undefined for the null message, a `Uint8Array`, or a memory's number. `attached`
 /// is a `Float64Array` with the numbers of the attached memories. Returns `CLEARWAY_INVALID_ARGUMENT` for other values.
@@ -69,8 +70,9 @@ pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value
 }
 
 /// `call(line, payload?, attached?, keeps?)`: calls the channel's handler on this thread. Returns undefined if the answer is null.
-/// Otherwise writes the answer to the answer records and returns 1. With four arguments, `payload` is the number of a memory to which
-/// JavaScript keeps its reference. In this case, `call` returns the argument `keeps` if the answer is all of that memory.
+/// Otherwise writes the answer to the answer records and returns 1. Returns 2 if the handler did not answer during the call. With four
+/// arguments, `payload` is the number of a memory to which JavaScript keeps its reference. In this case, `call` returns the argument
+/// `keeps` if the answer is all of that memory.
 pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([number, payload, attached, keeps], count, data) = env.counted(info);
@@ -104,8 +106,8 @@ fn refused(status: i32) -> Outcome {
     Err(Failure { status, text: String::new() })
 }
 
-/// Writes the result of a direct call (its handler has run on this thread) to the answer records and returns 1. Returns undefined if there
-/// is no result to write.
+/// Writes the result of a direct call to the answer records and returns 1. Returns 2 if the handler did not answer during the call, and
+/// undefined if there is no result to write.
 fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
@@ -113,7 +115,7 @@ fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i3
         (Ok(_), Some(Sent::Pending(call))) => {
             // The late answer will have the tag 0. JavaScript's call numbers begin at 1, so JavaScript ignores that answer.
             port.plugin.give_up(call);
-            refused(NOT_DIRECT)
+            return env.small(NOT_DIRECT);
         }
         (Ok(_), _) => return null_mut(),
         (Err(status), _) => refused(status),

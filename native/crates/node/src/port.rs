@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Opens and closes plugin instances. A port is one plugin instance of one JavaScript thread.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
 use std::io;
@@ -45,7 +45,8 @@ pub struct Port {
     pub streams: RefCell<HashMap<u64, u64>>,
     /// Answers to calls of `send` whose handler ran on this thread (a direct handler). JavaScript reads them in a later turn.
     pub answered: RefCell<VecDeque<(u64, Outcome)>>,
-    closing: Cell<bool>,
+    /// Gets a message when the closing thread has ended. Empty while the plugin is open.
+    closing: OnceCell<mpsc::Receiver<()>>,
     closed: Arc<AtomicBool>,
     /// Whether the port was dropped. No code reads the plugin's items after that.
     abandoned: Arc<AtomicBool>,
@@ -105,7 +106,7 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         calls: RefCell::default(),
         streams: RefCell::default(),
         answered: RefCell::default(),
-        closing: Cell::new(false),
+        closing: OnceCell::new(),
         closed: Arc::new(AtomicBool::new(false)),
         abandoned: Arc::new(AtomicBool::new(false)),
         told: Cell::new(false),
@@ -170,13 +171,14 @@ pub unsafe fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
 }
 
 impl Port {
-    /// Closes the plugin on a new thread. The returned receiver gets a message when the plugin's code no longer runs for this instance.
-    /// Returns `None` if the plugin is already closing. Returns an error if no thread could be started. In that case nothing has changed.
-    fn close(&self) -> io::Result<Option<mpsc::Receiver<()>>> {
-        if self.closing.replace(true) {
-            return Ok(None);
+    /// Closes the plugin on a new thread. The returned receiver gets a message when the plugin's code no longer runs for this instance. If
+    /// the plugin is already closing, only returns the receiver. Returns an error if no thread could be started. In that case nothing has
+    /// changed.
+    fn close(&self) -> io::Result<&mpsc::Receiver<()>> {
+        if let Some(done) = self.closing.get() {
+            return Ok(done);
         }
-        let (done, over) = mpsc::channel();
+        let (ended, done) = mpsc::channel();
         let (plugin, wake) = (self.plugin.clone(), self.wake.clone());
         let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
         let closer = move || {
@@ -189,10 +191,10 @@ impl Port {
                 let _ = plugin.free(); // fails only inside a wake, or in a callback while the plugin is open
             }
             wake.wake();
-            let _ = done.send(()); // fails if no thread waits for the close
+            let _ = ended.send(()); // fails if the port was dropped
         };
-        thread::Builder::new().name("clearway close".into()).spawn(closer).inspect_err(|_| self.closing.set(false))?;
-        Ok(Some(over))
+        thread::Builder::new().name("clearway close".into()).spawn(closer)?;
+        Ok(self.closing.get_or_init(|| done))
     }
 
     /// Returns whether the plugin has closed and JavaScript has not received the `Closed` record yet.
@@ -213,14 +215,15 @@ impl Port {
     }
 }
 
-/// Closes the plugin when the JavaScript thread ends: normally, by `process.exit` or by `terminate`. Waits at most `END_MS`.
+/// Closes the plugin when the JavaScript thread ends: normally, by `process.exit` or by `terminate`. Waits at most `END_MS`, also if
+/// JavaScript has already started to close the plugin.
 unsafe extern "C" fn end(port: *mut c_void) {
     // SAFETY: the port is alive, because its drop removes this hook.
     let port = unsafe { &*port.cast::<Port>() };
     let _ = port.plugin.set_wake(None);
     port.wake.end(false);
-    if let Ok(Some(over)) = port.close() {
-        let _ = over.recv_timeout(Duration::from_millis(END_MS)); // handlers that take longer continue on their own threads
+    if let Ok(done) = port.close() {
+        let _ = done.recv_timeout(Duration::from_millis(END_MS)); // handlers that take longer continue on their own threads
     }
 }
 

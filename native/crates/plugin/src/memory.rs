@@ -70,21 +70,30 @@ impl Memory {
     }
 
     /// Returns the bytes as atomic cells, for reads only. The caller must not write, because sealed memory may be read-only.
+    ///
+    /// Copies of unsealed memory use these cells too, and thus go byte by byte. Copies by words would be undefined behaviour: in Rust's
+    /// memory model, an atomic write that races with another atomic access must have the same size, and `cells` allows writes of bytes.
     pub(crate) fn loads(&self) -> &[AtomicU8] {
         // SAFETY: this value's reference keeps the bytes valid. All holders may access an `AtomicU8` at the same time.
         unsafe { slice::from_raw_parts(self.view.data.cast(), self.view.size) }
     }
 
-    /// Copies bytes from the memory, beginning at `offset`, to `to`. Refuses a range outside of the memory.
+    /// Copies bytes from the memory, beginning at `offset`, to `to`. Refuses a range outside of the memory. Sealed memory is copied at once,
+    /// other memory byte by byte.
     pub fn copy_to(&self, offset: usize, to: &mut [u8]) -> Result<()> {
         let range = self.range(offset, to.len())?;
+        if let Some(bytes) = self.bytes() {
+            to.copy_from_slice(&bytes[range]);
+            return Ok(());
+        }
         for (to, cell) in to.iter_mut().zip(&self.loads()[range]) {
             *to = cell.load(Ordering::Relaxed);
         }
         Ok(())
     }
 
-    /// Copies the bytes of `from` into the memory, beginning at `offset`. Refuses sealed memory, and a range outside of the memory.
+    /// Copies the bytes of `from` into the memory, beginning at `offset`, byte by byte. Refuses sealed memory, and a range outside of the
+    /// memory.
     pub fn copy_from(&self, offset: usize, from: &[u8]) -> Result<()> {
         for (from, cell) in from.iter().zip(&self.cells()?[self.range(offset, from.len())?]) {
             cell.store(*from, Ordering::Relaxed);
@@ -92,9 +101,12 @@ impl Memory {
         Ok(())
     }
 
-    /// Returns a copy of all bytes.
+    /// Returns a copy of all bytes. Sealed memory is copied at once, other memory byte by byte.
     pub fn to_vec(&self) -> Vec<u8> {
-        self.loads().iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
+        match self.bytes() {
+            Some(bytes) => bytes.to_vec(),
+            None => self.loads().iter().map(|cell| cell.load(Ordering::Relaxed)).collect(),
+        }
     }
 
     fn range(&self, offset: usize, size: usize) -> Result<Range<usize>> {

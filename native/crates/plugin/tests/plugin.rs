@@ -105,6 +105,7 @@ impl Example {
             let mut read = [0; 3];
             memory.copy_to(0, &mut read)?;
             assert_eq!(read, [0, 7, 7]);
+            assert_eq!(memory.to_vec(), [0, 7, 7, 0, 0, 0, 0, 0, 0, 0]);
             assert!(memory.bytes().is_none(), "it is not sealed");
             assert_eq!(memory.copy_to(usize::MAX, &mut read).unwrap_err().status(), Status::InvalidArgument);
             assert_eq!(memory.copy_from(9, &[0; 2]).unwrap_err().status(), Status::InvalidArgument);
@@ -124,6 +125,11 @@ impl Example {
     fn adopt(&self, size: usize) -> Result<Memory> {
         let memory = self.host.adopt(vec![4; size])?.seal();
         assert_eq!(memory.bytes().map(<[u8]>::len), Some(size));
+        assert_eq!(memory.to_vec(), vec![4; size]);
+        let mut read = vec![0; size / 2];
+        memory.copy_to(size - size / 2, &mut read)?;
+        assert_eq!(read, vec![4; size / 2]);
+        assert_eq!(memory.copy_to(size, &mut [0]).unwrap_err().status(), Status::InvalidArgument);
         assert!(memory.clone().cells().is_err() && memory.copy_from(0, &[]).is_err(), "it is sealed");
         Ok(memory)
     }

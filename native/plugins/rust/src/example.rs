@@ -83,6 +83,12 @@ impl Request<'_> {
         (self.message.attachments_count > 0).then(|| unsafe { *self.message.attachments })
     }
 
+    /// Returns whether the caller still waits for the answer.
+    pub fn is_wanted(&self) -> bool {
+        // SAFETY: the host checks the handle.
+        unsafe { (self.example.host.wanted)(self.reply) == CLEARWAY_OK }
+    }
+
     /// Returns the address and the size of a memory, or the status of the failed call.
     pub fn view(&self, memory: Memory) -> Result<View, Status> {
         let mut view = View::NONE;
