@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What each entry costs who downloads it. An entry counts without its lazy parts; each part has a line of its own.
+// What each entry costs who downloads it. An entry counts without its lazy modules; each of them has a line of its own.
 
 // esbuild writes what it leaves out by its path from the place of the bundle, which is a temporary folder: sizes would
 // depend on where the project lies, by a few bytes that once failed a check. Left as written they are the same anywhere.
@@ -23,7 +23,7 @@ function leaveOut(...patterns) {
 const browser = (name) => `ts/clearway/dist/browser/${name}.js`;
 const node = (name) => `ts/clearway/dist/node/${name}.js`;
 
-const lazyParts = /^\.\/lazy-/;
+const lazyModules = /^\.\/lazy-/;
 const records = /^\.\/records\.js$/;
 const arrow = /^apache-arrow$/;
 
@@ -33,7 +33,7 @@ const sizes = [
     name: "clearway (browser, minified, gzip)",
     path: browser("index"),
     limit: "12 KB",
-    ignore: [lazyParts, records],
+    ignore: [lazyModules, records],
   },
   { name: "clearway, metrics (loaded with `metrics: true`)", path: browser("lazy-timings"), limit: "0.8 KB" },
   {
@@ -58,7 +58,7 @@ const sizes = [
     name: "clearway/worker (browser, minified, gzip)",
     path: browser("worker"),
     limit: "10.5 KB",
-    ignore: [lazyParts, records],
+    ignore: [lazyModules, records],
   },
   {
     name: "clearway/worker, streams (loaded where a task yields, or reads)",
@@ -77,13 +77,13 @@ const sizes = [
     name: "clearway/records (browser, minified, gzip)",
     path: browser("records"),
     limit: "12.8 KB",
-    ignore: [arrow, lazyParts],
+    ignore: [arrow, lazyModules],
   },
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
     limit: "32.2 KB",
-    ignore: [lazyParts],
+    ignore: [lazyModules],
   },
   {
     name: "clearway/channel, shared ring (loaded when a port is to have one)",

@@ -25,7 +25,10 @@ function test(version, newest) {
   const java = (release) => join(found.get(release), "bin/java");
   const only = version < foreignMin ? ["-Dplugin.tests=**/RuntimeTest.java"] : [];
   const both = newest === undefined ? [] : [`-Dnewest.java=${java(newest)}`];
-  const status = maven(["test", "--fail-at-end", ...asTheyStand, `-Djvm=${java(version)}`, ...only, ...both], found);
+  // With more runs of the random tests (`make deep`), a test may take hours without a fault.
+  const patient = process.env.CLEARWAY_FUZZ_RUNS === undefined ? [] : ["-Dtest.timeout=24 h"];
+  const options = [...asTheyStand, `-Djvm=${java(version)}`, ...only, ...both, ...patient];
+  const status = maven(["test", "--fail-at-end", ...options], found);
   console.log(summary(version, reports));
   if (newest !== undefined) console.log(summary(newest, newestReports));
   return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file per entry and host (Node, browser), one per part that an entry loads lazily, and one bundled .d.ts per
+// Builds `dist/`: one ESM file per entry and host (Node, browser), one per module that an entry loads lazily, and one bundled .d.ts per
 // entry. Each file that a worker imports delays its start by a fraction of a millisecond, hence one file per entry. A class that two files
 // contain recognizes the other's instances by a brand.
 import { existsSync, readdirSync, rmSync } from "node:fs";
@@ -42,11 +42,11 @@ const options = (host, plugins) => ({
   plugins,
 });
 
-// `import("./feed.js")` stays an import, of `./lazy-feed.js` beside the entry; `parts` learns what to build there.
-// spec/decisions/what-a-call-can-do-without-loads-later.md
-function lazyParts(parts) {
+// `import("./feed.js")` stays an import, of `./lazy-feed.js` beside the entry; `modules` learns what to build there.
+// spec/decisions/rarely-needed-code-loads-later.md
+function lazyModules(modules) {
   return {
-    name: "lazy parts",
+    name: "lazy modules",
     setup({ onResolve }) {
       onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
         if (kind !== "dynamic-import") return undefined;
@@ -54,8 +54,8 @@ function lazyParts(parts) {
         const source = join(resolveDir, path.replace(/\.js$/, ".ts"));
         const entry = Object.keys(entries).find((each) => entries[each] === source);
         if (entry) return { path: `./${entry}.js`, external: true };
-        parts[name] ??= source;
-        if (parts[name] !== source) throw new Error(`two lazy parts are called ${name}: ${source}`);
+        modules[name] ??= source;
+        if (modules[name] !== source) throw new Error(`two lazy modules are called ${name}: ${source}`);
         return { path: `./${name}.js`, external: true };
       });
     },
@@ -63,21 +63,21 @@ function lazyParts(parts) {
 }
 
 for (const host of ["node", "browser"]) {
-  const parts = {};
+  const modules = {};
   const ownEntries =
     host === "node"
       ? entries
       : Object.fromEntries(Object.entries(entries).filter(([name]) => !nodeOnly.includes(name)));
   const built = new Set();
-  const plugins = [lazyParts(parts)];
+  const plugins = [lazyModules(modules)];
   const { worker, ...others } = ownEntries;
   await build({ ...options(host, plugins), entryPoints: others });
   // By that name Node knows what it is without looking for the package that it belongs to: 0.2 ms of every worker's start.
   const outExtension = host === "node" ? { ".js": ".mjs" } : {};
   await build({ ...options(host, plugins), entryPoints: { worker }, outExtension });
-  // A lazy part may have lazy parts of its own.
+  // A lazy module may load further lazy modules.
   for (let left = ownEntries; Object.keys(left).length > 0; ) {
-    left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
+    left = Object.fromEntries(Object.entries(modules).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
     // White space stays, and with it the comments by which bundlers leave an import alone (`placement/placer.ts`).
     // A worker's start waits for what serves calls, where its first call cannot do without.

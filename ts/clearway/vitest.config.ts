@@ -55,7 +55,7 @@ const pure = "test/**/*.pure.test.ts";
 // A model of the ring's protocol, none of the library's code: one runtime says as much of it as two.
 const models = "test/transport/ring/model.node.test.ts";
 
-// Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
+// Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/partial-library.ts`).
 const server = { deps: { external: [/\/built\/partial-/] } };
 
 function browserProject(name: string, plugins: Plugin[], include = "test/**/*.test.ts") {

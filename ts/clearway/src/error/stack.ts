@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /** Returns the caller's stack in the form that is appended to a worker's stack. Returns an empty string for an empty stack. */
-export function underSeam(callerStack: string): string {
+export function calledFrom(callerStack: string): string {
   return callerStack && `\n    --- called from ---\n${callerStack}`;
 }
 

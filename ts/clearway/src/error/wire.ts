@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
-import { define, underSeam } from "./stack.js";
+import { calledFrom, define } from "./stack.js";
 
 // An error crosses threads as a plain object, because structured clone is not enough. Structured clone loses the class name of a subclass,
 // the error's own properties, and the errors of an AggregateError. Structured clone also throws on the first property that cannot be
@@ -83,7 +83,7 @@ export function decodeError(wire: WireError, callerStack = ""): unknown {
   for (const [key, value] of wire.props) define(error, key, value, true);
   if (error.name !== wire.name) define(error, "name", wire.name);
   if (wire.cause !== undefined) define(error, "cause", decodeError(wire.cause));
-  define(error, "stack", wire.stack + underSeam(callerStack));
+  define(error, "stack", wire.stack + calledFrom(callerStack));
   return error;
 }
 

@@ -46,11 +46,11 @@ export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Whether loading a part of the library needs a network request. If it does, the library requests parts before it needs them. */
-export const partsTravel = true;
+/** Whether loading a lazy module needs a network request. If it does, the library requests lazy modules before it needs them. */
+export const loadsOverNetwork = true;
 
 /** Whether a worker may survive an uncaught error. */
-export const outlivesErrors = true;
+export const survivesUncaughtErrors = true;
 
 /** Returns the time of a monotonic clock in milliseconds. Compare only times of the same thread. */
 export function clock(): number {
@@ -68,12 +68,13 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
 // Suffix of every lock name. The browser keeps separate locks for each origin, so a thread cannot see the locks of another origin.
 const originEnd = `@${globalThis.origin}`;
 
-// Holds a lock as long as this thread lives. Calls `held` with the lock's name once the browser has granted the lock. The browser processes
-// the request only when the thread is free, which may be much later. If the browser denies locks (opaque origins), `held` is never called.
-function holdLock(stem: string, held: (name: string) => void): void {
+// Holds a lock as long as this thread lives. Calls `granted` with the lock's name once the browser has granted the lock. The browser
+// processes the request only when the thread is free, which may be much later. If the browser denies locks (opaque origins), `granted` is
+// never called.
+function holdLock(stem: string, granted: (name: string) => void): void {
   const name = stem + originEnd;
   const hold = (): Promise<never> => {
-    held(name);
+    granted(name);
     return new Promise(() => {});
   };
   navigator.locks.request(name, hold).catch(() => {});
@@ -90,7 +91,7 @@ let ownLifeline: Promise<string> | undefined;
  */
 export function lifeline(): Promise<string> | undefined {
   if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
-  ownLifeline ??= new Promise((held) => holdLock(`clearway:${now()}:${Math.random()}`, held));
+  ownLifeline ??= new Promise((granted) => holdLock(`clearway:${now()}:${Math.random()}`, granted));
   return ownLifeline;
 }
 
@@ -150,7 +151,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     events.error(event.error ?? new Error(event.message || "the worker's module could not be loaded"));
   };
   return {
-    post: (message, transfer) => worker.postMessage(message, doubtfulFirst(transfer)),
+    post: (message, transfer) => worker.postMessage(message, possibleWasmFirst(transfer)),
     terminate: async () => end(),
     setRef: () => {},
   };
@@ -168,23 +169,23 @@ export function parent(): ParentEndpoint | undefined {
   if (typeof Scope !== "function" || !(globalThis instanceof Scope)) return undefined;
   const scope = globalThis as unknown as WorkerScope;
   let ignore = (): void => {};
-  let held = false;
+  let holdsLifeline = false;
   const marked = scope.name.startsWith(mark);
   return {
     marked,
     greeting: undefined,
-    post: (message, transfer) => scope.postMessage(message, doubtfulFirst(transfer)),
+    post: (message, transfer) => scope.postMessage(message, possibleWasmFirst(transfer)),
     listen: (onMessage, onMessageError) => {
-      const heard = (event: Event): void => {
+      const onEvent = (event: Event): void => {
         const { data } = event as MessageEvent;
         // Chromium delivers `null` for a message that it cannot read. In a worker without the mark, other code may also post `null`.
         if (data === null && marked) onMessageError();
         else onMessage(data);
       };
-      scope.addEventListener("message", heard);
+      scope.addEventListener("message", onEvent);
       scope.addEventListener("messageerror", onMessageError);
       ignore = () => {
-        scope.removeEventListener("message", heard);
+        scope.removeEventListener("message", onEvent);
         scope.removeEventListener("messageerror", onMessageError);
       };
     },
@@ -200,9 +201,9 @@ export function parent(): ParentEndpoint | undefined {
     printed: () => undefined,
     holdLifeline: (name) => {
       // Locks exist in secure contexts only. In other contexts, only the replaced `close` above reports the worker's end.
-      if (held || !navigator.locks) return;
-      held = true;
-      holdLock(name, (told) => scope.postMessage({ clearwayLifeline: told }, []));
+      if (holdsLifeline || !navigator.locks) return;
+      holdsLifeline = true;
+      holdLock(name, (lockName) => scope.postMessage({ clearwayLifeline: lockName }, []));
     },
   };
 }
@@ -241,7 +242,7 @@ const wasmPageBytes = 65_536;
  *
  * The port transport posts frames with such objects in separate messages.
  */
-export function isDoubtful(object: object): boolean {
+export function mayLoseOthers(object: object): boolean {
   return isBuffer(object) && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
 }
 
@@ -249,9 +250,9 @@ export function isDoubtful(object: object): boolean {
 // `postMessage` throws on it. By then, Chromium has detached the objects before it in the list, and those would be lost. In addition,
 // `port.ts` posts the frames that contain such buffers in separate messages. One loss remains, and it is reported with a typed error: other
 // buffers of whole pages in the same result as WebAssembly memory. An app avoids this loss if it copies those buffers first.
-function doubtfulFirst(transfer: readonly object[]): Transferable[] {
-  if (transfer.length < 2 || !transfer.some(isDoubtful)) return transfer as Transferable[];
-  return [...transfer].sort((a, b) => Number(isDoubtful(b)) - Number(isDoubtful(a))) as Transferable[];
+function possibleWasmFirst(transfer: readonly object[]): Transferable[] {
+  if (transfer.length < 2 || !transfer.some(mayLoseOthers)) return transfer as Transferable[];
+  return [...transfer].sort((a, b) => Number(mayLoseOthers(b)) - Number(mayLoseOthers(a))) as Transferable[];
 }
 
 /** Returns whether this buffer is known to be unmovable. Always false: browsers do not report it. The transport handles a failed post. */

@@ -12,7 +12,7 @@ const mark = "clearway:worker";
 
 // Message that asks a worker to send all of its printed output. The worker answers with the same message. Clearway's own frames are arrays,
 // so this text cannot be mistaken for a frame.
-const flush = "clearway:flush";
+const flushMessage = "clearway:flush";
 
 // Idle time in milliseconds after which a worker no longer keeps the process alive. To unreference a worker and reference it again takes
 // four calls into Node's core. Without the delay, each call that is made when the previous one is answered would cost half a microsecond
@@ -33,12 +33,12 @@ export const limitRules = {
 };
 
 /** The single listener of a signal, shared by all subscribers. */
-interface Hearing {
+interface SharedListener {
   readonly acts: Set<(reason: unknown) => void>;
   readonly abort: () => void;
 }
 
-const hearing = new WeakMap<AbortSignal, Hearing>();
+const listeners = new WeakMap<AbortSignal, SharedListener>();
 
 /**
  * Calls `act` with the reason when the signal aborts, or at once if the signal has aborted already. Returns a function that unsubscribes.
@@ -52,13 +52,13 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
     act(aborted.reason);
     return () => {};
   }
-  let own = hearing.get(signal);
-  if (own) own.acts.add(act);
-  else own = hear(signal, act);
-  const { acts, abort } = own;
+  let shared = listeners.get(signal);
+  if (shared) shared.acts.add(act);
+  else shared = listenOnce(signal, act);
+  const { acts, abort } = shared;
   return () => {
-    if (!acts.delete(act) || acts.size > 0 || hearing.get(signal) !== own) return;
-    hearing.delete(signal);
+    if (!acts.delete(act) || acts.size > 0 || listeners.get(signal) !== shared) return;
+    listeners.delete(signal);
     try {
       signal.removeEventListener("abort", abort);
     } catch {
@@ -67,23 +67,23 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
   };
 }
 
-function hear(signal: AbortSignal, act: (reason: unknown) => void): Hearing {
+function listenOnce(signal: AbortSignal, act: (reason: unknown) => void): SharedListener {
   const acts = new Set([act]);
-  const tell = (reason: unknown): void => {
-    if (hearing.get(signal) === own) hearing.delete(signal);
+  const notify = (reason: unknown): void => {
+    if (listeners.get(signal) === shared) listeners.delete(signal);
     for (const each of acts) {
       acts.delete(each);
       each(reason);
     }
   };
-  const own: Hearing = { acts, abort: () => tell(reasonOf(signal)) };
+  const shared: SharedListener = { acts, abort: () => notify(reasonOf(signal)) };
   try {
-    hearing.set(signal, own);
-    signal.addEventListener("abort", own.abort, { once: true });
+    listeners.set(signal, shared);
+    signal.addEventListener("abort", shared.abort, { once: true });
   } catch (reason) {
-    tell(reason);
+    notify(reason);
   }
-  return own;
+  return shared;
 }
 
 /** Returns the function bound to the current async context (`AsyncLocalStorage`). */
@@ -99,13 +99,13 @@ export function now(): number {
 }
 
 /**
- * Whether loading a part of the library needs a network request. In Node a part is a file, which loads in 0.3 ms. Node therefore loads a
- * part when it is needed, or after the first call was answered. Neither delays the first call of another task.
+ * Whether loading a lazy module needs a network request. In Node a lazy module is a local file, which loads in 0.3 ms. Node therefore loads
+ * it when it is needed, or after the first call was answered. Neither delays the first call of another task.
  */
-export const partsTravel = false;
+export const loadsOverNetwork = false;
 
 /** Whether a worker may survive an uncaught error. */
-export const outlivesErrors = false;
+export const survivesUncaughtErrors = false;
 
 let shiftMs: number | undefined;
 
@@ -169,8 +169,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (!gone) endThread(worker);
     await exited;
   };
-  let wanted = true;
-  let held = true;
+  let wantsRef = true;
+  let referenced = true;
   let release: ReturnType<typeof setTimeout> | undefined;
   // True if the worker has printed since it last confirmed that all of its output had arrived.
   let printing = false;
@@ -181,24 +181,24 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       printing = true;
     });
   }
-  const letGo = (): void => {
+  const unrefWhenIdle = (): void => {
     release = undefined;
-    if (wanted || !held || gone) return;
+    if (wantsRef || !referenced || gone) return;
     if (printing) {
       printing = false;
       try {
-        return worker.postMessage(flush);
+        return worker.postMessage(flushMessage);
       } catch {
         // The `postMessage` of a factory's worker may throw. The process must not wait for such a worker's output for ever.
       }
     }
-    held = false;
+    referenced = false;
     worker.unref();
   };
   worker.on("message", (message) => {
     // The worker's last lines of output were still in flight when it answered its last call. Now they have arrived, so the worker can be
     // unreferenced.
-    if (message === flush) letGo();
+    if (message === flushMessage) unrefWhenIdle();
     else events.message(message);
   });
   worker.on("messageerror", () => events.messageError(true));
@@ -213,14 +213,14 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       return ending;
     },
     setRef: (on) => {
-      wanted = on;
-      if (on && !held) {
-        held = true;
+      wantsRef = on;
+      if (on && !referenced) {
+        referenced = true;
         worker.ref();
-      } else if (!on && held && release === undefined) {
+      } else if (!on && referenced && release === undefined) {
         // After the delay, waits for one more turn of the event loop. This thread then first reads the messages that arrived while it was
         // busy.
-        release = setTimeout(() => setImmediate(letGo), releaseMs);
+        release = setTimeout(() => setImmediate(unrefWhenIdle), releaseMs);
         release.unref();
       }
     },
@@ -252,8 +252,8 @@ export function parent(): ParentEndpoint | undefined {
     post: (message, transfer) => port.postMessage(message, transfer as threads.TransferListItem[]),
     listen: (onMessage, onMessageError) => {
       heard = (message) => {
-        if (message !== flush) return onMessage(message);
-        void (printed() ?? Promise.resolve()).then(() => port.postMessage(flush));
+        if (message !== flushMessage) return onMessage(message);
+        void (printed() ?? Promise.resolve()).then(() => port.postMessage(flushMessage));
       };
       failed = onMessageError;
       port.on("message", heard);
@@ -312,7 +312,7 @@ export function isTransferable(value: object): boolean {
 const marked = (threads as { isMarkedAsUntransferable?: (value: object) => boolean }).isMarkedAsUntransferable;
 
 /** Returns whether a failed post of this object may lose other objects. Always false in Node. */
-export function isDoubtful(_object: object): boolean {
+export function mayLoseOthers(_object: object): boolean {
   return false;
 }
 

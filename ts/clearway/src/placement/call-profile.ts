@@ -29,7 +29,7 @@ const runsNeeded = 16;
 const warmRuns = 16;
 // Factor on the worker's bound for a task that never ran inline. Such a task may take longer inline, because its code is cold on this
 // thread, and because this thread also copies the arguments.
-const untried = 2;
+const untriedFactor = 2;
 // Maximum number of times in a row that a class of arguments may join the grant of another class (`inline-grant.ts`). After that, a call of
 // the class is decided and measured by itself.
 const joinsMax = 4;
@@ -41,16 +41,16 @@ const joinsMax = 4;
 export class Choice {
   inline = false;
   #streak = 0;
-  #purseUs = 0;
+  #trialSavingsUs = 0;
   #since = 0;
 
   /** Compares the prices. Called once per burst. Returns whether the choice changed. */
-  look(inlineUs: number, workerUs: number): boolean {
+  compare(inlineUs: number, workerUs: number): boolean {
     const other = this.inline ? inlineUs > workerUs * leaveAbove : inlineUs < workerUs * enterBelow;
     this.#streak = other ? this.#streak + 1 : 0;
     if (this.#streak < streakNeeded) return false;
     this.inline = !this.inline;
-    this.#streak = this.#since = this.#purseUs = 0;
+    this.#streak = this.#since = this.#trialSavingsUs = 0;
     return true;
   }
 
@@ -59,11 +59,11 @@ export class Choice {
    * burst if a trial is due: the savings cover its price, and enough bursts or calls have passed since the last one.
    */
   save(ownUs: number, tryUs: number, firstOfBurst: boolean): boolean {
-    this.#purseUs += ownUs * exploreShare;
+    this.#trialSavingsUs += ownUs * exploreShare;
     if (!this.inline || firstOfBurst) this.#since++;
-    if (!firstOfBurst || this.#purseUs < tryUs || this.#since < (this.inline ? burstsBetween : callsBetween))
+    if (!firstOfBurst || this.#trialSavingsUs < tryUs || this.#since < (this.inline ? burstsBetween : callsBetween))
       return false;
-    this.#since = this.#purseUs = 0;
+    this.#since = this.#trialSavingsUs = 0;
     return true;
   }
 
@@ -71,15 +71,15 @@ export class Choice {
    * Adds to the savings for a trial of a worker, for `bursts` bursts that ran under a grant. The calls of these bursts took `ownUs`
    * microseconds inline.
    */
-  credit(ownUs: number, bursts: number): void {
-    this.#purseUs += ownUs * exploreShare;
+  saveBatch(ownUs: number, bursts: number): void {
+    this.#trialSavingsUs += ownUs * exploreShare;
     this.#since += bursts;
   }
 
   /** Changes the choice to workers, after an inline run exceeded the budget. */
   leave(): void {
     this.inline = false;
-    this.#streak = this.#since = this.#purseUs = 0;
+    this.#streak = this.#since = this.#trialSavingsUs = 0;
   }
 }
 
@@ -150,14 +150,14 @@ export class Trial {
   }
 }
 
-/** Where a call runs. `tried` means inline, as part of a trial. */
-export type Place = "worker" | "inline" | "tried";
+/** Where a call runs. `trial` means inline, as part of a trial. */
+export type Place = "worker" | "inline" | "trial";
 
 /**
- * Inline runs that were measured together: `runs` calls in `bursts` bursts of about `burst` calls each. All calls together took `us`
- * microseconds.
+ * A batch: inline runs that were measured together. The batch has `runs` calls in `bursts` bursts of about `burst` calls each. All calls
+ * together took `us` microseconds.
  */
-export interface Together {
+export interface BatchRuns {
   readonly runs: number;
   readonly us: number;
   readonly burst: number;
@@ -185,9 +185,9 @@ export class CallProfile {
   #inlineIsFresh = false;
   #runsSince = 0;
   #workers = 1;
-  #lookedIn = -1;
-  #lookedAt = -1;
-  #workerTriedIn = -1;
+  #comparedBurstId = -1;
+  #comparedClass = -1;
+  #workerTrialBurstId = -1;
   #joined = 0;
 
   constructor(limitUs: number) {
@@ -217,7 +217,7 @@ export class CallProfile {
   ranInline(us: number, place: Place): void {
     this.#joined = 0;
     if (!this.#warmup.over) this.#warmup.ranInline(us, this.run.meanUs, this.#workers);
-    if (place === "tried") {
+    if (place === "trial") {
       const trialUs = this.#trial.add(us);
       if (trialUs !== undefined) this.#ratio.learn(trialUs, this.run.meanUs, 1 / 2);
       return;
@@ -230,13 +230,13 @@ export class CallProfile {
   }
 
   /**
-   * Adds runs on the caller's thread that were measured together. The runs belong to `kinds` classes, and this class is one of them. Such a
+   * Adds a batch of runs on the caller's thread. The runs belong to `kinds` classes, and this class is one of them. Such a
    * measurement gives the cost of a whole burst. A run that is measured by itself is usually the first of its burst and has cold caches (2
    * us instead of 0.1).
    */
-  ranTogether({ runs, us, burst, bursts }: Together, kinds: number): void {
+  addBatch({ runs, us, burst, bursts }: BatchRuns, kinds: number): void {
     if (this.#warmup.over && this.#inlineIsFresh) this.inline.learnMean(us / runs, runs);
-    this.#choices[burstClass(burst)]?.credit(us / kinds, bursts);
+    this.#choices[burstClass(burst)]?.saveBatch(us / kinds, bursts);
   }
 
   /** Forgets all inline measurements, after an inline run exceeded the budget. */
@@ -266,7 +266,7 @@ export class CallProfile {
   /** Upper bound for an inline run. Without a recent measurement, it scales the worker's bound by the last inline/worker ratio. */
   get upperUs(): number {
     if (this.inline.count >= warmRuns) return this.inline.upperUs;
-    return this.run.upperUs * (this.#ratio.known ? Math.max(1, this.#ratio.value) : untried);
+    return this.run.upperUs * (this.#ratio.known ? Math.max(1, this.#ratio.value) : untriedFactor);
   }
 
   /** Expected time of a burst in `workers` workers. Undefined while the price of a hop is unknown. */
@@ -300,30 +300,30 @@ export class CallProfile {
     this.#choices[at] ??= new Choice();
     const choice = this.#choices[at];
     // Decides again when a burst becomes larger than expected, because prices depend on the size.
-    const first = this.#lookedIn !== burstId || this.#lookedAt !== at;
+    const first = this.#comparedBurstId !== burstId || this.#comparedClass !== at;
     let inlineUs = 0;
     if (first) {
-      this.#lookedIn = burstId;
-      this.#lookedAt = at;
+      this.#comparedBurstId = burstId;
+      this.#comparedClass = at;
       inlineUs = this.#withinUs(burst, workers);
-      if (choice.look(inlineUs, workerUs)) this.#changed(choice);
+      if (choice.compare(inlineUs, workerUs)) this.#changed(choice);
     }
     if (choice.inline) {
       // A trial of a worker takes a whole burst, because the price of a hop depends on the size of the burst.
-      if (choice.save(this.inlineUs, Math.max(0, workerUs - inlineUs), first)) this.#workerTriedIn = burstId;
-      return this.#workerTriedIn === burstId ? "worker" : "inline";
+      if (choice.save(this.inlineUs, Math.max(0, workerUs - inlineUs), first)) this.#workerTrialBurstId = burstId;
+      return this.#workerTrialBurstId === burstId ? "worker" : "inline";
     }
-    if (this.#trial.underWay) return "tried";
+    if (this.#trial.underWay) return "trial";
     // Limits the price of the trial, because the expected inline time may be far too high. Without the limit, the trial that could correct
     // it might seem too expensive.
     const trialUs = Math.min(this.inlineUs, 2 * this.runUs) * trialCalls;
-    return choice.save(workerUs / burst, trialUs, first) ? "tried" : "worker";
+    return choice.save(workerUs / burst, trialUs, first) ? "trial" : "worker";
   }
 
   /** Records that calls of this burst already ran under a grant. A trial of a worker needs a whole burst, so none begins in this burst. */
-  looked(burst: number, burstId: number): void {
-    this.#lookedIn = burstId;
-    this.#lookedAt = burstClass(burst);
+  ranUnderGrant(burst: number, burstId: number): void {
+    this.#comparedBurstId = burstId;
+    this.#comparedClass = burstClass(burst);
   }
 
   /**
@@ -331,7 +331,7 @@ export class CallProfile {
    * chosen for its class, and if the class has not joined too often since one of its calls was measured by itself. Compares no prices.
    */
   joins(burst: number, burstId: number): boolean {
-    if (!this.#choices[burstClass(burst)]?.inline || this.#workerTriedIn === burstId) return false;
+    if (!this.#choices[burstClass(burst)]?.inline || this.#workerTrialBurstId === burstId) return false;
     return ++this.#joined <= joinsMax;
   }
 

@@ -21,7 +21,7 @@ const coldBelow = 1.5;
 const runsMax = 4096;
 const usMax = 100_000;
 // Maximum number of runs that are slower than the worker's own first runs. After that, the warm-up ends: the task is slow on this thread.
-const inexcusableMax = 256;
+const unexplainedRunsMax = 256;
 // Number of buckets per octave, from 4 us to 2^31 us. Below 4 us, there is one bucket per microsecond. A bound is at most a quarter too
 // high. With one bucket per octave, it was up to twice as high. A task's first inline run needs room for twice the bound, so tasks that
 // took more than a quarter of the budget never ran inline.
@@ -39,10 +39,10 @@ const meanWindow = 32;
 const clip = 8;
 // Number of runs within the limit after which a run over the limit is forgotten. A single pause of the machine is thus forgotten. A task
 // that is long once in twenty calls is practically never trusted: the chance of 256 short runs in a row is 2 in a million.
-const pardonAfter = 256;
+const forgiveAfterRuns = 256;
 // The same number for a worker's first run. A first run may read a table or compile code, and the first run on another thread would do so
 // too.
-const pardonFirstAfter = 1000;
+const forgiveFirstAfterRuns = 1000;
 
 interface Price {
   us: number;
@@ -98,7 +98,7 @@ export class JitWarmup {
   #block: number[] = [];
   #runs = 0;
   #us = 0;
-  #inexcusable = 0;
+  #unexplainedRuns = 0;
   #over = false;
 
   get over(): boolean {
@@ -125,9 +125,9 @@ export class JitWarmup {
     // The curve counts the runs of all workers together. When each worker had as many runs as this thread has now, all workers together had
     // `workers` times as many.
     const octave = 31 - Math.clz32(this.#runs * workers);
-    if (medianUs > Math.max(1, this.#curve[octave] ?? 0) * coldBelow) this.#inexcusable += blockRuns;
+    if (medianUs > Math.max(1, this.#curve[octave] ?? 0) * coldBelow) this.#unexplainedRuns += blockRuns;
     const warm = medianUs <= Math.max(1, runUs) * warmBelow;
-    this.#over = warm || this.#inexcusable >= inexcusableMax || this.#runs >= runsMax || this.#us >= usMax;
+    this.#over = warm || this.#unexplainedRuns >= unexplainedRunsMax || this.#runs >= runsMax || this.#us >= usMax;
   }
 }
 
@@ -143,7 +143,7 @@ export class Cost {
   #meanUs = 0;
   #expecting = false;
   #upperUs = 0;
-  #pardonIn = 0;
+  #forgiveIn = 0;
 
   constructor(limitUs: number) {
     this.#limitUs = limitUs;
@@ -155,8 +155,8 @@ export class Cost {
     if (this.#count === meanWindow / 2) this.#expecting = true;
     this.#meanUs += (clipped - this.#meanUs) / Math.min(this.#count, meanWindow);
     if (us > this.#limitUs)
-      this.#pardonIn = Math.max(this.#pardonIn, this.#count === 1 ? pardonFirstAfter : pardonAfter);
-    else if (this.#pardonIn > 0) this.#pardonIn--;
+      this.#forgiveIn = Math.max(this.#forgiveIn, this.#count === 1 ? forgiveFirstAfterRuns : forgiveAfterRuns);
+    else if (this.#forgiveIn > 0) this.#forgiveIn--;
     const bucket = bucketOf(us);
     this.#weights[bucket]! += 1;
     this.#total++;
@@ -192,7 +192,7 @@ export class Cost {
 
   /** Whether no recent run took longer than the limit. */
   get withinLimit(): boolean {
-    return this.#pardonIn === 0;
+    return this.#forgiveIn === 0;
   }
 
   #age(): void {

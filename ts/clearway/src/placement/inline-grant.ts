@@ -21,11 +21,11 @@ const leastUs = 0.25;
 // Maximum number of readings of the clock per burst, and maximum number of bursts per grant. At either limit, the next call is decided and
 // measured by itself. Such a call reads all profiles of a task. Reading the profiles of eight classes with cold caches takes 50 us, while a
 // whole burst under a grant takes 9 us.
-const looksMax = 8;
+const readingsMax = 8;
 const burstsMax = 64;
-// A grant ends if its runs take more than `surprise` times their expected time, plus `coldUs` microseconds for cold caches. Something has
-// changed then, and each call is decided again.
-const surprise = 4;
+// A grant ends if its runs take more than `tooSlowFactor` times their expected time, plus `coldUs` microseconds for cold caches. Something
+// has changed then, and each call is decided again.
+const tooSlowFactor = 4;
 const coldUs = 8;
 
 /**
@@ -36,9 +36,9 @@ const coldUs = 8;
  * classes). A grant rests between bursts, so it measures the caller's loop and no other code. Reads no clock and starts no thread. The
  * caller passes all times, in microseconds.
  *
- *   granted ── take, take, … ──┬── look ── take …             the next 128 calls
- *      │                       └── rest ── resume ── take …   the next burst
- *      └───────────────────────────────────────── end         another task; 64 bursts; a surprise
+ *   granted ── take, take, … ──┬── addTime ── renew ── take …   the next 128 calls
+ *      │                       └── rest ── resume ── take …     the next burst
+ *      └───────────────────────────────────────── end           another task; 64 bursts; much slower than expected
  */
 export class InlineGrant {
   /** Number of calls that may still run before the clock is read again. */
@@ -49,7 +49,7 @@ export class InlineGrant {
   fromUs = 0;
   resting = false;
   /** Whether the runs took much longer than expected. The grant then ends. */
-  surprised = false;
+  tooSlow = false;
   task: PlacedTask | undefined;
   definition: TaskDefinition | undefined;
   options: PlacedOptions | undefined;
@@ -61,7 +61,7 @@ export class InlineGrant {
   #leftUs = 0;
   #burst = 0;
   #bursts = 0;
-  #looks = 0;
+  #readings = 0;
   #ran = 0;
   #ranUs = 0;
 
@@ -82,8 +82,8 @@ export class InlineGrant {
     nowUs: number,
     leftUs: number,
   ): void {
-    if (task !== this.task || options !== this.options || !leasable(profile)) this.end();
-    if (!leasable(profile)) return;
+    if (task !== this.task || options !== this.options || !isShort(profile)) this.end();
+    if (!isShort(profile)) return;
     if (this.task === undefined) {
       this.task = task;
       this.definition = definition;
@@ -94,7 +94,7 @@ export class InlineGrant {
     }
     this.#burst = burst;
     this.#seenUs = us;
-    this.#looks = 0;
+    this.#readings = 0;
     this.#begin(nowUs, leftUs);
     this.#join(kind, profile);
   }
@@ -113,7 +113,7 @@ export class InlineGrant {
    */
   widen(kind: number, burst: number, burstId: number): boolean {
     const profile = this.model?.profiles.get(kind);
-    if (profile === undefined || !leasable(profile) || profile.upperUs > this.#leftUs / 2) return false;
+    if (profile === undefined || !isShort(profile) || profile.upperUs > this.#leftUs / 2) return false;
     if (!profile.joins(burst, burstId)) return false;
     this.#join(kind, profile);
     return true;
@@ -131,16 +131,16 @@ export class InlineGrant {
   }
 
   /** Adds the time since the last reading of the clock. If this time is over the budget, all classes of the grant count as overrun. */
-  look(nowUs: number, budgetUs: number, pausedUs = 0): void {
+  addTime(nowUs: number, budgetUs: number, pausedUs = 0): void {
     const us = nowUs - this.fromUs;
     this.fromUs = nowUs;
     if (us > budgetUs) {
-      this.model?.overranTogether(this.#profiles, us, pausedUs);
-      this.surprised = true;
+      this.model?.batchOverran(this.#profiles, us, pausedUs);
+      this.tooSlow = true;
     } else {
       this.#ran += this.used;
       this.#ranUs += us;
-      if (us > surprise * (this.used * this.#costUs + coldUs)) this.surprised = true;
+      if (us > tooSlowFactor * (this.used * this.#costUs + coldUs)) this.tooSlow = true;
     }
     this.#seenUs = us / this.used;
     this.used = 0;
@@ -149,12 +149,12 @@ export class InlineGrant {
   /** Continues in the same burst, with `leftUs` left of the turn. Returns false if the next call must be decided and measured by itself. */
   renew(burst: number, nowUs: number, leftUs: number): boolean {
     // Decides again when a burst becomes larger than expected, because prices depend on the size.
-    if (this.surprised || burstClass(burst) !== burstClass(this.#burst)) {
+    if (this.tooSlow || burstClass(burst) !== burstClass(this.#burst)) {
       this.end();
       return false;
     }
     this.#begin(nowUs, leftUs);
-    return ++this.#looks < looksMax && this.left > 0;
+    return ++this.#readings < readingsMax && this.left > 0;
   }
 
   /**
@@ -171,10 +171,10 @@ export class InlineGrant {
   /** Continues in the next burst. Allows one call before the next reading of the clock. Returns false if the grant ends. */
   resume(nowUs: number, leftUs: number): boolean {
     this.resting = false;
-    this.#looks = 0;
+    this.#readings = 0;
     this.#begin(nowUs, leftUs);
     if (this.left > 1) this.left = 1;
-    const lasts = ++this.#bursts < burstsMax && !this.surprised && this.left > 0;
+    const lasts = ++this.#bursts < burstsMax && !this.tooSlow && this.left > 0;
     if (!lasts) this.end();
     return lasts;
   }
@@ -184,11 +184,11 @@ export class InlineGrant {
     if (this.task === undefined) return;
     if (this.#ran > 0) {
       const ran = { runs: this.#ran, us: this.#ranUs, burst: this.#burst, bursts: this.#bursts };
-      this.model?.ranTogether(this.#profiles, ran);
+      this.model?.addBatch(this.#profiles, ran);
     }
     this.left = this.used = this.#ran = this.#ranUs = 0;
     this.#kind = -1;
-    this.resting = this.surprised = false;
+    this.resting = this.tooSlow = false;
     this.task = this.definition = this.options = this.model = undefined;
     this.#profiles.clear();
   }
@@ -214,6 +214,6 @@ export class InlineGrant {
   }
 }
 
-function leasable(profile: CallProfile): boolean {
+function isShort(profile: CallProfile): boolean {
   return profile.measured && profile.inlineUs <= meanMaxUs;
 }

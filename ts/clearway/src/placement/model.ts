@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isBuffer } from "../host/tag.js";
 import { isMap, isSet } from "../transfer/find-memory.js";
-import { CallProfile, type Place, type Together } from "./call-profile.js";
+import { type BatchRuns, CallProfile, type Place } from "./call-profile.js";
 
 // Number of calls in the first back-off. 64 runs in workers replace half of a task's statistics. A task that is called often completes this
 // back-off quickly.
 const firstCalls = 64;
 // Highest back-off level, which lasts 2^16 calls. A task that exceeds the budget after every back-off then causes one stall in 65,536
 // calls.
-const highest = 10;
+const levelMax = 10;
 // Time of inline runs within the budget that lowers the level by one, in microseconds: about a frame. The level falls with time, because
 // pauses of the machine depend on time: there was one every 25 ms on two cores that six processes shared. A task's own long runs depend on
 // the number of calls: a task of 1 us that is long once in 3,000 calls has a long run every 3 ms.
@@ -16,7 +16,7 @@ const cleanUs = 16_000;
 // Maximum depth to which a value is read. The first element of a list stands for all elements.
 const depthMax = 2;
 // Maximum number of argument classes per task. With more classes, none would have enough measurements.
-const sitesMax = 64;
+const argumentClassesMax = 64;
 
 /**
  * Sends a task that exceeded the budget to workers for a number of calls. Doubles this number after each further overrun. Counts calls and
@@ -41,7 +41,7 @@ export class InlineBackoff {
   /** Starts a back-off, because an inline run exceeded the budget. */
   overrun(): void {
     this.times++;
-    this.#level = Math.min(this.#level + 1, highest);
+    this.#level = Math.min(this.#level + 1, levelMax);
     this.#callsLeft = firstCalls * 2 ** this.#level;
     this.#cleanUs = 0;
   }
@@ -120,7 +120,7 @@ export class Model {
   /** Returns the profile of calls with arguments of this class. Returns undefined if the task has too many classes. */
   profile(argumentClass: number): CallProfile | undefined {
     let profile = this.profiles.get(argumentClass);
-    if (profile === undefined && this.profiles.size < sitesMax) {
+    if (profile === undefined && this.profiles.size < argumentClassesMax) {
       profile = new CallProfile(this.#budgetUs);
       this.profiles.set(argumentClass, profile);
     }
@@ -150,17 +150,17 @@ export class Model {
     profile.ranInline(us, place);
   }
 
-  /** Adds inline runs of these classes that were measured together and were within the budget. */
-  ranTogether(profiles: ReadonlyMap<number, CallProfile>, ran: Together): void {
+  /** Adds a batch of inline runs of these classes. The batch was within the budget. */
+  addBatch(profiles: ReadonlyMap<number, CallProfile>, ran: BatchRuns): void {
     this.backoff.clean(ran.us);
-    for (const profile of profiles.values()) profile.ranTogether(ran, profiles.size);
+    for (const profile of profiles.values()) profile.addBatch(ran, profiles.size);
   }
 
   /**
-   * Starts a back-off, because inline runs that were measured together exceeded the budget. Any of the given classes may have had the long
+   * Starts a back-off, because a batch of inline runs exceeded the budget. Any of the given classes may have had the long
    * run, so all of them lose their inline measurements.
    */
-  overranTogether(profiles: ReadonlyMap<number, CallProfile>, us: number, pausedUs = 0): void {
+  batchOverran(profiles: ReadonlyMap<number, CallProfile>, us: number, pausedUs = 0): void {
     if (us - pausedUs <= this.#budgetUs) return;
     this.backoff.overrun();
     for (const profile of profiles.values()) profile.overran();

@@ -38,7 +38,7 @@ export interface PlacedTask {
 export interface PlacedOptions {
   readonly placement: Placement | undefined;
   /** Index of the worker to which the call's key belongs. -1 without a key. */
-  readonly place: number;
+  readonly workerIndex: number;
   /** Whether the call may be cancelled. */
   readonly limited: boolean;
   readonly onProgress: ((value: unknown) => void) | undefined;

@@ -18,7 +18,7 @@ import { type Clock, Turn, threadClock } from "./turn.js";
 // the beginning of each burst, until inline runs within the budget have taken this time in total. The time is four times the interval
 // between two pauses of a busy machine (25 ms). A reading costs 0.6 to 1.6 us per burst, so the placer does not read the CPU time without a
 // reason.
-const suspiciousUs = 100_000;
+const pauseWatchUs = 100_000;
 
 /** The tasks of the module that was loaded on the caller's thread, or the reason why it was not loaded. */
 export type LoadedModule = { tasks: ReadonlyMap<string, TaskDefinition> } | { why: string };
@@ -94,10 +94,10 @@ export class Placer {
   readonly #budgetUs: number;
   #module: LoadedModule | undefined;
   #frameAsked = false;
-  #markUs = 0;
-  #markCpuUs: number | undefined;
+  #cpuReadAtUs = 0;
+  #cpuTimeUs: number | undefined;
   /** Inline run time in microseconds for which the placer continues to watch for pauses of the machine. At most 0 if it does not watch. */
-  #suspiciousUs = 0;
+  #pauseWatchLeftUs = 0;
   /** Settles when the module was loaded or its import failed. Undefined until the first call that may run inline. Never rejects. */
   loaded: Promise<void> | undefined;
   readonly #elsewhere: boolean;
@@ -126,7 +126,7 @@ export class Placer {
     const module = this.#module;
     const why = module ? "why" in module && module.why : this.loaded && "the module has not been loaded yet";
     const notes = why ? [`Nothing runs inline: ${why}.`] : [];
-    const known = (task: PlacedTask) => ({ model: this.#known.get(task)?.model, placement: this.wish(task) });
+    const known = (task: PlacedTask) => ({ model: this.#known.get(task)?.model, placement: this.placementOf(task) });
     return advise(this.#owner, this.#clock, this.#budgetUs, known, notes);
   }
 
@@ -134,7 +134,7 @@ export class Placer {
    * Returns the placement of a task's calls. The call's option takes precedence over the pool's option, and the pool's option over the
    * task's own.
    */
-  wish(task: PlacedTask, own?: Placement): Placement {
+  placementOf(task: PlacedTask, own?: Placement): Placement {
     if (task.kind !== "function" || task.placement === "worker") return "worker";
     return own ?? this.#owner.settings.placement ?? task.placement ?? "worker";
   }
@@ -165,11 +165,11 @@ export class Placer {
         }
       }
     }
-    const wish = this.wish(task, options.placement);
-    if (wish === "worker" || this.#owner.ended !== undefined || !mayRunAnywhere(options)) return undefined;
+    const placement = this.placementOf(task, options.placement);
+    if (placement === "worker" || this.#owner.ended !== undefined || !mayRunAnywhere(options)) return undefined;
     const known = this.#know(task);
     if (known?.definition === undefined) return undefined;
-    if (wish === "inline") return this.#inline.run(task, known.definition, args, options.strict);
+    if (placement === "inline") return this.#inline.run(task, known.definition, args, options.strict);
     return this.#decide(task, known, known.definition, args, options);
   }
 
@@ -191,24 +191,24 @@ export class Placer {
       grant.end();
       return undefined;
     }
-    if (grant.model === known.model && grant.covers(kind)) profile.looked(burst, this.#traffic.burstId);
+    if (grant.model === known.model && grant.covers(kind)) profile.ranUnderGrant(burst, this.#traffic.burstId);
     const workers = this.#owner.workers.count("ready");
     const fromUs = nowUs();
     this.#traffic.learnSend(fromUs);
     const leftUs = this.#roomUs(fromUs, burst, profile.inlineUs);
-    if (this.#turn.watched) this.#mark(fromUs);
+    if (this.#turn.watched) this.#readCpuTime(fromUs);
     const place = known.model.place(profile, burst, this.#traffic.burstId, workers, leftUs);
     const answer = place === "worker" ? undefined : this.#inline.run(task, definition, args, options.strict);
     if (answer === undefined) {
       grant.end();
-      this.#traffic.left(fromUs, nowUs);
+      this.#traffic.sent(fromUs, nowUs);
       return this.#answered(known, profile);
     }
     const toUs = nowUs();
     const us = toUs - fromUs;
     known.model.ranInline(profile, us, place, this.#pausedUs(fromUs, toUs));
     this.#spent(fromUs, toUs);
-    if (place !== "inline" || known.model.backoff.active || grant.surprised) grant.end();
+    if (place !== "inline" || known.model.backoff.active || grant.tooSlow) grant.end();
     if (place === "inline" && !known.model.backoff.active) {
       grant.grant(task, definition, options, known.model, kind, profile, burst, us, toUs, leftUs - us);
     }
@@ -246,14 +246,14 @@ export class Placer {
     this.#traffic.add(grant.used);
     const nowUs = this.#clock.nowUs();
     this.#spent(fromUs, nowUs);
-    grant.look(nowUs, this.#budgetUs, this.#pausedUs(fromUs, nowUs));
+    grant.addTime(nowUs, this.#budgetUs, this.#pausedUs(fromUs, nowUs));
     return nowUs;
   }
 
   #beginBurst(): void {
     // Discards a reading of the CPU time from an earlier burst. With it, the thread's sleep since then would count as a pause.
-    if (!this.#turn.watched) this.#markCpuUs = undefined;
-    if (this.#suspiciousUs > 0) this.#mark(this.#clock.nowUs());
+    if (!this.#turn.watched) this.#cpuTimeUs = undefined;
+    if (this.#pauseWatchLeftUs > 0) this.#readCpuTime(this.#clock.nowUs());
     this.#traffic.begin();
     this.#clock.afterBurst(this.#burstEnded);
   }
@@ -301,22 +301,22 @@ export class Placer {
   // was read before the run. The placer reads it in a watched turn, and after another run over the budget.
   #pausedUs(fromUs: number, toUs: number): number {
     if (toUs - fromUs <= this.#budgetUs) return 0;
-    this.#suspiciousUs = suspiciousUs;
-    if (this.#markCpuUs === undefined || this.#markUs > fromUs) return 0;
+    this.#pauseWatchLeftUs = pauseWatchUs;
+    if (this.#cpuTimeUs === undefined || this.#cpuReadAtUs > fromUs) return 0;
     const cpuUs = this.#clock.cpuUs();
-    return cpuUs === undefined ? 0 : Math.max(0, toUs - this.#markUs - (cpuUs - this.#markCpuUs));
+    return cpuUs === undefined ? 0 : Math.max(0, toUs - this.#cpuReadAtUs - (cpuUs - this.#cpuTimeUs));
   }
 
   // Reads the CPU time, unless it was read already. Not called when the watch of a turn begins. Most turns end soon after that, and a
   // reading takes 1.6 us, compared with 9 us for a burst.
-  #mark(nowUs: number): void {
-    if (this.#markCpuUs !== undefined) return;
-    this.#markUs = nowUs;
-    this.#markCpuUs = this.#clock.cpuUs();
+  #readCpuTime(nowUs: number): void {
+    if (this.#cpuTimeUs !== undefined) return;
+    this.#cpuReadAtUs = nowUs;
+    this.#cpuTimeUs = this.#clock.cpuUs();
   }
 
   #spent(fromUs: number, toUs: number): void {
-    this.#suspiciousUs -= toUs - fromUs;
+    this.#pauseWatchLeftUs -= toUs - fromUs;
     if (this.#turn.spent(fromUs, toUs)) {
       this.#clock.afterTurn(this.#turnEnded);
     }
@@ -332,7 +332,7 @@ export class Placer {
 
   readonly #turnEnded = (): void => {
     this.#turn.ended();
-    this.#markCpuUs = undefined;
+    this.#cpuTimeUs = undefined;
   };
 
   readonly #frameBegan = (): void => {
@@ -343,6 +343,6 @@ export class Placer {
 
 // Returns whether a call may run on the caller's thread. A call that can be cancelled needs a thread that can be ended. A call with a key
 // waits for other calls with that key. A progress listener must be called before the task ends.
-function mayRunAnywhere({ limited, place, onProgress }: PlacedOptions): boolean {
-  return !limited && place < 0 && onProgress === undefined;
+function mayRunAnywhere({ limited, workerIndex, onProgress }: PlacedOptions): boolean {
+  return !limited && workerIndex < 0 && onProgress === undefined;
 }

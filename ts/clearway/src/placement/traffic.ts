@@ -46,9 +46,9 @@ export class Traffic {
     return Math.max(this.#burst, this.#lastBurst);
   }
 
-  /** Returns the expected size of the burst, including the current call and `untold` calls that are not counted yet. */
-  expected(untold: number): number {
-    return Math.max(this.#burst + untold + 1, this.#lastBurst);
+  /** Returns the expected size of the burst, including the current call and `uncounted` calls that are not counted yet. */
+  expected(uncounted: number): number {
+    return Math.max(this.#burst + uncounted + 1, this.#lastBurst);
   }
 
   /** Counts calls of this burst that `called` did not count. */
@@ -92,7 +92,7 @@ export class Traffic {
   }
 
   /** Records that a call goes to a worker. `fromUs` is the time when its decision began. */
-  left(fromUs: number, nowUs: () => number): void {
+  sent(fromUs: number, nowUs: () => number): void {
     this.#sentAtUs = fromUs;
     this.#sent++;
     if (this.#underWay++ === 0) this.#begin(nowUs());

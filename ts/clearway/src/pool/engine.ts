@@ -2,7 +2,7 @@
 import { now } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
-import { expectPart, part } from "../lazy/part.js";
+import { lazyModule, preload } from "../lazy/lazy-module.js";
 import { within } from "../lazy/timer.js";
 import type { PlacerOwner } from "../placement/owner.js";
 import type { Placer } from "../placement/placer.js";
@@ -22,8 +22,8 @@ import { poolClosed, startFailure } from "./worker/failures.js";
 import type { WorkerSink, WorkerSource } from "./worker/worker.js";
 import { WorkerSet } from "./worker/worker-set.js";
 
-const loadLifecycle = /* @__PURE__ */ part(async () => import("./lifecycle/lifecycle.js"));
-const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/placer.js"));
+const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle/lifecycle.js"));
+const loadPlacerModule = /* @__PURE__ */ lazyModule(async () => import("../placement/placer.js"));
 
 /** The interfaces that the lower layers declare for what they need from their pool. */
 type Hosts = WorkerSink<PoolCall> & Gate<PoolCall> & TrackerHost & LifecycleHost & StatsSource & PlacerOwner;
@@ -45,7 +45,7 @@ export class Engine implements Hosts {
   placer: Placer | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #lastId = 0;
-  #unplaced = false;
+  #placerFailed = false;
   ended: ClearwayError | undefined;
   #ending: Promise<void> | undefined;
 
@@ -62,7 +62,7 @@ export class Engine implements Hosts {
     for (const worker of this.workers) worker.setRef(false);
     // Loads the lifecycle after starting the workers, so that the workers start in the meantime. If the load fails, the pool tries again
     // when the first worker is ready, and reports the error if that load fails too.
-    expectPart(async () => (await this.loadLifecycle()).sendEarly());
+    preload(async () => (await this.loadLifecycle()).sendEarly());
   }
 
   /**
@@ -114,16 +114,16 @@ export class Engine implements Hosts {
   }
 
   /** Loads placement in the background. If the load fails, all calls go to workers, and `onError` receives the error once. */
-  expectPlacing(): void {
-    this.placing().catch((why) => {
-      if (!this.#unplaced) this.settings.onError(why);
-      this.#unplaced = true;
+  preloadPlacer(): void {
+    this.loadPlacer().catch((why) => {
+      if (!this.#placerFailed) this.settings.onError(why);
+      this.#placerFailed = true;
     });
   }
 
   /** Loads placement. Only the first call loads it. */
-  placing(): Promise<Placer> {
-    return loadPlacement().then(({ Placer }) => (this.placer ??= new Placer(this)));
+  loadPlacer(): Promise<Placer> {
+    return loadPlacerModule().then(({ Placer }) => (this.placer ??= new Placer(this)));
   }
 
   /** Settles when a worker is ready and the histograms are loaded. Rejects if no worker can be started. */
@@ -155,7 +155,7 @@ export class Engine implements Hosts {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    this.tellReady(this.ended);
+    this.settleReady(this.ended);
     const endMs = now() + timeoutMs;
     const inTime = await within(this.tracker.idle(), timeoutMs);
     if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
@@ -169,7 +169,7 @@ export class Engine implements Hosts {
   async terminate(): Promise<void> {
     const why = new ClearwayError("pool-terminated", "the pool was terminated");
     this.ended = why;
-    this.tellReady(why);
+    this.settleReady(why);
     await this.#abandon(why);
     await this.#ending;
   }
@@ -209,11 +209,11 @@ export class Engine implements Hosts {
   // about to end and no call waits.
   startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
-    if (this.noneComes) this.workers.start();
+    if (this.noWorkerComing) this.workers.start();
     for (const worker of this.workers) worker.setRef(true);
   }
 
-  get noneComes(): boolean {
+  get noWorkerComing(): boolean {
     return this.workers.count("ready") + this.workers.count("starting") === 0;
   }
 
@@ -221,8 +221,8 @@ export class Engine implements Hosts {
   // fail. Otherwise all waiting calls fail now. The pool does not try to load a broken module again for the same calls. The next call tries
   // again.
   #failStart(index: number, why: ClearwayError): void {
-    const none = this.noneComes;
-    if (none) this.tellReady(why);
+    const none = this.noWorkerComing;
+    if (none) this.settleReady(why);
     this.#giveUp(why, none ? undefined : index);
   }
 
@@ -230,7 +230,7 @@ export class Engine implements Hosts {
     for (const call of this.backlog.all(index)) this.tracker.cancel(call, why);
   }
 
-  tellReady(failure?: ClearwayError): void {
+  settleReady(failure?: ClearwayError): void {
     for (const { resolve, reject } of this.#readyWaiters.splice(0)) failure ? reject(failure) : resolve();
   }
 }

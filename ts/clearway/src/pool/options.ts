@@ -142,7 +142,7 @@ export interface Settings
   recycle: { tasks: number; ageMs: number; heapMb: number };
   resourceLimits: ResourceLimits | undefined;
   /** Whether the app passed `onError`. */
-  hears: boolean;
+  hasOnError: boolean;
 }
 
 /** The options of calls, validated and with defaults. Made once per `with()`, not once per call. */
@@ -153,7 +153,7 @@ export interface CallSettings {
   readonly onProgress: CallOptions["onProgress"] | undefined;
   readonly key: CallOptions["key"] | undefined;
   /** Index of the worker that serves the call's key. -1 without a key. */
-  readonly place: number;
+  readonly workerIndex: number;
   readonly placement: Placement | undefined;
   readonly priority: number;
   readonly strict: boolean;
@@ -245,7 +245,7 @@ export function settingsOf(options: PoolOptions): Settings {
   return {
     ...(given as Settings),
     ...boundsOf(given.size),
-    hears: !!onError,
+    hasOnError: !!onError,
     // Calls the listener in its own microtask. An error that the listener throws is then uncaught and does not affect the pool.
     onError: (error) => queueMicrotask(() => onError?.call(options, error)),
   };
@@ -261,7 +261,7 @@ export function callSettingsOf(options: CallOptions, { max, window, strict }: Se
     deadlineMs,
     onProgress: given.onProgress,
     key,
-    place: key === undefined ? -1 : placeOfKey(key, max),
+    workerIndex: key === undefined ? -1 : workerIndexOf(key, max),
     placement: given.placement,
     priority: given.priority,
     strict: given.strict,
@@ -272,9 +272,9 @@ export function callSettingsOf(options: CallOptions, { max, window, strict }: Se
 }
 
 /** Returns the index of the worker that serves a key. A pool never changes this index. Hashes the key's UTF-16 code units with FNV-1a. */
-export function placeOfKey(key: string | number, places: number): number {
+export function workerIndexOf(key: string | number, workers: number): number {
   const text = String(key);
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0) % places;
+  return (hash >>> 0) % workers;
 }

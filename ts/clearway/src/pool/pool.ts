@@ -72,7 +72,7 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
   const settings = settingsOf(options);
   const withOptions = (callOptions: CallOptions): Callable<Module> => {
     const callSettings = callSettingsOf(callOptions, settings);
-    if (callSettings.placement) engine.expectPlacing();
+    if (callSettings.placement) engine.preloadPlacer();
     return callable(source, callSettings, () => engine);
   };
   const unbound = withOptions({});
@@ -84,7 +84,7 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
     room: () => engine.backlog.room(),
     ping: () => engine.ping(),
     stats: () => statsOf(engine),
-    advise: async () => (await engine.placing()).advise(),
+    advise: async () => (await engine.loadPlacer()).advise(),
     close: async (closeOptions = {}) => engine.close(checked(closeOptions, { timeoutMs: 0 }).timeoutMs),
     terminate: () => engine.terminate(),
     [Symbol.asyncDispose]: () => engine.close(),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
-import { part } from "../lazy/part.js";
+import { lazyModule } from "../lazy/lazy-module.js";
 import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
 import type { Ledger, LedgerSide } from "../transfer/ledger.js";
 import type { TaskRecord } from "./schedule/task-stats.js";
 
-const loadTimings = /* @__PURE__ */ part(async () => import("../stats/timings.js"));
+const loadTimings = /* @__PURE__ */ lazyModule(async () => import("../stats/timings.js"));
 
 /** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
 export interface TaskStats extends TaskTimings {
@@ -102,8 +102,8 @@ export class Metrics {
 
   /** `failed` receives the error if the histograms cannot be loaded. The pool then continues without them. */
   constructor(failed: (reason: unknown) => void) {
-    this.loaded = loadTimings().then((part) => {
-      this.#timings = new part.Timings();
+    this.loaded = loadTimings().then(({ Timings }) => {
+      this.#timings = new Timings();
       for (const [task, times] of this.#early.splice(0)) this.#timings.enter(task, times);
     }, failed);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type CloseReason, readReason } from "../channel/transport/transport.js";
-import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
+import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, magic, sizeAt } from "./layout.js";
 
 /** Receives the frames and the end that a {@link FrameReader} finds. */
-export interface Found {
+export interface FrameSink {
   frame(frame: Uint8Array): void;
   /** Called at the other end's close frame, or at a protocol error. No call follows. */
   end(reason: CloseReason): void;
@@ -18,7 +18,7 @@ const excerptBytesMax = 80;
  */
 export class FrameReader {
   readonly #frameBytesMax: number;
-  readonly #found: Found;
+  readonly #sink: FrameSink;
   readonly #header = new Uint8Array(headerBytes);
   #headerFilled = 0;
   /** The body that is being read. Undefined while a header is read. */
@@ -29,9 +29,9 @@ export class FrameReader {
   /** Number of bytes in the stream before the current frame. */
   #offset = 0;
 
-  constructor(frameBytesMax: number, found: Found) {
+  constructor(frameBytesMax: number, sink: FrameSink) {
     this.#frameBytesMax = frameBytesMax;
-    this.#found = found;
+    this.#sink = sink;
   }
 
   /** Whether the stream is inside a frame. If the stream ends there, data is lost. */
@@ -52,7 +52,7 @@ export class FrameReader {
     for (let at = 0; at < taken; at++) {
       const place = this.#headerFilled + at;
       const byte = piece[from + at] as number;
-      if (place < mark.length && byte !== mark[place]) {
+      if (place < magic.length && byte !== magic[place]) {
         this.#stray(piece, from + at, place);
         return piece.length;
       }
@@ -94,7 +94,7 @@ export class FrameReader {
     this.#body = undefined;
     this.#headerFilled = 0;
     this.#offset += headerBytes + body.length;
-    if (this.#kind === kindFrame) this.#found.frame(body);
+    if (this.#kind === kindFrame) this.#sink.frame(body);
     else this.#end(readClose(body));
   }
 
@@ -112,7 +112,7 @@ export class FrameReader {
 
   #end(reason: CloseReason): void {
     this.#ended = true;
-    this.#found.end(reason);
+    this.#sink.end(reason);
   }
 }
 

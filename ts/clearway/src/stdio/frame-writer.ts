@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CloseReason } from "../channel/transport/transport.js";
-import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
+import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, magic, sizeAt } from "./layout.js";
 
 /** Returns the header of a frame whose body has `size` bytes. Allocates the header. */
 export function frameHeader(size: number, kind = kindFrame): Uint8Array {
   const header = new Uint8Array(headerBytes);
-  header.set(mark);
+  header.set(magic);
   header[kindAt] = kind;
   new DataView(header.buffer).setUint32(sizeAt, size, true);
   return header;

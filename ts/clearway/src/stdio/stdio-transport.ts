@@ -25,7 +25,7 @@ export type WatchExit = (onExit: (reason: CloseReason) => void) => () => void;
 // and the exit status of the process. After the first event, the transport waits this long for the others, in milliseconds. An
 // event may never come, for example if a grandchild holds the pipe open. Without load, all events arrive within a few
 // milliseconds.
-const partsMs = 1000;
+const endEventsMs = 1000;
 // Maximum time for sent frames to leave before the end, in milliseconds. It prevents a peer that no longer reads from delaying
 // `closed` forever.
 const leaveMs = 5000;
@@ -51,7 +51,7 @@ export class StdioTransport implements ChannelTransport {
   #paused = false;
   /** The reason of the end. Once it is set, the transport delivers and sends no frames. */
   #end: CloseReason | undefined;
-  #told = false;
+  #closedReported = false;
   /** The best known reason for an end that the other end did not announce. */
   #loss: CloseReason | undefined;
   #readAll = false;
@@ -90,7 +90,7 @@ export class StdioTransport implements ChannelTransport {
   open(sink: ChannelSink): void {
     if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
     this.#sink = sink;
-    if (this.#end !== undefined) return queueMicrotask(() => this.#tell());
+    if (this.#end !== undefined) return queueMicrotask(() => this.#reportClosed());
     queueMicrotask(() => {
       this.#deliver();
       if (this.#readable.destroyed || this.#readable.readableEnded)
@@ -106,7 +106,7 @@ export class StdioTransport implements ChannelTransport {
     // The header and the frame leave in one system call if the stream supports that.
     this.#writable.cork();
     this.#writable.write(frameHeader(frame.byteLength));
-    this.#writable.write(frame, () => this.#left());
+    this.#writable.write(frame, () => this.#frameWritten());
     this.#writable.uncork();
     this.#full ||= this.#writable.writableLength >= this.#windowBytes;
     return !this.#full;
@@ -142,22 +142,22 @@ export class StdioTransport implements ChannelTransport {
   }
 
   /** Called when a frame has left. The stream's own `drain` event uses a limit of 16 KiB, not the window's limit. */
-  #left(): void {
+  #frameWritten(): void {
     if (!this.#full || this.#end !== undefined || this.#writable.writableLength * 2 > this.#windowBytes) return;
     this.#full = false;
     this.#sink?.drained();
   }
 
-  /** Ends the transport. If `say` is true, sends the reason to the other end. */
-  #finish(reason: CloseReason, say: boolean): void {
+  /** Ends the transport. If `sendReason` is true, sends the reason to the other end. */
+  #finish(reason: CloseReason, sendReason: boolean): void {
     if (this.#end !== undefined) return;
     this.#end = reason;
-    const left = (): void => queueMicrotask(() => this.#tell());
-    if (!this.#writable.writable) return left();
-    if (say) this.#writable.write(closeFrame(reason), left);
-    else left();
-    const late = setTimeout(left, leaveMs);
-    this.#stops.push(() => clearTimeout(late));
+    const reportClosed = (): void => queueMicrotask(() => this.#reportClosed());
+    if (!this.#writable.writable) return reportClosed();
+    if (sendReason) this.#writable.write(closeFrame(reason), reportClosed);
+    else reportClosed();
+    const timer = setTimeout(reportClosed, leaveMs);
+    this.#stops.push(() => clearTimeout(timer));
     // A process must not end its own standard output: other code may still write to it.
     if (!isStandard(this.#writable)) this.#writable.end();
   }
@@ -177,22 +177,22 @@ export class StdioTransport implements ChannelTransport {
   /** Handles an end without a close frame. Waits for the remaining events unless all have arrived. */
   #lost(reason: CloseReason): void {
     this.#loss ??= reason;
-    if (this.#end !== undefined) return this.#tell();
+    if (this.#end !== undefined) return this.#reportClosed();
     // Before `open`, frames that arrived before the end have not been delivered. `open` calls this method again.
     if (this.#sink === undefined) return;
     if (this.#readAll && (this.#exited || !this.#hasProcess)) this.#finish(this.#loss, false);
-    else this.#waitForParts();
+    else this.#waitForEndEvents();
   }
 
-  #waitForParts(): void {
-    const late = setTimeout(() => this.#loss && this.#finish(this.#loss, false), partsMs);
-    this.#stops.push(() => clearTimeout(late));
+  #waitForEndEvents(): void {
+    const timer = setTimeout(() => this.#loss && this.#finish(this.#loss, false), endEventsMs);
+    this.#stops.push(() => clearTimeout(timer));
   }
 
-  #tell(): void {
-    if (this.#told || this.#sink === undefined || this.#end === undefined) return;
-    this.#told = true;
-    this.#leave();
+  #reportClosed(): void {
+    if (this.#closedReported || this.#sink === undefined || this.#end === undefined) return;
+    this.#closedReported = true;
+    this.#releaseStreams();
     this.#sink.closed(this.#end);
   }
 
@@ -200,7 +200,7 @@ export class StdioTransport implements ChannelTransport {
    * Releases the streams. Reads and drops further bytes until the other end has ended too. Destroying a socket at once would discard
    * bytes that the other end has not read yet. A listener ignores further errors, because an error without a listener ends the process.
    */
-  #leave(): void {
+  #releaseStreams(): void {
     for (const stop of this.#stops.splice(0)) stop();
     const readable = this.#readable;
     for (const stream of [readable, this.#writable]) {
@@ -211,9 +211,9 @@ export class StdioTransport implements ChannelTransport {
     // Further reads would let the process's own input keep the process alive.
     if (isStandard(readable) || readable.readableEnded) return void readable.destroy();
     readable.resume();
-    const late = setTimeout(() => readable.destroy(), leaveMs);
-    late.unref();
-    readable.once("close", () => clearTimeout(late));
+    const timer = setTimeout(() => readable.destroy(), leaveMs);
+    timer.unref();
+    readable.once("close", () => clearTimeout(timer));
   }
 }
 

@@ -32,7 +32,7 @@ export class Consumer extends Reader {
   #returning = false;
   #end: End | undefined;
   /** An object that must stay alive while a caller awaits a result. */
-  keeper: object | undefined;
+  keepAlive: object | undefined;
 
   constructor(window: Window, wire: ConsumerWire) {
     super();
@@ -53,7 +53,7 @@ export class Consumer extends Reader {
   next(): Promise<IteratorResult<unknown>> {
     const first = this.#ready.shift();
     if (first) {
-      this.keeper = undefined;
+      this.keepAlive = undefined;
       this.#grant(this.#credit.taken(first.bytes));
       return Promise.resolve(revive(first.value, stepOf));
     }
@@ -96,7 +96,7 @@ export class Consumer extends Reader {
     }
     this.#grant(this.#credit.taken(bytes));
     waiter.resolve(revive(value, stepOf));
-    if (this.#waiting.length === 0) this.keeper = undefined;
+    if (this.#waiting.length === 0) this.keepAlive = undefined;
     return true;
   }
 
@@ -117,7 +117,7 @@ export class Consumer extends Reader {
   #finish(end: End): void {
     if (this.#end) return;
     this.#end = end;
-    this.keeper = undefined;
+    this.keepAlive = undefined;
     for (const { resolve, reject } of this.#waiting.splice(0)) this.#takeEnd().then(resolve, reject);
   }
 

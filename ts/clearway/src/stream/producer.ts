@@ -22,7 +22,7 @@ export class Producer {
   readonly #iterator: AnyIterator;
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
-  #drawing = false;
+  #pulling = false;
   /** True while the iterator's `next()` is pending. A `next()` may never settle. */
   #awaiting = false;
   #refused: { reason: unknown } | undefined;
@@ -41,21 +41,21 @@ export class Producer {
 
   grant(items: number, bytes: number): void {
     this.#credit.grant(items, bytes);
-    if (!this.#drawing && !this.#over && !this.#stopping) void this.#draw();
+    if (!this.#pulling && !this.#over && !this.#stopping) void this.#pull();
   }
 
   /**
    * Stops the stream for a consumer that wants no more values: runs the iterator's `finally`, then ends.
    *
-   * With `deaf`, the iterator cannot learn of the stop while its `next()` is pending, which may take long. The stream then ends without
-   * waiting. The iterator's `finally` runs after `next()` has settled.
+   * Pass true for `withoutWaiting` if the iterator cannot learn of the stop while its `next()` is pending, which may take long. The stream
+   * then ends at once. The iterator's `finally` runs after `next()` has settled.
    */
-  stop(deaf = false): void {
+  stop(withoutWaiting = false): void {
     if (this.#over || this.#stopping) return;
     this.#stopping = true;
-    // If `#draw` is running, its loop finds the flag after the current step.
-    if (!this.#drawing) void this.#finish();
-    else if (deaf && this.#awaiting) {
+    // If `#pull` is running, its loop finds the flag after the current step.
+    if (!this.#pulling) void this.#finish();
+    else if (withoutWaiting && this.#awaiting) {
       this.#over = true;
       this.#wire.end(undefined);
     }
@@ -72,8 +72,8 @@ export class Producer {
     this.#wire.fail(reason);
   }
 
-  async #draw(): Promise<void> {
-    this.#drawing = true;
+  async #pull(): Promise<void> {
+    this.#pulling = true;
     try {
       while (this.#credit.maySend && !this.#stopping) {
         let step = this.#iterator.next();
@@ -87,7 +87,7 @@ export class Producer {
           // Reads `value` before the stream counts as over. A getter may throw, and the consumer must still receive that failure. A getter
           // may also stop this stream.
           const { value } = step;
-          this.#drawing = false;
+          this.#pulling = false;
           if (this.#over) return;
           this.#over = true;
           return this.#wire.end(value);
@@ -99,26 +99,26 @@ export class Producer {
       this.#awaiting = false;
       // Closing the iterator may take a while. A grant or a stop that arrives in the meantime must not end the stream without the error.
       this.#stopping = true;
-      this.#drawing = false;
+      this.#pulling = false;
       // Either the iterator threw and is done, or a value could not cross and the iterator must still be closed.
       return this.#finish({ reason });
     }
-    this.#drawing = false;
+    this.#pulling = false;
     if (this.#stopping) await this.#finish();
   }
 
   // Runs the iterator's `finally` and ends the stream. If two errors occurred, reports the first one.
   async #finish(failure?: { reason: unknown }): Promise<void> {
-    let told = this.#refused ?? failure;
+    let firstError = this.#refused ?? failure;
     try {
       await this.#iterator.return?.();
     } catch (reason) {
-      told ??= { reason };
+      firstError ??= { reason };
     }
     if (this.#over) return;
     this.#over = true;
-    if (!told) this.#wire.end(undefined);
-    else this.#wire.fail(told.reason);
+    if (!firstError) this.#wire.end(undefined);
+    else this.#wire.fail(firstError.reason);
   }
 }
 

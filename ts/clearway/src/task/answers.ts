@@ -103,14 +103,14 @@ export class Answers {
     const entered = this.#entered.get(value as object);
     if (buffers.length === 0 || this.#strict) {
       if (entered) merge(this.#ledger, entered, -1);
-      this.#tell();
+      this.#sendLedger();
       return this.#strict && buffers.length > 0 ? wouldCopy("not-transferable", bytes) : notCloneable(resultOf, reason);
     }
     const rest = transfer.filter((each) => !isBuffer(each));
     const instead = entryOf({ movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
     merge(this.#ledger, instead);
     if (entered) merge(entered, instead);
-    this.#tell();
+    this.#sendLedger();
     this.#transport.send(op, id, value, op === Op.Chunk ? bytes : 0, rest);
     this.#transport.flush();
     return undefined;
@@ -133,7 +133,7 @@ export class Answers {
     // Sends the value in a message of its own. If the transport refuses the value, `refused` knows from `#strict` that the value was
     // strict.
     if (strict) this.#transport.flush();
-    this.#tell();
+    this.#sendLedger();
     this.#transport.send(op, call.id, found.value, runUs ?? bytes, found.transfer);
     if (strict) {
       this.#strict = true;
@@ -158,7 +158,7 @@ export class Answers {
   }
 
   // Sends the ledger entries before the frame that they belong to. The pool's sums are then correct when that frame arrives.
-  #tell(): void {
+  #sendLedger(): void {
     if (isEmpty(this.#ledger)) return;
     this.#transport.send(Op.Ledger, 0, onWire(this.#ledger));
     this.#ledger = emptySide();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now, partsTravel } from "#host";
+import { loadsOverNetwork, now } from "#host";
 import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
 import { makeReady } from "../transfer/prepare-result.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
 import { plain } from "./failures.js";
 import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "./first-call.js";
-import { errors, expectParts, ring } from "./parts.js";
+import { errors, preloadFor, ring } from "./lazy-modules.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
 
@@ -18,18 +18,18 @@ import type { TaskDefinition } from "./task.js";
 // once.
 const foreignWaitMs = 10_000;
 
-// Time without a call, in milliseconds, before a worker loads parts. `parts.ts` defines the parts.
+// Time without a call, in milliseconds, before a worker loads the lazy modules in `lazy-modules.ts`.
 const idleMs = 10;
 
 let endpoint: ParentEndpoint;
 let names: readonly string[];
 let definitions: readonly TaskDefinition[];
-let foreign: ReturnType<typeof setTimeout> | undefined;
+let foreignTimer: ReturnType<typeof setTimeout> | undefined;
 let settings: HelloSettings | undefined;
-let leasing = false; // whether a task leases resources, which take long to open
+let usesResources = false; // whether a task leases resources, which take long to open
 let server: Server | undefined;
 /** The id of the call that runs without a server. Empty once the call is answered. */
-let begun: number[] = [];
+let runningIds: number[] = [];
 let early: EarlyCall | undefined;
 /** Whether a call was answered without a server. */
 let answered = false;
@@ -49,55 +49,55 @@ export function receive(
   endpoint = from;
   names = taskNames;
   definitions = taskDefinitions;
-  endpoint.listen(take, unreadable);
+  endpoint.listen(onMessage, unreadable);
   if (endpoint.marked) {
     // The module may end its worker before the worker reads the pool's hello.
     endpoint.onEnding(ending);
     return greet(endpoint.greeting);
   }
-  foreign = setTimeout(endpoint.ignore, foreignWaitMs);
-  if (typeof foreign === "object") (foreign as { unref?(): void }).unref?.();
+  foreignTimer = setTimeout(endpoint.ignore, foreignWaitMs);
+  if (typeof foreignTimer === "object") (foreignTimer as { unref?(): void }).unref?.();
 }
 
 function greet(greeting: unknown): void {
   const hello = greeting as HelloSettings | undefined;
   if (hello?.clearway !== 1) return;
   settings = hello;
-  if (foreign !== undefined) clearTimeout(foreign);
+  if (foreignTimer !== undefined) clearTimeout(foreignTimer);
   if (!endpoint.marked) endpoint.onEnding(ending);
   // Sends `Ready` at once, in its own message. A first call that has already arrived may take long.
   const tasks = [];
   for (let at = 0; at < names.length; at++) {
     const { kind, placement, resources } = definitions[at]!;
     tasks.push([names[at], kind, placement]);
-    if (resources) leasing = true;
+    if (resources) usesResources = true;
   }
   endpoint.post([Op.Ready, 0, tasks, 0], []);
-  // Loads the parts later. Loading a part takes a fraction of a millisecond, and requesting the lifeline (a lock) takes 1.5 ms. With both
-  // here, a browser's first result took 1.3 times as long. Usually a first call arrives before the timer fires, and the parts are loaded
-  // after its answer. A timer costs 0.3 ms in Node, so only workers that gain from it start one.
-  if (partsTravel || leasing) setTimeout(rest, idleMs);
+  // Loads the lazy modules later. Loading one takes a fraction of a millisecond, and requesting the lifeline (a lock) takes 1.5 ms. With
+  // both here, a browser's first result took 1.3 times as long. Usually a first call arrives before the timer fires, and the lazy modules
+  // are loaded after its answer. A timer costs 0.3 ms in Node, so only workers that gain from it start one.
+  if (loadsOverNetwork || usesResources) setTimeout(preloadWhileIdle, idleMs);
 }
 
-// Loads the parts that the first call may need, because there was no call yet. Does not make the server, because the first call may not
-// need it.
-function rest(): void {
+// Loads the lazy modules that the first call may need, because there was no call yet. Does not make the server, because the first call may
+// not need it.
+function preloadWhileIdle(): void {
   if (server !== undefined || loading) return;
   endpoint.holdLifeline((settings as HelloSettings).lifeline);
-  if (leasing) serving.expect();
-  expectParts(definitions);
-  expectLater();
+  if (usesResources) serving.preload();
+  preloadFor(definitions);
+  preloadCommon();
 }
 
-// Loads the parts that every worker needs at some time.
-function expectLater(): void {
-  errors.expect();
-  if (settings?.ring) ring.expect();
+// Loads the lazy modules that every worker needs at some time.
+function preloadCommon(): void {
+  errors.preload();
+  if (settings?.ring) ring.preload();
 }
 
 function ending(): void {
   if (server) server.ending();
-  else endpoint.post([Op.Ending, 0, begun, 0], []);
+  else endpoint.post([Op.Ending, 0, runningIds, 0], []);
 }
 
 function unreadable(): void {
@@ -105,7 +105,7 @@ function unreadable(): void {
   else if (settings) endpoint.post([Op.Unreadable, 0, 0, 0], []);
 }
 
-function take(message: unknown): void {
+function onMessage(message: unknown): void {
   if (!isFrames(message)) return;
   if (server) return server.receive(message);
   let frames = message;
@@ -113,35 +113,35 @@ function take(message: unknown): void {
     if (settings === undefined) greet(frames[2]);
     frames = frames.slice(frameSlots);
   }
-  if (settings === undefined || frames.length === 0 || isServed(frames, settings)) return;
+  if (settings === undefined || frames.length === 0 || handledEarly(frames, settings)) return;
   waiting.push(frames);
-  expectParts(definitions);
+  preloadFor(definitions);
   serve();
 }
 
 // Handles a message without the server. Returns false if that is not possible. Handles one call at a time, and no message while others wait
 // for the server.
-function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
+function handledEarly(frames: readonly unknown[], hello: HelloSettings): boolean {
   if (frames.length > frameSlots || early !== undefined || waiting.length > 0) return false;
   const definition = plainTask(frames, names, definitions, hello);
-  if (definition === undefined) return isWord(frames);
-  begun = [frames[1] as number];
+  if (definition === undefined) return answerControlFrame(frames);
+  runningIds = [frames[1] as number];
   early = runEarly(frames, definition, hello, endpoint);
-  if (early === undefined) leave();
+  if (early === undefined) firstCallAnswered();
   if (early?.value instanceof Promise) {
     void settle(early);
-    void answeredOrWaiting(isEarly).then(serve);
+    void answeredOrWaiting(isFirstCallPending).then(serve);
   } else serve();
   return true;
 }
 
 // Returns whether the first call has returned a promise that has not settled.
-function isEarly(): boolean {
+function isFirstCallPending(): boolean {
   return early?.pending === true;
 }
 
-// Answers a message other than a call, for an idle worker. Returns whether it could answer.
-function isWord(frames: readonly unknown[]): boolean {
+// Answers a frame other than a call, for an idle worker. Returns false if the server must handle the frame.
+function answerControlFrame(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
   else if (op === Op.Close) {
@@ -152,9 +152,9 @@ function isWord(frames: readonly unknown[]): boolean {
 }
 
 // Records that the first call was answered.
-function leave(): void {
+function firstCallAnswered(): void {
   early = undefined;
-  begun = [];
+  runningIds = [];
   answered = true;
 }
 
@@ -163,7 +163,7 @@ async function settle(call: EarlyCall): Promise<void> {
   call.pending = true;
   try {
     const value = await (call.value as Promise<unknown>);
-    if (server === undefined && answer(call, value, endpoint)) return leave();
+    if (server === undefined && answer(call, value, endpoint)) return firstCallAnswered();
   } catch (reason) {
     call.thrown = { reason };
   }
@@ -172,40 +172,40 @@ async function settle(call: EarlyCall): Promise<void> {
   serve();
 }
 
-// Makes the server, now or once its part is loaded.
+// Makes the server, now or once its code is loaded.
 function serve(): void {
   if (server !== undefined || loading) return;
   loading = true;
   // In browsers, the pool notices a worker's death when this lock is released.
   endpoint.holdLifeline((settings as HelloSettings).lifeline);
-  if (serving.now) return begin(serving.now);
-  serving.load().then(begin, lost);
-  if (early?.thrown) errors.expect();
-  // Later calls need these parts too. The parts load in parallel with the server.
-  if (answered) expectLater();
+  if (serving.exports) return startServer(serving.exports);
+  serving.load().then(startServer, serverNotLoaded);
+  if (early?.thrown) errors.preload();
+  // Later calls need these lazy modules too. They load in parallel with the server.
+  if (answered) preloadCommon();
 }
 
-function begin(part: Pick<typeof import("./server.js"), "Server">): void {
-  server = new part.Server(endpoint, names, definitions, settings as HelloSettings, makeReady);
+function startServer({ Server }: Pick<typeof import("./server.js"), "Server">): void {
+  server = new Server(endpoint, names, definitions, settings as HelloSettings, makeReady);
   if (early) server.adopt(early);
   for (const message of waiting) server.receive(message);
   waiting = [];
-  if (answered) server.ask();
-  else server.prepare();
+  if (answered) server.preloadAll();
+  else server.preloadForTasks();
 }
 
 // Handles a failed load of the server. Waiting calls fail with the reason. The next call tries again.
-function lost(why: unknown): void {
+function serverNotLoaded(why: unknown): void {
   loading = false;
   if (early && !early.pending) {
     fail(early.id, early.thrown ? early.thrown.reason : why);
-    leave();
+    firstCallAnswered();
   }
   const frames = waiting.flat();
   waiting = [];
   for (let at = 0; at < frames.length; at += frameSlots) {
     if (frames[at] === Op.Call) fail(frames[at + 1] as number, why);
-    else isWord(frames.slice(at, at + frameSlots));
+    else answerControlFrame(frames.slice(at, at + frameSlots));
   }
 }
 

@@ -14,7 +14,7 @@ export class CallContext implements TaskContext {
   readonly #wire: ContextWire;
   #controller: AbortController | undefined;
   #reason: { value: unknown } | undefined;
-  #asked = false;
+  #wasRead = false;
   /** Bound to this object, so that a task may destructure its context. */
   readonly progress = (value: unknown): void => this.#wire.progress(value);
 
@@ -24,11 +24,11 @@ export class CallContext implements TaskContext {
 
   /** Returns whether the task has read `signal` or `cancelled`. */
   static listens(context: CallContext): boolean {
-    return context.#asked;
+    return context.#wasRead;
   }
 
   get signal(): AbortSignal {
-    this.#asked = true;
+    this.#wasRead = true;
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#reason !== undefined) this.#controller.abort(this.#reason.value);
@@ -37,7 +37,7 @@ export class CallContext implements TaskContext {
   }
 
   get cancelled(): boolean {
-    this.#asked = true;
+    this.#wasRead = true;
     if (this.#reason !== undefined) return true;
     const { cancelCells, id } = this.#wire;
     // Pairs with the store in `pool/lifecycle/stop.ts`. The id is the only data that this store publishes. No other memory depends on it.

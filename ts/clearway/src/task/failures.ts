@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
-import { errors } from "./parts.js";
+import { errors } from "./lazy-modules.js";
 
 /** Encodes an error without `error/wire.ts`, which may not be loaded. Keeps the message, the stack, and the code of a Clearway error. */
 export function plain(reason: unknown): WireError {
@@ -27,7 +27,7 @@ export function plain(reason: unknown): WireError {
 
 /** Encodes a thrown value, now or once `error/wire.ts` is loaded. Calls `use` once. `use` must not throw. */
 export function encoded(reason: unknown, use: (wire: WireError) => void): void {
-  if (errors.now !== undefined) return use(errors.now.encodeError(reason));
+  if (errors.exports !== undefined) return use(errors.exports.encodeError(reason));
   errors.load().then(
     ({ encodeError }) => use(encodeError(reason)),
     () => use(plain(reason)),
@@ -36,7 +36,7 @@ export function encoded(reason: unknown, use: (wire: WireError) => void): void {
 
 /** Decodes a reason, now or once `error/wire.ts` is loaded. Calls `use` once. `use` must not throw. */
 export function decoded(wire: WireError, use: (reason: unknown) => void): void {
-  if (errors.now !== undefined) return use(errors.now.decodeError(wire));
+  if (errors.exports !== undefined) return use(errors.exports.decodeError(wire));
   errors.load().then(
     ({ decodeError }) => use(decodeError(wire)),
     (cause) => use("base" in wire ? new Error(wire.message, { cause }) : wire.value),

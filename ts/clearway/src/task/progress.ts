@@ -10,7 +10,7 @@ export const progressWindow = 8192;
 // Bytes per unit. A value costs one unit, plus one more for each full unit of bytes in it.
 const unitBytes = 512;
 // Time in milliseconds after which one more value may be sent. A task that blocks its thread for this long cannot receive acknowledgements.
-const heldMs = 100;
+const blockedMs = 100;
 
 /** The thread's clock and message loop. Tests replace them. */
 export interface ProgressClock {
@@ -37,7 +37,7 @@ export class Progress {
   #unread = 0;
   #waiting: { value: unknown } | undefined;
   /** Time in milliseconds when the current check began, after the thread had read its messages. Undefined without a check. */
-  #heldSinceMs: number | undefined;
+  #checkSinceMs: number | undefined;
 
   /** `send` posts a value and returns its cost in units. */
   constructor(send: (value: unknown) => number, clock = threadClock) {
@@ -45,8 +45,8 @@ export class Progress {
     this.#clock = clock;
   }
 
-  tell(value: unknown): void {
-    if (this.#unread < progressWindow || this.#isHeld()) this.#give(value);
+  report(value: unknown): void {
+    if (this.#unread < progressWindow || this.#isBlocked()) this.#sendNow(value);
     else this.#waiting = { value };
   }
 
@@ -58,25 +58,25 @@ export class Progress {
 
   /** Sends the waiting value, so that no later frame overtakes it. */
   last(): void {
-    if (this.#waiting) this.#give(this.#waiting.value);
+    if (this.#waiting) this.#sendNow(this.#waiting.value);
   }
 
-  #give(value: unknown): void {
+  #sendNow(value: unknown): void {
     this.#waiting = undefined;
     this.#unread += this.#send(value);
   }
 
-  // Returns whether the thread has read no message for `heldMs`. The first value after a message starts a new check.
-  #isHeld(): boolean {
+  // Returns whether the thread has read no message for `blockedMs`. The first value after a message starts a new check.
+  #isBlocked(): boolean {
     const nowMs = this.#clock.nowMs();
-    if (this.#heldSinceMs === undefined) {
-      this.#heldSinceMs = nowMs;
+    if (this.#checkSinceMs === undefined) {
+      this.#checkSinceMs = nowMs;
       this.#clock.afterMessages(() => {
-        this.#heldSinceMs = undefined;
+        this.#checkSinceMs = undefined;
       });
     }
-    if (nowMs - this.#heldSinceMs < heldMs) return false;
-    this.#heldSinceMs = nowMs;
+    if (nowMs - this.#checkSinceMs < blockedMs) return false;
+    this.#checkSinceMs = nowMs;
     return true;
   }
 }

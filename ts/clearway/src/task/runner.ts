@@ -7,7 +7,7 @@ import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Answers } from "./answers.js";
 import { CallContext } from "./context.js";
-import { errors, leases, streams } from "./parts.js";
+import { errors, leases, streams } from "./lazy-modules.js";
 import { Progress } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
@@ -41,7 +41,7 @@ export class Runner {
   readonly #begun = new Set<ServedCall>();
   #guarded = 0;
   #pumping = false;
-  #toldMs = 0;
+  #flushedMs = 0;
 
   constructor(
     transport: PortTransport,
@@ -97,13 +97,13 @@ export class Runner {
     call.startedMs ||= startedMs;
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
-    if (call.has(CallFlag.guarded) || this.#settings.concurrency > 1) this.#tellStart(call);
+    if (call.has(CallFlag.guarded) || this.#settings.concurrency > 1) this.#recordStart(call);
     if (
       resources !== undefined ||
       call.announced !== undefined ||
       // The pool may have to kill the worker to stop this call. Failures of earlier calls that are not sent yet would then be lost.
       (this.#guarded > 0 && this.#answers.failing.size > 0) ||
-      (kind === "stream" && streams.now === undefined) ||
+      (kind === "stream" && streams.exports === undefined) ||
       call.args.some(isTable)
     ) {
       void this.#prepare(call);
@@ -112,7 +112,7 @@ export class Runner {
     return this.#run(call);
   }
 
-  #tellStart(call: ServedCall): void {
+  #recordStart(call: ServedCall): void {
     const guarded = call.has(CallFlag.guarded);
     if (guarded) this.#guarded++;
     if (this.#settings.concurrency > 1) this.#begun.add(call);
@@ -125,8 +125,8 @@ export class Runner {
   }
 
   #sendStarted(call: ServedCall): void {
-    if (call.startTold) return;
-    call.startTold = true;
+    if (call.startSent) return;
+    call.startSent = true;
     this.#transport.send(Op.Started, call.id);
   }
 
@@ -179,12 +179,12 @@ export class Runner {
   }
 
   #context(call: ServedCall): CallContext {
-    if (call.has(CallFlag.progress)) call.progress = new Progress((value) => this.#tell(call, value));
+    if (call.has(CallFlag.progress)) call.progress = new Progress((value) => this.#sendProgress(call, value));
     const context = new CallContext({
       id: call.id,
       cancelCells: this.#settings.cancelCells,
       progress: (value) => {
-        if (!call.over) call.progress?.tell(value);
+        if (!call.over) call.progress?.report(value);
       },
     });
     if (call.held !== undefined) Object.assign(context, call.held.values);
@@ -192,19 +192,19 @@ export class Runner {
     return context;
   }
 
-  #tell(call: ServedCall, value: unknown): number {
+  #sendProgress(call: ServedCall, value: unknown): number {
     const units = this.#answers.progress(call.id, value);
     // Without this flush, the progress of a loop that never yields its thread would be sent only after the loop.
     const nowMs = clock();
-    if (nowMs - this.#toldMs >= holdMs) {
-      this.#toldMs = nowMs;
+    if (nowMs - this.#flushedMs >= holdMs) {
+      this.#flushedMs = nowMs;
       this.#transport.flush();
     }
     return units;
   }
 
   #stream(call: ServedCall, result: unknown): void {
-    call.producer = streams.now?.produce(result, {
+    call.producer = streams.exports?.produce(result, {
       chunk: (value) => {
         call.progress?.last();
         return this.#answers.chunk(call, value);

@@ -28,7 +28,7 @@ export class ServedCall {
   giveUp: ((reason: unknown) => void) | undefined;
   begun = false;
   /** Whether `Started` was sent. */
-  startTold = false;
+  startSent = false;
   over = false;
   /** The reason of the cancel. Undefined unless the call was cancelled. */
   cancelled: { reason: unknown } | undefined;
@@ -66,7 +66,7 @@ export class ServedCall {
   // Whether the task can notice a cancel. A task can if it has read its context's signal, holds a resource, or has a stream from the
   // caller.
   get #listens(): boolean {
-    const looks = this.context !== undefined && CallContext.listens(this.context);
-    return looks || this.held !== undefined || this.inputs !== undefined;
+    const readsSignal = this.context !== undefined && CallContext.listens(this.context);
+    return readsSignal || this.held !== undefined || this.inputs !== undefined;
   }
 }

@@ -9,7 +9,7 @@ import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } fr
 import { Answers } from "./answers.js";
 import { decoded } from "./failures.js";
 import { answeredOrWaiting, type EarlyCall } from "./first-call.js";
-import { errors, expectParts, ring } from "./parts.js";
+import { errors, preloadFor, ring } from "./lazy-modules.js";
 import { Runner } from "./runner.js";
 import { type Announced, ServedCall } from "./served-call.js";
 import type { TaskDefinition } from "./task.js";
@@ -31,11 +31,11 @@ export class Server {
   readonly #announced = new Map<number, Announced[]>();
   #ring: WorkerRingPort | undefined;
   /**
-   * How far the worker is with its first call. `called`: a call has arrived. `answering`: its answer may come soon. `asked`: the parts for
-   * later calls are loading.
+   * How far the worker is with its first call. `called`: a call has arrived. `answering`: its answer may come soon. `preloading`: the lazy
+   * modules for later calls are loading.
    */
-  #stage: "new" | "called" | "answering" | "asked" = "new";
-  #heapToldMs = 0;
+  #stage: "new" | "called" | "answering" | "preloading" = "new";
+  #heapSentMs = 0;
 
   constructor(
     endpoint: ParentEndpoint,
@@ -81,9 +81,9 @@ export class Server {
     this.#work();
   }
 
-  /** Loads the parts that the tasks need. */
-  prepare(): void {
-    expectParts(this.#tasks);
+  /** Loads the lazy modules that the tasks need. */
+  preloadForTasks(): void {
+    preloadFor(this.#tasks);
   }
 
   /** Reports a message that could not be deserialized. The pool must not wait for the calls in it. */
@@ -114,20 +114,21 @@ export class Server {
     this.#transport.flush();
     if (this.#stage !== "called") return;
     this.#stage = "answering";
-    void answeredOrWaiting(() => this.#calls.size > 0).then(() => this.ask());
+    void answeredOrWaiting(() => this.#calls.size > 0).then(() => this.preloadAll());
   }
 
   /**
-   * Loads the parts for later calls. Called when the first call is answered or waits for something, so that the loading does not delay it.
+   * Loads the lazy modules for later calls. Called when the first call is answered or waits for something, so that the loading does not
+   * delay it.
    */
-  ask(): void {
-    if (this.#stage === "asked") return;
-    this.#stage = "asked";
+  preloadAll(): void {
+    if (this.#stage === "preloading") return;
+    this.#stage = "preloading";
     // The answer may still wait for the end of the tick.
     this.#transport.flush();
-    this.prepare();
+    this.preloadForTasks();
     warmClock();
-    errors.expect();
+    errors.preload();
     if (!this.#settings.ring) return;
     // Without the ring, all frames cross through the port.
     ring.load().then(
@@ -175,8 +176,8 @@ export class Server {
     // Frames that were sent before are posted through the port, without a number.
     this.#transport.flush();
     // This worker has not offered to take a ring, so the other side is not a Clearway pool.
-    if (ring.now === undefined) return this.#transport.post(Op.Broken, 0);
-    this.#ring = this.#transport.ring = new ring.now.WorkerRingPort(memory, this.#endpoint, {
+    if (ring.exports === undefined) return this.#transport.post(Op.Broken, 0);
+    this.#ring = this.#transport.ring = new ring.exports.WorkerRingPort(memory, this.#endpoint, {
       message: (frames) => this.#frames(frames),
       frame: (op, id, a, b) => this.#frame(op, id, a, b),
       drained: () => this.#work(),
@@ -230,8 +231,8 @@ export class Server {
       const offsetMs = now() - clock();
       this.#transport.send(Op.Times, call.id, offsetMs + call.startedMs, offsetMs + finishedMs);
     }
-    if (this.#settings.reportHeap && finishedMs - this.#heapToldMs > heapEveryMs) {
-      this.#heapToldMs = finishedMs;
+    if (this.#settings.reportHeap && finishedMs - this.#heapSentMs > heapEveryMs) {
+      this.#heapSentMs = finishedMs;
       this.#transport.send(Op.Heap, 0, heapBytes());
     }
   }

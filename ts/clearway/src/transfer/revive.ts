@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { caused } from "../error/clearway-error.js";
-import { part } from "../lazy/part.js";
+import { lazyModule } from "../lazy/lazy-module.js";
 import { brand } from "./crossing.js";
 
-const loadRecords = /* @__PURE__ */ part(
+const loadRecords = /* @__PURE__ */ lazyModule(
   async () => import("../records.js"),
   (cause) => caused("missing-package", "what reads tables could not be loaded", cause),
 );

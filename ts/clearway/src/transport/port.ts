@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { isDoubtful, refuseDetached } from "#host";
+import { mayLoseOthers, refuseDetached } from "#host";
 import type { Endpoint } from "../host/host.js";
 import type { FastPath } from "./fast-path.js";
 import { frameSlots, type Op } from "./protocol.js";
@@ -56,7 +56,7 @@ export class PortTransport implements Transport {
     if (
       this.#transfers.length > 0 &&
       (transfer.some((object) => this.#transfers.some((each) => each.object === object)) ||
-        (transfer.some(isDoubtful) && this.#transfers.some((each) => isDoubtful(each.object))))
+        (transfer.some(mayLoseOthers) && this.#transfers.some((each) => mayLoseOthers(each.object))))
     ) {
       this.flush();
     }

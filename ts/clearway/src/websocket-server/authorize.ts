@@ -21,7 +21,7 @@ export interface Rules {
 }
 
 /** Connections and checks at the time when a request arrives. */
-export interface Load {
+export interface Usage {
   /** Number of open connections, and of requests that are not answered yet. */
   readonly connections: number;
   /** Number of checks that have not settled. It includes checks that took too long, although their request was answered. */
@@ -37,7 +37,7 @@ export type Refusal = readonly [status: number, why: string];
  */
 export async function authorize(
   request: IncomingMessage,
-  { connections, checks }: Load,
+  { connections, checks }: Usage,
   rules: Rules,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {

@@ -33,7 +33,7 @@ export class Connections {
       connection.alive = true;
     };
     this.#open.set(socket, connection);
-    this.#timer ??= setInterval(() => this.#look(), this.#pingMs);
+    this.#timer ??= setInterval(() => this.#checkConnections(), this.#pingMs);
     socket.on("pong", alive);
     socket.on("message", alive);
     // The option `autoPong` of `ws` is off: answers to a client that sends pings and never reads would fill the memory.
@@ -58,21 +58,21 @@ export class Connections {
     await emptied;
   }
 
-  #look(): void {
+  #checkConnections(): void {
     for (const [socket, connection] of this.#open) {
-      if (connection.alive) this.#ask(socket, connection);
+      if (connection.alive) this.#ping(socket, connection);
       // If this thread was blocked, messages may wait that it has not read yet. They are read before `setImmediate` calls back.
-      else setImmediate(() => this.#judge(socket, connection));
+      else setImmediate(() => this.#abortIfSilent(socket, connection));
     }
   }
 
-  #judge(socket: WebSocket, connection: Connection): void {
+  #abortIfSilent(socket: WebSocket, connection: Connection): void {
     // A paused socket does not read pongs, so a missing pong does not mean that the client is gone.
-    if (connection.alive || socket.isPaused) return this.#ask(socket, connection);
+    if (connection.alive || socket.isPaused) return this.#ping(socket, connection);
     connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
   }
 
-  #ask(socket: WebSocket, connection: Connection): void {
+  #ping(socket: WebSocket, connection: Connection): void {
     connection.alive = false;
     if (socket.readyState === socket.OPEN) socket.ping();
   }

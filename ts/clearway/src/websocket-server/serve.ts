@@ -62,7 +62,7 @@ export async function serveWebSockets(
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const connections = new Connections(rules.pingMs);
-  let judging = 0;
+  let pendingRequests = 0;
   let checks = 0;
   let closing: Promise<void> | undefined;
 
@@ -78,26 +78,31 @@ export async function serveWebSockets(
 
   // Checks a request. The request counts as a connection until its check settles or times out, even after the client has left.
   // A check that runs longer than the time limit still counts as a running check.
-  const judged = async (request: IncomingMessage): Promise<Refusal | undefined> => {
+  const checkRequest = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<Refusal>((resolve) => {
+    const timeout = new Promise<Refusal>((resolve) => {
       timer = setTimeout(() => {
         resolve([408, "it took too long"]);
         controller.abort(new ClearwayError("timeout", `the check of a token took more than ${handshakeMs} ms`));
       }, handshakeMs);
     });
-    const check = authorize(request, { connections: connections.size + judging, checks }, rules, controller.signal);
-    judging++;
+    const check = authorize(
+      request,
+      { connections: connections.size + pendingRequests, checks },
+      rules,
+      controller.signal,
+    );
+    pendingRequests++;
     checks++;
     const ended = (): void => void checks--;
     check.then(ended, ended);
     try {
-      return await Promise.race([check, late]);
+      return await Promise.race([check, timeout]);
     } catch {
       return [401, "the token could not be checked"];
     } finally {
-      judging--;
+      pendingRequests--;
       clearTimeout(timer);
     }
   };
@@ -106,7 +111,7 @@ export async function serveWebSockets(
     if (options.server && !isFor(options.server, upgrade, pathOf(request))) return;
     const ignore = (): void => {};
     socket.on("error", ignore);
-    const refusal = closing ? ([503, "closing"] as const) : await judged(request);
+    const refusal = closing ? ([503, "closing"] as const) : await checkRequest(request);
     if (refusal) return refuse(socket, refusal);
     if (socket.destroyed || socket.writableEnded) return;
     if (closing) return refuse(socket, [503, "closing"]);

@@ -10,18 +10,18 @@
 const form = /^(mark|taken) (\d{1,16})$/;
 
 export interface Mark {
-  readonly word: "mark" | "taken";
+  readonly kind: "mark" | "taken";
   readonly total: number;
 }
 
-export function markText(word: Mark["word"], total: number): string {
-  return `${word} ${total}`;
+export function markText(kind: Mark["kind"], total: number): string {
+  return `${kind} ${total}`;
 }
 
 /** Reads a mark or an echo. Returns undefined for any other text. */
 export function readMark(text: string): Mark | undefined {
-  const [, word, total] = form.exec(text) ?? [];
-  return word === undefined ? undefined : { word: word as Mark["word"], total: Number(total) };
+  const [, kind, total] = form.exec(text) ?? [];
+  return kind === undefined ? undefined : { kind: kind as Mark["kind"], total: Number(total) };
 }
 
 /** The sender's side of the window. Has no side effects. */

@@ -12,7 +12,7 @@ import {
   type CloseReason,
   closedHere,
 } from "../channel/transport/transport.js";
-import { weight } from "../channel/transport/window.js";
+import { windowBytesOf } from "../channel/transport/window.js";
 import { invalid } from "../error/clearway-error.js";
 import { closeStatus, readStatus } from "./close-status.js";
 import { MarkedWindow, markText, readMark } from "./mark.js";
@@ -48,20 +48,20 @@ export class SocketTransport implements ChannelTransport {
   #paused = false;
   /** Whether {@link pause} has stopped delivery to the sink. */
   #held = false;
-  /** Total of the last mark that was answered. A mark with the same total is a protocol error. */
+  /** Total of the last mark that was echoed. A mark with the same total is a protocol error. */
   #marked = 0;
-  /** Total of a mark whose answer waits for room. */
-  #owed: number | undefined;
+  /** Total of the mark that is echoed when there is room. */
+  #echoDue: number | undefined;
   #opened: boolean;
   /** The reason of the end. Set once the transport has ended or will end. */
   #end: CloseReason | undefined;
   /** Whether this end has closed or failed. It then delivers no more messages. */
-  #deaf = false;
+  #deliveryStopped = false;
   #ended = false;
-  #told = false;
+  #closedReported = false;
   #stops: (() => void)[];
   /** Stops the time limit for opening the socket. */
-  #inTime: (() => void) | undefined;
+  #stopOpenTimer: (() => void) | undefined;
 
   constructor(socket: NodeSocket, limits: TransportLimits, openMs?: number) {
     const { frameBytesMax, windowBytes } = transportLimits(limits);
@@ -78,7 +78,8 @@ export class SocketTransport implements ChannelTransport {
       listen(socket, "close", ({ code, reason }) => this.#closed(code, reason)),
     ];
     if (socket.readyState === isClosed) this.#over({ code: "lost", message: "the socket was closed before" });
-    if (!this.#opened && openMs !== undefined) this.#inTime = this.#after(openMs, () => this.abort(notOpened(openMs)));
+    if (!this.#opened && openMs !== undefined)
+      this.#stopOpenTimer = this.#after(openMs, () => this.abort(notOpened(openMs)));
   }
 
   open(sink: ChannelSink): void {
@@ -102,7 +103,7 @@ export class SocketTransport implements ChannelTransport {
     if (this.#end !== undefined) return false;
     if (this.#opened) this.#post(frame);
     else this.#waiting.push(frame);
-    const mark = this.#window.sent(weight(frame, attachments));
+    const mark = this.#window.sent(windowBytesOf(frame, attachments));
     if (!this.#marks) return this.#room();
     if (mark !== undefined && this.#opened) this.#post(markText("mark", mark));
     return !this.#window.full;
@@ -143,7 +144,7 @@ export class SocketTransport implements ChannelTransport {
 
   #open(): void {
     this.#opened = true;
-    this.#inTime?.();
+    this.#stopOpenTimer?.();
     const waiting = this.#waiting.splice(0);
     for (const frame of waiting) this.#post(frame);
     if (waiting.length > 0 && this.#marks) this.#post(markText("mark", this.#window.markAll()));
@@ -167,17 +168,17 @@ export class SocketTransport implements ChannelTransport {
   #poll(full: boolean): void {
     if (!full || this.#polledFull) return;
     this.#polledFull = true;
-    const look = (): void => {
+    const poll = (): void => {
       if (this.#end !== undefined) return;
-      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return void this.#after(pollMs, look);
+      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return void this.#after(pollMs, poll);
       this.#polledFull = false;
       this.#sink?.drained();
     };
-    this.#after(pollMs, look);
+    this.#after(pollMs, poll);
   }
 
   #message(data: unknown): void {
-    if (this.#deaf) return;
+    if (this.#deliveryStopped) return;
     const message = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
     if (typeof message !== "string" && !(message instanceof Uint8Array))
       return this.close({ code: "protocol", message: "a message that is neither bytes nor text" });
@@ -186,7 +187,7 @@ export class SocketTransport implements ChannelTransport {
     if (this.#sink !== undefined && this.#early.length === 0 && !this.#held) return this.#take(message);
     // An echoed mark is handled while the sink is paused, because it makes room for frames to send. Its order among received
     // frames is irrelevant.
-    if (this.#held && typeof message === "string" && readMark(message)?.word === "taken") return this.#take(message);
+    if (this.#held && typeof message === "string" && readMark(message)?.kind === "taken") return this.#take(message);
     this.#early.push(message);
     this.#earlyBytes += message.length + 8;
     // A sender with Clearway's window stops when its window is full. TCP slows down any other sender, if the socket can be
@@ -202,15 +203,15 @@ export class SocketTransport implements ChannelTransport {
   #deliver(): void {
     const early = this.#early;
     let at = 0;
-    while (at < early.length && !this.#held && !this.#deaf) {
+    while (at < early.length && !this.#held && !this.#deliveryStopped) {
       const message = early[at++]!;
       this.#earlyBytes -= message.length + 8;
       this.#take(message);
     }
-    if (this.#deaf) this.#early = [];
+    if (this.#deliveryStopped) this.#early = [];
     else if (at > 0) this.#early = early.slice(at);
     if (!this.#held || this.#earlyBytes < this.#windowBytes) this.#listen(true);
-    this.#tell();
+    this.#reportClosed();
   }
 
   #listen(on: boolean): void {
@@ -221,19 +222,19 @@ export class SocketTransport implements ChannelTransport {
   }
 
   #take(message: Uint8Array | string): void {
-    if (this.#deaf) return;
+    if (this.#deliveryStopped) return;
     if (typeof message === "string") return this.#control(message);
-    this.#received += weight(message, []);
+    this.#received += windowBytesOf(message, []);
     this.#sink?.frame(message, []);
   }
 
   #control(text: string): void {
     const mark = this.#marks ? readMark(text) : undefined;
-    if (mark?.word === "mark" && mark.total === this.#received && mark.total > this.#marked) {
+    if (mark?.kind === "mark" && mark.total === this.#received && mark.total > this.#marked) {
       this.#marked = mark.total;
-      return this.#answer(mark.total);
+      return this.#echo(mark.total);
     }
-    const drained = mark?.word === "taken" ? this.#window.taken(mark.total) : undefined;
+    const drained = mark?.kind === "taken" ? this.#window.taken(mark.total) : undefined;
     if (drained === undefined)
       return this.close({
         code: "protocol",
@@ -242,22 +243,22 @@ export class SocketTransport implements ChannelTransport {
     if (drained) this.#sink?.drained();
   }
 
-  // Answers a mark, at once or when there is room. At most one answer waits, so that an end that sends marks and never reads
-  // cannot fill the memory. The last answer includes the earlier ones.
-  #answer(total: number): void {
-    if (this.#owed === undefined && this.#socket.bufferedAmount < this.#windowBytes)
+  // Echoes a mark, at once or when there is room. At most one echo waits, so that an end that sends marks and never reads
+  // cannot fill the memory. The last echo includes the earlier ones.
+  #echo(total: number): void {
+    if (this.#echoDue === undefined && this.#socket.bufferedAmount < this.#windowBytes)
       return this.#post(markText("taken", total));
-    const waits = this.#owed !== undefined;
-    this.#owed = total;
-    if (!waits) this.#lookForRoom();
+    const waits = this.#echoDue !== undefined;
+    this.#echoDue = total;
+    if (!waits) this.#echoWhenRoom();
   }
 
-  #lookForRoom(): void {
+  #echoWhenRoom(): void {
     this.#after(pollMs, () => {
-      if (this.#end !== undefined || this.#owed === undefined) return;
-      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return this.#lookForRoom();
-      this.#post(markText("taken", this.#owed));
-      this.#owed = undefined;
+      if (this.#end !== undefined || this.#echoDue === undefined) return;
+      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return this.#echoWhenRoom();
+      this.#post(markText("taken", this.#echoDue));
+      this.#echoDue = undefined;
     });
   }
 
@@ -282,7 +283,7 @@ export class SocketTransport implements ChannelTransport {
 
   /** Sets the reason of the end, and stops delivery. After an error, the socket's own `close` event follows. */
   #fail(reason: CloseReason): void {
-    this.#deaf = true;
+    this.#deliveryStopped = true;
     this.#early = [];
     this.#end ??= reason;
   }
@@ -298,13 +299,19 @@ export class SocketTransport implements ChannelTransport {
     // An aborted socket may still emit an error, and `ws` throws an error without a listener.
     if (this.#socket.readyState !== isClosed) ignoreErrors(this.#socket);
     this.#held = false;
-    if (!this.#told) queueMicrotask(() => (this.#sink === undefined ? undefined : this.#deliver()));
+    if (!this.#closedReported) queueMicrotask(() => (this.#sink === undefined ? undefined : this.#deliver()));
   }
 
-  #tell(): void {
-    if (!this.#ended || this.#told || this.#sink === undefined || this.#end === undefined || this.#early.length > 0)
+  #reportClosed(): void {
+    if (
+      !this.#ended ||
+      this.#closedReported ||
+      this.#sink === undefined ||
+      this.#end === undefined ||
+      this.#early.length > 0
+    )
       return;
-    this.#told = true;
+    this.#closedReported = true;
     this.#sink.closed(this.#end);
   }
 

@@ -12,7 +12,7 @@ const settings = {
   deadlineMs: undefined,
   onProgress: undefined,
   key: undefined,
-  place: -1,
+  workerIndex: -1,
   placement: "auto" as const,
   priority: 0,
   strict: false,

@@ -63,7 +63,7 @@ export class World {
       const place = force ?? this.#place(profile, burst);
       if (place === "worker") {
         played.worker++;
-        if (force === undefined) this.#traffic.left(this.nowUs, () => this.nowUs);
+        if (force === undefined) this.#traffic.sent(this.nowUs, () => this.nowUs);
         this.nowUs += this.handleUs;
         sent.push(call);
         continue;

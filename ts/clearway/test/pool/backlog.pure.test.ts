@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { PoolCall } from "../../src/pool/call/call.js";
 import type { CallOptions, PoolOptions } from "../../src/pool/options.js";
-import { callSettingsOf, placeOfKey, settingsOf } from "../../src/pool/options.js";
+import { callSettingsOf, settingsOf, workerIndexOf } from "../../src/pool/options.js";
 import { Backlog } from "../../src/pool/schedule/backlog.js";
 
 let lastId = 0;
@@ -20,7 +20,7 @@ describe("the backlog", () => {
     const calls = [call(10), call(20, { key: "a" }), call(30, { key: "b", priority: 1 })];
     for (const each of calls) backlog.add(each);
     expect([backlog.length, backlog.bytes]).toEqual([3, 60]);
-    expect(backlog.take(backlog.queues[placeOfKey("a", 4)]!)).toBe(calls[1]);
+    expect(backlog.take(backlog.queues[workerIndexOf("a", 4)]!)).toBe(calls[1]);
     backlog.add(calls[1]!);
     for (const each of calls) backlog.remove(each);
     backlog.remove(calls[0]!);

@@ -38,14 +38,14 @@ const table: Record<CallState, Partial<Record<Event, [action: string | undefined
   queued: { setAside: [undefined, "idle"], post: [undefined, "posted"], cancel: ["drop", "settled"] },
   posted: {
     start: ["armTimeout", "started"],
-    cancel: ["tell", "cancelling"],
+    cancel: ["notify", "cancelling"],
     answer: ["deliver", "settled"],
     lose: ["fail", "settled"],
     loseUnbegun: ["requeue", "queued"],
     loseRepeatable: ["requeue", "queued"],
   },
   started: {
-    cancel: ["tell", "cancelling"],
+    cancel: ["notify", "cancelling"],
     answer: ["deliver", "settled"],
     lose: ["fail", "settled"],
     loseUnbegun: ["requeue", "queued"],
@@ -88,11 +88,11 @@ describe("the life of a call", () => {
   }
 
   test("settles its caller once at most, in any order of events", () => {
-    const telling = new Set(["drop", "tell", "deliver", "fail"]);
+    const notifying = new Set(["drop", "notify", "deliver", "fail"]);
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 40 }), (order) => {
         const life = new CallLife();
-        const told = order.map((event) => send(life, event)).filter((action) => telling.has(action as string));
+        const told = order.map((event) => send(life, event)).filter((action) => notifying.has(action as string));
         expect(told.length).toBeLessThanOrEqual(1);
         if (life.state === "settled") expect(told).toHaveLength(1);
       }),

@@ -18,7 +18,7 @@ const caught = (reason: unknown): void => void stray.push(reason);
 const events = ["uncaughtException", "unhandledRejection"] as const;
 const runners = new Map<string, NodeJS.UncaughtExceptionListener[]>();
 
-// Loads the parts that a thread loads only once. Their load timeouts must not count as timers of a pool.
+// Loads the lazy modules that a thread loads only once. Their load timeouts must not count as timers of a pool.
 beforeAll(async () => {
   const left = await onStage(
     {},

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { partialLibrary } from "../fixtures/parts.js";
+import { partialLibrary } from "../fixtures/partial-library.js";
 
 const source = `import { expose } from "./worker.js"; export default expose({ add: (a, b) => a + b });`;
 type Tasks = { default: { add(a: number, b: number): number } };

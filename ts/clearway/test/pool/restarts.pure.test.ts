@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
-import { endedInVain, pauseOf } from "../../src/pool/lifecycle/restarts.js";
+import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/restarts.js";
 
 const why = new ClearwayError("worker-exited", "the worker ended itself");
 
@@ -12,14 +12,14 @@ function poolOf({ othersLive = false } = {}) {
   const failed: unknown[] = [];
   const engine = {
     records: new Map([["add", task]]),
-    workers: { resting: undefined as unknown },
-    noneComes: !othersLive,
+    workers: { restartTimer: undefined as unknown },
+    noWorkerComing: !othersLive,
     startFailed: (_place: number, reason: unknown) => failed.push(reason),
     startForReady: () => {},
     scheduler: { run: () => {} },
   };
   const pool = engine as unknown as LifecycleHost;
-  return { pool, task, failed, workers: engine.workers, end: () => endedInVain(pool, 0, why) };
+  return { pool, task, failed, workers: engine.workers, end: () => exitedBeforeCall(pool, 0, why) };
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
@@ -64,7 +64,7 @@ test("a pool reports no pause after a call was answered, and then counts from on
   end();
   task.ok++;
   expect(pauseOf(pool)).toBeUndefined();
-  expect(workers.resting).toBeDefined();
+  expect(workers.restartTimer).toBeDefined();
   vi.runAllTimers();
   end();
   expect(pauseOf(pool)).toEqual({ exits: 1, nextStartInMs: 0 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { PoolCall } from "../../src/pool/call/call.js";
-import { placeOfKey } from "../../src/pool/options.js";
+import { workerIndexOf } from "../../src/pool/options.js";
 import { accepts, choose } from "../../src/pool/schedule/scheduler.js";
 import { Estimate, mayGoAhead } from "../../src/pool/schedule/task-stats.js";
 import type { PoolWorker } from "../../src/pool/worker/worker.js";
@@ -106,12 +106,12 @@ describe("the choice of a worker", () => {
   test("gives a key the same place every time, and spreads keys over all places", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.integer()), fc.integer({ min: 1, max: 64 }), (key, places) => {
-        const at = placeOfKey(key, places);
-        expect(at).toBe(placeOfKey(key, places));
+        const at = workerIndexOf(key, places);
+        expect(at).toBe(workerIndexOf(key, places));
         expect(Number.isInteger(at) && at >= 0 && at < places).toBe(true);
       }),
     );
-    const hit = new Set(Array.from({ length: 200 }, (_, key) => placeOfKey(`user-${key}`, 8)));
+    const hit = new Set(Array.from({ length: 200 }, (_, key) => workerIndexOf(`user-${key}`, 8)));
     expect(hit.size).toBe(8);
   });
 });

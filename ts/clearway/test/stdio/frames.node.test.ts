@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
 import { FrameReader } from "../../src/stdio/frame-reader.js";
 import { closeFrame, frameHeader } from "../../src/stdio/frame-writer.js";
-import { closeBytesMax, headerBytes, kindClose, kindFrame, mark, sizeAt } from "../../src/stdio/layout.js";
+import { closeBytesMax, headerBytes, kindClose, kindFrame, magic, sizeAt } from "../../src/stdio/layout.js";
 import fc from "../fixtures/fast-check.js";
 
 interface Vector {
@@ -40,7 +40,7 @@ function read(pieces: Uint8Array[]): { frames: string[]; ends: CloseReason[]; in
 
 /** Returns the header of a frame of this kind that announces `size` bytes. */
 function headerOf(kind: number, size: number): Uint8Array {
-  const header = Uint8Array.from([...mark, kind, 0, 0, 0, 0]);
+  const header = Uint8Array.from([...magic, kind, 0, 0, 0, 0]);
   new DataView(header.buffer).setUint32(sizeAt, size, true);
   return header;
 }

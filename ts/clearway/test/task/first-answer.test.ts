@@ -2,10 +2,10 @@
 // Tests the order of a worker's first steps: the answer to its first call, and the loads for later calls.
 
 import { beforeEach, expect, test, vi } from "vitest";
-import { partsTravel } from "#host";
+import { loadsOverNetwork } from "#host";
 import type { ParentEndpoint } from "../../src/host/host.js";
 import { resource } from "../../src/resource/resource.js";
-import { errors, leases } from "../../src/task/parts.js";
+import { errors, leases } from "../../src/task/lazy-modules.js";
 import { Server } from "../../src/task/server.js";
 import { definitionOfTask, type TaskMap, withResources } from "../../src/task/task.js";
 import { makeReady } from "../../src/transfer/prepare-result.js";
@@ -55,7 +55,7 @@ beforeEach(() => {
   log = [];
   told = gate();
   // One of the loads for later calls. Its log entry represents all of them.
-  vi.spyOn(errors, "expect").mockImplementation(() => void log.push("parts"));
+  vi.spyOn(errors, "preload").mockImplementation(() => void log.push("preload"));
 });
 
 // Loads a fresh copy of the worker's bootstrap module, because a worker greets only once.
@@ -82,32 +82,35 @@ test.each(["atOnce", "atHand"])("the result of %s is sent before the server is l
   expect(log.slice(0, 2)).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "lifeline"]);
 });
 
-test.runIf(partsTravel)("an idle worker loads the parts that need a request, but no server", async () => {
+test.runIf(loadsOverNetwork)("an idle worker loads the lazy modules that need a request, but no server", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   const take = await listening("resting");
   vi.runAllTimers();
   vi.useRealTimers();
-  expect(log).toEqual(["lifeline", "parts"]);
+  expect(log).toEqual(["lifeline", "preload"]);
   take(call("atOnce"));
   expect(log.slice(2, 3)).toEqual(["Result 1"]);
 });
 
-test.runIf(!partsTravel)("a worker without resources starts no timer when its parts are local files", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout"] });
-  await listening("plain");
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+test.runIf(!loadsOverNetwork)(
+  "a worker without resources starts no timer when its lazy modules are local files",
+  async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    await listening("plain");
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  },
+);
 
-test("an idle worker loads the part that opens its tasks' resources", async () => {
+test("an idle worker loads the lazy module that opens its tasks' resources", async () => {
   const leased = withResources({ one: resource({ open: () => 1 }) })(({ one }) => one);
-  const asked = vi.spyOn(leases, "expect").mockImplementation(() => void log.push("leases"));
+  const asked = vi.spyOn(leases, "preload").mockImplementation(() => void log.push("leases"));
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   await listening("leasing", { leased });
   expect(asked).not.toHaveBeenCalled();
   vi.runAllTimers();
   vi.useRealTimers();
-  expect(log).toEqual(["lifeline", "leases", "parts"]);
+  expect(log).toEqual(["lifeline", "leases", "preload"]);
 });
 
 test("the server is loaded before a pending first call ends", async () => {
@@ -121,17 +124,17 @@ test("the server is loaded before a pending first call ends", async () => {
 });
 
 test.each(["atOnce", "atHand"])(
-  "the result of %s is sent by a server, too, before the server loads parts",
+  "the result of %s is sent by a server, too, before the server loads lazy modules",
   async (name) => {
     const server = new Server(endpoint, names, definitions, settings, makeReady);
     server.receive(call(name));
-    await vi.waitFor(() => expect(log).toContain("parts"));
-    expect(log).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "parts"]);
+    await vi.waitFor(() => expect(log).toContain("preload"));
+    expect(log).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "preload"]);
   },
 );
 
-test("a server loads parts while its first call is pending", async () => {
+test("a server loads lazy modules while its first call is pending", async () => {
   const unsettled = definitionOfTask("unsettled", () => new Promise(() => {}));
   new Server(endpoint, ["unsettled"], [unsettled], settings, makeReady).receive(call("unsettled"));
-  await vi.waitFor(() => expect(log).toEqual(["parts"]));
+  await vi.waitFor(() => expect(log).toEqual(["preload"]));
 });

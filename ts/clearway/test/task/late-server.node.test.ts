@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests a worker whose server part (`lazy-server.js`) loads on demand.
+// Tests a worker whose server module (`lazy-server.js`) loads on demand.
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -58,9 +58,9 @@ const built = fileURLToPath(new URL("../fixtures/built/", import.meta.url));
 
 interface Late {
   made: Pool<Tasks>;
-  /** Settles when the first worker loads the server part. */
+  /** Settles when the first worker loads the server module. */
   asked: Promise<void>;
-  /** Makes the part load in every worker from now on. */
+  /** Makes the module load in every worker from now on. */
   come(): void;
   /** Ends the worker in which `leave` waits. */
   leave(): void;

@@ -21,7 +21,7 @@ function made(units = (_value: unknown) => 1) {
     for (const next of due) next();
   };
   const fill = (): void => {
-    for (let at = 0; at < progressWindow; at++) progress.tell(at);
+    for (let at = 0; at < progressWindow; at++) progress.report(at);
     sent.length = 0;
   };
   return { progress, sent, clock, turn, fill, asked: () => turns.length };
@@ -30,9 +30,9 @@ function made(units = (_value: unknown) => 1) {
 describe("a call's progress", () => {
   test("is sent value by value, in order, while the window has room", () => {
     const { progress, sent } = made();
-    for (let at = 0; at < progressWindow; at++) progress.tell(at);
+    for (let at = 0; at < progressWindow; at++) progress.report(at);
     expect(sent).toEqual(Array.from({ length: progressWindow }, (_, at) => at));
-    progress.tell("more");
+    progress.report("more");
     expect(sent).toHaveLength(progressWindow);
   });
 
@@ -40,14 +40,14 @@ describe("a call's progress", () => {
     const { progress, sent, fill, turn } = made();
     fill();
     for (const value of ["a", "b", "c"]) {
-      progress.tell(value);
+      progress.report(value);
       turn();
     }
     expect(sent).toEqual([]);
     progress.read(2);
     expect(sent).toEqual(["c"]);
-    progress.tell("d");
-    progress.tell("e");
+    progress.report("d");
+    progress.report("e");
     turn();
     expect(sent).toEqual(["c", "d"]);
   });
@@ -55,8 +55,8 @@ describe("a call's progress", () => {
   test("sends its last value before the call's result, even when nothing was read", () => {
     const { progress, sent, fill } = made();
     fill();
-    progress.tell("a");
-    progress.tell("b");
+    progress.report("a");
+    progress.report("b");
     progress.last();
     progress.last();
     expect(sent).toEqual(["b"]);
@@ -66,7 +66,7 @@ describe("a call's progress", () => {
     const { progress, sent, fill, turn, clock } = made();
     fill();
     for (let at = 0; at < 100; at++) {
-      progress.tell(at);
+      progress.report(at);
       clock.nowMs += 60_000;
       turn();
     }
@@ -76,15 +76,15 @@ describe("a call's progress", () => {
   test("is sent ten times per second by a loop that handles no messages", () => {
     const { progress, sent, fill, clock, asked } = made();
     fill();
-    for (; clock.nowMs <= 1000; clock.nowMs++) progress.tell(clock.nowMs);
+    for (; clock.nowMs <= 1000; clock.nowMs++) progress.report(clock.nowMs);
     expect(sent).toEqual([100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
     expect(asked()).toBe(1);
   });
 
   test("also limits the size of values, which one value may exceed", () => {
     const { progress, sent } = made((value) => value as number);
-    progress.tell(progressWindow * 3);
-    progress.tell(1);
+    progress.report(progressWindow * 3);
+    progress.report(1);
     expect(sent).toEqual([progressWindow * 3]);
     progress.read(progressWindow * 3);
     expect(sent).toEqual([progressWindow * 3, 1]);
@@ -98,7 +98,7 @@ describe("a call's progress", () => {
         fill();
         let told = 0;
         for (const step of order) {
-          if (step === "tell") progress.tell(++told);
+          if (step === "tell") progress.report(++told);
           else if (step === "read") progress.read(1);
           else if (step === "turn") turn();
           else clock.nowMs += 40;

@@ -9,7 +9,7 @@ import fc from "../fixtures/fast-check.js";
 describe("marks", () => {
   test("are text that parses to its contents, and no other text does", () => {
     expect(readMark(markText("taken", Number.MAX_SAFE_INTEGER))).toEqual({
-      word: "taken",
+      kind: "taken",
       total: Number.MAX_SAFE_INTEGER,
     });
     for (const text of ["", "mark", "mark -1", "mark 1 ", "mark 1e3", "took 1", "mark 12345678901234567", "mark 1\n"])

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
-import { refusal } from "./codec-error.js";
+import { codecError } from "./codec-error.js";
 
-/** A message in memory that no other thread can change. If `owned` is true, decoded lists may be views of that memory. */
+/** A message in memory that no other thread can change. */
 export interface Input {
   readonly bytes: Uint8Array;
-  readonly owned: boolean;
+  /** Whether decoded lists may be views of the memory. */
+  readonly viewsAllowed: boolean;
 }
 
 const shared = typeof SharedArrayBuffer === "undefined" ? undefined : SharedArrayBuffer;
@@ -15,11 +16,12 @@ const shared = typeof SharedArrayBuffer === "undefined" ? undefined : SharedArra
  * Replaces a Node `Buffer` by a `Uint8Array` over the same memory: `Buffer.slice` does not copy, and decoded values would be
  * `Buffer` objects. Throws `invalid-argument`.
  */
-export function input(bytes: Uint8Array, owned: boolean): Input {
+export function input(bytes: Uint8Array, viewsAllowed: boolean): Input {
   if (!(bytes instanceof Uint8Array)) throw invalid("bytes", "a Uint8Array", bytes);
-  if (shared !== undefined && bytes.buffer instanceof shared) return { bytes: new Uint8Array(bytes), owned: true };
-  if (bytes.constructor === Uint8Array) return { bytes, owned };
-  return { bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), owned };
+  if (shared !== undefined && bytes.buffer instanceof shared)
+    return { bytes: new Uint8Array(bytes), viewsAllowed: true };
+  if (bytes.constructor === Uint8Array) return { bytes, viewsAllowed };
+  return { bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), viewsAllowed };
 }
 
 /** Checks the arguments of `encodeInto`. Throws `invalid-argument`. */
@@ -48,5 +50,5 @@ const probe = new Uint16Array([1]);
  */
 export function requireLittleEndian(one: Uint16Array = probe): void {
   if (new Uint8Array(one.buffer, one.byteOffset)[0] !== 1)
-    throw refusal("unsupported-host", "this host is big-endian; the standard codec is little-endian", 0);
+    throw codecError("unsupported-host", "this host is big-endian; the standard codec is little-endian", 0);
 }

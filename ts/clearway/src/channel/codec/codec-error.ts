@@ -15,7 +15,7 @@ export interface CodecError extends ClearwayError {
 }
 
 /** Creates a {@link CodecError}. `what` describes the failure; the function appends the offset. */
-export function refusal(code: CodecErrorCode, what: string, offset: number, cause?: unknown): CodecError {
+export function codecError(code: CodecErrorCode, what: string, offset: number, cause?: unknown): CodecError {
   const error = new ClearwayError(code, `${what}, at byte ${offset}`, cause === undefined ? undefined : { cause });
   return Object.assign(error, { offset }) as ClearwayError as CodecError;
 }
@@ -33,22 +33,22 @@ export function requireMemory({ buffer }: ArrayBufferView): void {
   try {
     new Uint8Array(buffer);
   } catch (cause) {
-    throw released(cause);
+    throw memoryMovedError(cause);
   }
 }
 
 /** Returns the error for a list whose memory was transferred before the codec copied it. */
-export function released(cause?: unknown): ClearwayError {
+export function memoryMovedError(cause?: unknown): ClearwayError {
   return new ClearwayError("released", "a list's memory was moved away before it was written", { cause });
 }
 
 /** Checks the types of an error reply's code, message and stack. Throws `not-encodable`. */
 export function checkError(error: MethodError): MethodError {
   const { code, message, stack } = error;
-  if (typeof code !== "string") throw refusal("not-encodable", "an error's code is no string", 0);
+  if (typeof code !== "string") throw codecError("not-encodable", "an error's code is no string", 0);
   if (message !== null && typeof message !== "string")
-    throw refusal("not-encodable", "an error's message is neither a string nor null", 0);
+    throw codecError("not-encodable", "an error's message is neither a string nor null", 0);
   if (stack !== undefined && stack !== null && typeof stack !== "string")
-    throw refusal("not-encodable", "an error's stack trace is neither a string nor null", 0);
+    throw codecError("not-encodable", "an error's stack trace is neither a string nor null", 0);
   return error;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CodecErrorCode } from "../../error/codec-codes.js";
-import { type CodecError, refusal } from "./codec-error.js";
+import { type CodecError, codecError } from "./codec-error.js";
 import { validUntil } from "./utf8.js";
 
 type Wrong = readonly [CodecErrorCode, number] | undefined;
@@ -33,7 +33,7 @@ export function checkDepth(bytes: Uint8Array, depthMax: number): void {
       else if (byte === quote) inText = false;
     } else if (byte === quote) inText = true;
     else if (byte === openList || byte === openMap) {
-      if (depth === depthMax) throw refusal("too-deep", `values are nested deeper than ${depthMax}`, at);
+      if (depth === depthMax) throw codecError("too-deep", `values are nested deeper than ${depthMax}`, at);
       depth++;
     } else if (byte === closeList || byte === closeMap) depth--;
   }
@@ -49,9 +49,9 @@ export function checkDepth(bytes: Uint8Array, depthMax: number): void {
  * - `bad-utf8`: an ill-formed sequence in a string, or the escape of half of a surrogate pair.
  * - `too-deep`: the opening bracket that is nested too deep.
  */
-export function jsonRefusal(bytes: Uint8Array, depthMax: number, cause?: unknown): CodecError | undefined {
+export function jsonError(bytes: Uint8Array, depthMax: number, cause?: unknown): CodecError | undefined {
   const found = new Scan(bytes, depthMax).run();
-  return found && refusal(found[0], "not a JSON text", found[1], cause);
+  return found && codecError(found[0], "not a JSON text", found[1], cause);
 }
 
 class Scan {
@@ -64,7 +64,7 @@ class Scan {
     readonly bytes: Uint8Array,
     readonly depthMax: number,
   ) {
-    // One character per byte, so that positions in the text are byte offsets. This slow scan runs only after a refusal and for
+    // One character per byte, so that positions in the text are byte offsets. This slow scan runs only after an error and for
     // escaped surrogates.
     let text = "";
     for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));

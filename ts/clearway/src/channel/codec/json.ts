@@ -10,8 +10,8 @@ import {
   type MethodCodec,
   type MethodReply,
 } from "./codec.js";
-import { checkError, refusal } from "./codec-error.js";
-import { checkDepth, jsonRefusal } from "./json-check.js";
+import { checkError, codecError } from "./codec-error.js";
+import { checkDepth, jsonError } from "./json-check.js";
 import { readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();
@@ -26,14 +26,15 @@ export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    if (cause instanceof RangeError) throw refusal("too-deep", `values are nested deeper than ${depthMax}`, 0, cause);
-    throw refusal("not-encodable", "JSON has no form for the value", 0, cause);
+    if (cause instanceof RangeError)
+      throw codecError("too-deep", `values are nested deeper than ${depthMax}`, 0, cause);
+    throw codecError("not-encodable", "JSON has no form for the value", 0, cause);
   }
-  if (text === undefined) throw refusal("not-encodable", `JSON has no form for a ${typeof value}`, 0);
+  if (text === undefined) throw codecError("not-encodable", `JSON has no form for a ${typeof value}`, 0);
   const bytes = encoder.encode(text);
   checkDepth(bytes, depthMax);
-  if (escapedSurrogate.test(text) && jsonRefusal(bytes, depthMax))
-    throw refusal("not-encodable", "a text has half of a surrogate pair", 0);
+  if (escapedSurrogate.test(text) && jsonError(bytes, depthMax))
+    throw codecError("not-encodable", "a text has half of a surrogate pair", 0);
   return bytes;
 }
 
@@ -49,11 +50,11 @@ export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown 
     checkDepth(bytes, depthMax);
     value = JSON.parse(text);
   } catch (cause) {
-    // `readUtf8`, `checkDepth` and `JSON.parse` do not report the first wrong byte of the whole message. `jsonRefusal` scans
+    // `readUtf8`, `checkDepth` and `JSON.parse` do not report the first wrong byte of the whole message. `jsonError` scans
     // the bytes again to find it.
-    throw jsonRefusal(bytes, depthMax, cause) ?? cause;
+    throw jsonError(bytes, depthMax, cause) ?? cause;
   }
-  const wrong = escapedSurrogate.test(text) ? jsonRefusal(bytes, depthMax) : undefined;
+  const wrong = escapedSurrogate.test(text) ? jsonError(bytes, depthMax) : undefined;
   if (wrong) throw wrong;
   return value;
 }
@@ -106,7 +107,7 @@ function half<T>(encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) =
 }
 
 function writeCall({ method, args }: MethodCall, limits: CodecLimits): Uint8Array {
-  if (typeof method !== "string") throw refusal("not-encodable", "a method's name is no string", 0);
+  if (typeof method !== "string") throw codecError("not-encodable", "a method's name is no string", 0);
   return toJson({ method, args: args ?? null }, limits);
 }
 
@@ -139,8 +140,8 @@ function readReply(bytes: Uint8Array, limits: CodecLimits): MethodReply {
 }
 
 const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === "string";
-const noCall = (): Error => refusal("malformed", 'a call is not {"method": …, "args": …}', 0);
-const noReply = (): Error => refusal("malformed", "a reply is neither [value] nor [code, message, details]", 0);
+const noCall = (): Error => codecError("malformed", 'a call is not {"method": …, "args": …}', 0);
+const noReply = (): Error => codecError("malformed", "a reply is neither [value] nor [code, message, details]", 0);
 
 function methodsWith(limits: CodecLimits): JsonMethodCodec {
   // The array or object around a call or a reply does not count as a nesting level.

@@ -18,9 +18,9 @@ export const outOfBand: {
   sink: AttachmentSink | undefined;
   attached: readonly Uint8Array[] | undefined;
   /** Whether the message may share a buffer with others. The endpoint sets it if it copies the encoded message at once. */
-  passing: boolean;
+  mayShareBuffer: boolean;
 } = {
   sink: undefined,
   attached: undefined,
-  passing: false,
+  mayShareBuffer: false,
 };

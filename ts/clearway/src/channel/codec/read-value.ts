@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { bigIntegerDigitsMax } from "./codec.js";
-import { refusal } from "./codec-error.js";
+import { codecError } from "./codec-error.js";
 import { type Extension, type Extensions, valueReader } from "./extension.js";
 import { Float64 } from "./float64.js";
 import { listClasses, type NumberList, type Reader, readNumbers } from "./reader.js";
@@ -51,7 +51,7 @@ export function readValue(reader: Reader, depth: number, options: ReadOptions): 
 // Returns the nesting depth inside a list, a map or an extension value. The error has the offset of the type byte, which is
 // already read.
 function enter(reader: Reader, depth: number, { depthMax }: ReadOptions): number {
-  if (depth >= depthMax) throw refusal("too-deep", `values are nested deeper than ${depthMax}`, reader.at - 1);
+  if (depth >= depthMax) throw codecError("too-deep", `values are nested deeper than ${depthMax}`, reader.at - 1);
   return depth + 1;
 }
 
@@ -80,10 +80,10 @@ function readBigInteger(reader: Reader): bigint {
   reader.need(size, from);
   const count = size > 0 && reader.bytes[reader.at] === minus ? size - 1 : size;
   if (count > bigIntegerDigitsMax)
-    throw refusal("too-large", `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`, from);
+    throw codecError("too-large", `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`, from);
   reader.at = from;
   const digits = reader.text();
-  if (!hex.test(digits)) throw refusal("malformed", "a big integer is not written in hex digits", from);
+  if (!hex.test(digits)) throw codecError("malformed", "a big integer is not written in hex digits", from);
   return digits.startsWith("-") ? -BigInt(`0x${digits.slice(1)}`) : BigInt(`0x${digits}`);
 }
 
@@ -91,13 +91,17 @@ function readExtension(reader: Reader, tag: number, depth: number, options: Read
   const from = reader.at - 1;
   const own: Extension | undefined = options.extensions.byTag[tag];
   if (own === undefined)
-    throw refusal("unknown-tag", `type ${tag} is ${tag < extensionTags.min ? "reserved" : "no extension here"}`, from);
+    throw codecError(
+      "unknown-tag",
+      `type ${tag} is ${tag < extensionTags.min ? "reserved" : "no extension here"}`,
+      from,
+    );
   const inside = enter(reader, depth, options);
   try {
     return own.read(valueReader(reader, () => readValue(reader, inside, options)));
   } catch (thrown) {
     if (thrown instanceof ClearwayError) throw thrown;
-    throw refusal("malformed", `the extension of type ${tag} could not be read`, from, thrown);
+    throw codecError("malformed", `the extension of type ${tag} could not be read`, from, thrown);
   }
 }
 
@@ -141,8 +145,8 @@ function readEntries(
     const value = readValue(reader, depth, options);
     const { size } = map;
     map.set(key, value);
-    if (guard && map.size > size && guard.crowded(key))
-      throw refusal("too-large", "a map with too many keys that fall together in the host's tables", from);
+    if (guard && map.size > size && guard.countKey(key))
+      throw codecError("too-large", "a map with too many keys that fall together in the host's tables", from);
   }
   return map;
 }
@@ -166,14 +170,15 @@ export function readAttached(reader: Reader, attached: readonly Uint8Array[]): N
   const index = reader.size();
   const bytes = attached[index];
   reader.attachedLeft -= bytes?.length ?? 0;
-  if (reader.attachedLeft < 0) throw refusal("too-large", "attachments that are named too often to be put back", from);
-  if (bytes === undefined) throw refusal("malformed", `no attachment ${index} of ${attached.length}`, from);
+  if (reader.attachedLeft < 0)
+    throw codecError("too-large", "attachments that are named too often to be put back", from);
+  if (bytes === undefined) throw codecError("malformed", `no attachment ${index} of ${attached.length}`, from);
   if (tag === Tag.uint8List) return bytes;
   const List = listClasses[tag];
-  if (List === undefined) throw refusal("malformed", `an attachment is no list of type ${tag}`, from);
+  if (List === undefined) throw codecError("malformed", `an attachment is no list of type ${tag}`, from);
   const { buffer, byteLength, byteOffset } = bytes;
   const size = List.BYTES_PER_ELEMENT;
-  if (byteLength % size !== 0) throw refusal("malformed", `${byteLength} bytes are no elements of ${size}`, from);
+  if (byteLength % size !== 0) throw codecError("malformed", `${byteLength} bytes are no elements of ${size}`, from);
   if (byteOffset % size === 0) return new List(buffer as ArrayBuffer, byteOffset, byteLength / size);
   // All references to one attachment share one copy.
   reader.aligned[index] ??= new Uint8Array(bytes);
@@ -211,7 +216,7 @@ export class KeyGuard {
   }
 
   /** Counts a new key. Returns true if too many keys collide. */
-  crowded(key: unknown): boolean {
+  countKey(key: unknown): boolean {
     if ((typeof key !== "number" && typeof key !== "bigint") || ++this.#keys <= keysMin) return false;
     this.#counts ??= new Uint8Array(2 ** Math.min(Math.ceil(Math.log2(this.#count)), 20));
     const counts = this.#counts;

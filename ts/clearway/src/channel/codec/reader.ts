@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Input } from "./bytes.js";
 import type { CodecLimits } from "./codec.js";
-import { refusal } from "./codec-error.js";
+import { codecError } from "./codec-error.js";
 import { outOfBand } from "./out-of-band.js";
 import { sizes, Tag } from "./tags.js";
 import { keyText, readUtf8 } from "./utf8.js";
@@ -12,7 +12,7 @@ export class Reader {
   readonly bytes: Uint8Array;
   readonly end: number;
   /** Whether lists may be views of the message. */
-  readonly owned: boolean;
+  readonly viewsAllowed: boolean;
   /** Lists that the transport sent next to the message. */
   readonly attached: readonly Uint8Array[] | undefined;
   /**
@@ -29,10 +29,10 @@ export class Reader {
   readonly #itemsMax: number;
   #view: DataView | undefined;
 
-  constructor({ bytes, owned }: Input, { itemsMax }: CodecLimits) {
+  constructor({ bytes, viewsAllowed }: Input, { itemsMax }: CodecLimits) {
     this.bytes = bytes;
     this.end = bytes.length;
-    this.owned = owned;
+    this.viewsAllowed = viewsAllowed;
     this.attached = outOfBand.attached;
     outOfBand.attached = undefined;
     this.#itemsLeft = itemsMax;
@@ -47,7 +47,7 @@ export class Reader {
   /** Throws `truncated`, with the offset `from`, unless `count` bytes remain. */
   need(count: number, from: number): void {
     if (count > this.end - this.at)
-      throw refusal("truncated", `${count} bytes are needed and ${Math.max(this.end - this.at, 0)} are left`, from);
+      throw codecError("truncated", `${count} bytes are needed and ${Math.max(this.end - this.at, 0)} are left`, from);
   }
 
   byte(): number {
@@ -118,7 +118,7 @@ export class Reader {
     const count = this.size();
     this.need(count * bytesEach, from);
     this.#itemsLeft -= count * bytesEach;
-    if (this.#itemsLeft < 0) throw refusal("too-large", `more than ${this.#itemsMax} values`, from);
+    if (this.#itemsLeft < 0) throw codecError("too-large", `more than ${this.#itemsMax} values`, from);
     return count;
   }
 
@@ -139,18 +139,18 @@ export class Reader {
     return keyText(this.bytes, this.at - size, this.at);
   }
 
-  /** Reads `count` bytes. Returns a view if the message is owned, else a copy. */
+  /** Reads `count` bytes. Returns a view if `viewsAllowed` is true, else a copy. */
   raw(count: number): Uint8Array {
     this.need(count, this.at);
     const start = this.at;
     this.at += count;
-    return this.owned ? this.bytes.subarray(start, this.at) : this.bytes.slice(start, this.at);
+    return this.viewsAllowed ? this.bytes.subarray(start, this.at) : this.bytes.slice(start, this.at);
   }
 
   /** Throws `trailing-bytes` unless the whole message was read. */
   finish(): void {
     if (this.at < this.end)
-      throw refusal("trailing-bytes", `${this.end - this.at} bytes follow after the value`, this.at);
+      throw codecError("trailing-bytes", `${this.end - this.at} bytes follow after the value`, this.at);
   }
 }
 
@@ -200,7 +200,7 @@ function read(reader: Reader, List: ListClass): NumberList {
   // A typed array's offset in its buffer must be a multiple of the element's size. Other elements are copied.
   if ((bytes.byteOffset + at) % List.BYTES_PER_ELEMENT === 0) {
     const view = new List(bytes.buffer as ArrayBuffer, bytes.byteOffset + at, count);
-    return reader.owned ? view : view.slice();
+    return reader.viewsAllowed ? view : view.slice();
   }
   const copy = new List(count);
   new Uint8Array(copy.buffer).set(bytes.subarray(at, at + size));

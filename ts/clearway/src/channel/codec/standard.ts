@@ -11,7 +11,7 @@ import {
   type MethodCodec,
   type MethodReply,
 } from "./codec.js";
-import { checkError, refusal } from "./codec-error.js";
+import { checkError, codecError } from "./codec-error.js";
 import { addExtensions, type Extension, type Extensions, noExtensions } from "./extension.js";
 import { outOfBand } from "./out-of-band.js";
 import { readValue } from "./read-value.js";
@@ -153,7 +153,7 @@ function half<T>(settings: StandardSettings, write: Write<T>, read: Read<T>): Co
 }
 
 function writeCall(writer: Writer, { method, args }: MethodCall, settings: StandardSettings): void {
-  if (typeof method !== "string") throw refusal("not-encodable", "a method's name is no string", 0);
+  if (typeof method !== "string") throw codecError("not-encodable", "a method's name is no string", 0);
   writeValue(writer, method, 0, settings);
   writeValue(writer, args, 0, settings);
 }
@@ -181,7 +181,7 @@ function readReply(reader: Reader, settings: StandardSettings): MethodReply {
   if (reader.end === 0) return { kind: "none" };
   const envelope = reader.byte();
   if (envelope === Envelope.success) return { kind: "success", value: readValue(reader, 0, settings) };
-  if (envelope !== Envelope.error) throw refusal("malformed", `an envelope begins with ${envelope}`, 0);
+  if (envelope !== Envelope.error) throw codecError("malformed", `an envelope begins with ${envelope}`, 0);
   const code = readText(reader, "an error's code");
   const message = readTextOrNull(reader, "an error's message");
   const details = readValue(reader, 0, settings);
@@ -191,7 +191,7 @@ function readReply(reader: Reader, settings: StandardSettings): MethodReply {
 
 function readText(reader: Reader, what: string): string {
   const from = reader.at;
-  if (reader.byte() !== Tag.string) throw refusal("malformed", `${what} is no string`, from);
+  if (reader.byte() !== Tag.string) throw codecError("malformed", `${what} is no string`, from);
   return reader.text();
 }
 

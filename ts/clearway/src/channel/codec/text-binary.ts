@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../../error/clearway-error.js";
 import { copyInto, input } from "./bytes.js";
 import type { MessageCodec } from "./codec.js";
-import { refusal } from "./codec-error.js";
+import { codecError, requireMemory } from "./codec-error.js";
 import { hasLoneSurrogate, readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();
 
 function encodeText(text: string | null): Uint8Array {
   if (text === null) return new Uint8Array();
-  if (typeof text !== "string") throw refusal("not-encodable", `a ${typeof text} is no string`, 0);
-  if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", 0);
+  if (typeof text !== "string") throw codecError("not-encodable", `a ${typeof text} is no string`, 0);
+  if (hasLoneSurrogate(text)) throw codecError("not-encodable", "a text has half of a surrogate pair", 0);
   return encoder.encode(text);
 }
 
@@ -27,17 +26,9 @@ export const stringCodec: MessageCodec<string, string | null> = {
 
 function encodeBytes(bytes: Uint8Array | null): Uint8Array {
   if (bytes === null) return new Uint8Array();
-  if (!(bytes instanceof Uint8Array)) throw refusal("not-encodable", "a message of bytes is a Uint8Array", 0);
+  if (!(bytes instanceof Uint8Array)) throw codecError("not-encodable", "a message of bytes is a Uint8Array", 0);
   if (bytes.length === 0) requireMemory(bytes);
   return bytes;
-}
-
-function requireMemory({ buffer }: Uint8Array): void {
-  try {
-    new Uint8Array(buffer);
-  } catch (cause) {
-    throw new ClearwayError("released", "the bytes were moved away before they were written", { cause });
-  }
 }
 
 /**
@@ -49,7 +40,7 @@ export const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null> = {
   encode: encodeBytes,
   encodeInto: (bytes, into, offset = 0) => copyInto(encodeBytes(bytes), into, offset),
   decode(message, { owned = false } = {}) {
-    const { bytes, owned: ours } = input(message, owned);
-    return ours ? bytes : bytes.slice();
+    const { bytes, viewsAllowed } = input(message, owned);
+    return viewsAllowed ? bytes : bytes.slice();
   },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { refusal } from "./codec-error.js";
+import { codecError } from "./codec-error.js";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -19,7 +19,7 @@ export function readUtf8(bytes: Uint8Array, start: number, end: number): string 
   try {
     return decoder.decode(bytes.subarray(start, end));
   } catch (cause) {
-    throw refusal("bad-utf8", "a text is not UTF-8", validUntil(bytes, start, end), cause);
+    throw codecError("bad-utf8", "a text is not UTF-8", validUntil(bytes, start, end), cause);
   }
 }
 

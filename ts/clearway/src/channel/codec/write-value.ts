@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { bigIntegerDigitsMax } from "./codec.js";
-import { type CodecError, refusal, requireMemory } from "./codec-error.js";
+import { type CodecError, codecError, requireMemory } from "./codec-error.js";
 import { type Extension, type Extensions, valueWriter } from "./extension.js";
 import { Float64 } from "./float64.js";
 import { attachmentTag, Tag } from "./tags.js";
@@ -48,7 +48,7 @@ export function writeValue(writer: Writer, value: unknown, depth: number, option
     case "bigint":
       return writeInteger(writer, value);
     default:
-      throw refusal("not-encodable", `the codec has no form for a ${typeof value}`, writer.offset);
+      throw codecError("not-encodable", `the codec has no form for a ${typeof value}`, writer.offset);
   }
 }
 
@@ -82,7 +82,11 @@ function writeInteger(writer: Writer, value: bigint): void {
     const digits = value.toString(16);
     const count = value < 0n ? digits.length - 1 : digits.length;
     if (count > bigIntegerDigitsMax)
-      throw refusal("too-large", `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`, writer.offset);
+      throw codecError(
+        "too-large",
+        `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`,
+        writer.offset,
+      );
     writer.byte(Tag.bigInteger);
     writer.text(digits);
   }
@@ -103,7 +107,7 @@ function writeObject(writer: Writer, value: object, depth: number, options: Writ
   if (value instanceof Map) return writeMap(writer, value, depth, options);
   if (isRecord(prototype as object)) return writeRecord(writer, value, prototype, depth, options);
   const name = (value.constructor as { name?: unknown } | undefined)?.name;
-  throw refusal("not-encodable", `the codec has no form for an object of class ${String(name)}`, writer.offset);
+  throw codecError("not-encodable", `the codec has no form for an object of class ${String(name)}`, writer.offset);
 }
 
 // Checks whether a prototype is the `Object.prototype` of another realm (an iframe, `node:vm`). Its objects are plain objects.
@@ -113,7 +117,7 @@ function isRecord(prototype: object): boolean {
 
 function enter(writer: Writer, depth: number, { depthMax }: WriteOptions): number {
   if (depth >= depthMax)
-    throw refusal("too-deep", `values are nested deeper than ${depthMax}, or in a circle`, writer.offset);
+    throw codecError("too-deep", `values are nested deeper than ${depthMax}, or in a circle`, writer.offset);
   return depth + 1;
 }
 
@@ -156,7 +160,7 @@ const none = {};
 // Returns the error for an object or a `Map` whose number of entries changed while it was written. A getter or an extension may
 // do this. The count in the message is then wrong.
 function changed(writer: Writer): CodecError {
-  return refusal("not-encodable", "an object or a Map changed while it was written", writer.offset);
+  return codecError("not-encodable", "an object or a Map changed while it was written", writer.offset);
 }
 
 function writeMap(writer: Writer, map: ReadonlyMap<unknown, unknown>, depth: number, options: WriteOptions): void {
@@ -185,7 +189,7 @@ function writeView(writer: Writer, view: ArrayBufferView): void {
   const form = formByPrototype.get(Object.getPrototypeOf(view)) ?? formByName(view);
   if (form === undefined) {
     const name = (view as { [Symbol.toStringTag]?: string })[Symbol.toStringTag];
-    throw refusal("not-encodable", `the codec has no form for a ${name}`, writer.offset);
+    throw codecError("not-encodable", `the codec has no form for a ${name}`, writer.offset);
   }
   const { tag, alignment } = form;
   if (view.byteLength === 0) requireMemory(view);
@@ -210,11 +214,11 @@ function writeExtension(writer: Writer, value: object, own: Extension, depth: nu
   const inside = enter(writer, depth, options);
   writer.byte(own.tag);
   // An extension may write one list, change it and write it again. The writer therefore copies its lists at once.
-  const { lateMin } = writer;
-  writer.lateMin = Number.POSITIVE_INFINITY;
+  const { longListBytesMin } = writer;
+  writer.longListBytesMin = Number.POSITIVE_INFINITY;
   own.write(
     value,
     valueWriter(writer, (each) => writeValue(writer, each, inside, options)),
   );
-  writer.lateMin = lateMin;
+  writer.longListBytesMin = longListBytesMin;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isShared } from "../transport/limits.js";
 import { checkTarget, requireLittleEndian } from "./bytes.js";
-import { refusal, released } from "./codec-error.js";
+import { codecError, memoryMovedError } from "./codec-error.js";
 import { type AttachmentSink, outOfBand } from "./out-of-band.js";
 import { sizes } from "./tags.js";
 import { hasLoneSurrogate } from "./utf8.js";
@@ -17,16 +17,17 @@ const encoder = new TextEncoder();
 const shortMax = 84;
 // Up to this number of characters, a loop is faster than a call of the engine's encoder (ts/clearway/bench/codec, Node 20).
 const loopMax = 48;
-const longMin = 1 << 16;
+// Maximum number of characters of a text that is encoded into the scratch buffer.
+const scratchTextLengthMax = 1 << 16;
 // A list of at least this size, in bytes, skips the scratch buffer: it is copied once, into the message. Measured times of
 // `encodeInto` for a method call in Node 20, through scratch and directly: 0.21 and 0.28 us with a list of 4 KiB, 0.37 and 0.38
 // us with 16 KiB, 1.41 and 1.04 us with 64 KiB.
-const lateMin = 1 << 14;
+const longListBytesMin = 1 << 14;
 // Computed once. The quotient is too large for V8's small integers, so each division would allocate a heap number.
 const textMax = Math.floor(sizes.fourMax / 3);
 
 /** A long list or text, which is copied once, straight into the message. */
-interface Late {
+interface LongPart {
   readonly at: number;
   bytes: Uint8Array;
   readonly length: number;
@@ -41,18 +42,18 @@ export class Writer {
   /**
    * Long parts of the message, which are not in `bytes`. The `at` of a part is the position in `bytes` where the part belongs.
    */
-  late: Late[] = [];
-  lateBytes = 0;
-  /** Lists of at least this size go to `late`, in bytes. */
-  lateMin = lateMin;
+  longParts: LongPart[] = [];
+  longBytes = 0;
+  /** Lists of at least this size go to `longParts`, in bytes. */
+  longListBytesMin = longListBytesMin;
   /** Takes large lists as attachments. If undefined, all lists stay in the message. */
   sink: AttachmentSink | undefined;
   /** Whether the message may share a buffer with others. */
-  passing = false;
+  mayShareBuffer = false;
 
   /** Number of bytes of the message so far, including the long parts. */
   get offset(): number {
-    return this.at + this.lateBytes;
+    return this.at + this.longBytes;
   }
 
   /** Makes room for `more` bytes in the scratch buffer. Throws `too-large` if there is no memory. */
@@ -66,7 +67,7 @@ export class Writer {
     try {
       bytes = new Uint8Array(Math.max(needed, Math.min(this.bytes.length * 2, this.bytes.length + (1 << 28))));
     } catch (cause) {
-      throw refusal("too-large", `no memory for a message of ${needed} bytes or more`, this.offset, cause);
+      throw codecError("too-large", `no memory for a message of ${needed} bytes or more`, this.offset, cause);
     }
     bytes.set(this.bytes.subarray(0, this.at));
     this.bytes = bytes;
@@ -94,7 +95,7 @@ export class Writer {
       this.view.setUint32(at + 1, value, true);
       this.at = at + 5;
     } else {
-      throw refusal("too-large", `a size is over what 4 bytes can say: ${value}`, this.offset);
+      throw codecError("too-large", `a size is over what 4 bytes can say: ${value}`, this.offset);
     }
   }
 
@@ -137,14 +138,14 @@ export class Writer {
   /** Writes a list's bytes. A long list is read only after the whole value was written. */
   list(view: ArrayBufferView): void {
     const { buffer, byteOffset, byteLength } = view;
-    if (byteLength >= this.lateMin) return this.#later(new Uint8Array(buffer, byteOffset, byteLength));
+    if (byteLength >= this.longListBytesMin) return this.#addLongPart(new Uint8Array(buffer, byteOffset, byteLength));
     // Short lists go through the scratch buffer. For a `Uint8Array`, creating a new view would cost as much as the copy.
     this.raw(view instanceof Uint8Array ? view : new Uint8Array(buffer, byteOffset, byteLength));
   }
 
-  #later(bytes: Uint8Array): void {
-    this.late.push({ at: this.at, bytes, length: bytes.length });
-    this.lateBytes += bytes.length;
+  #addLongPart(bytes: Uint8Array): void {
+    this.longParts.push({ at: this.at, bytes, length: bytes.length });
+    this.longBytes += bytes.length;
   }
 
   /** Copies bytes into the scratch buffer. */
@@ -160,11 +161,11 @@ export class Writer {
    */
   text(text: string): void {
     const { length } = text;
-    if (length > textMax) throw refusal("too-large", `a text of ${length} characters`, this.offset);
-    if (length > longMin) return this.#long(text);
+    if (length > textMax) throw codecError("too-large", `a text of ${length} characters`, this.offset);
+    if (length > scratchTextLengthMax) return this.#longText(text);
     this.room(length * 3 + 5);
     if (length <= loopMax && this.#ascii(text)) return;
-    if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", this.offset);
+    if (hasLoneSurrogate(text)) throw codecError("not-encodable", "a text has half of a surrogate pair", this.offset);
     const start = this.at;
     // The size precedes the bytes, but is known only after they are encoded. `guess` is the expected width of the size. It is
     // right for ASCII texts and for short texts.
@@ -181,11 +182,11 @@ export class Writer {
   }
 
   // Writes a long text. Reserving 3 bytes per character for such a text would triple the scratch buffer.
-  #long(text: string): void {
-    if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", this.offset);
+  #longText(text: string): void {
+    if (hasLoneSurrogate(text)) throw codecError("not-encodable", "a text has half of a surrogate pair", this.offset);
     const bytes = encoder.encode(text);
     this.size(bytes.length);
-    this.#later(bytes);
+    this.#addLongPart(bytes);
   }
 
   #ascii(text: string): boolean {
@@ -209,18 +210,18 @@ function sizeBytes(size: number): number {
 
 // One idle writer serves every message of the thread. A message that is encoded inside another one, by an extension or a
 // getter, gets a new writer.
-let rest: Writer | undefined;
+let idleWriter: Writer | undefined;
 
 /** Returns the idle writer, reset, or a new writer. The caller must return it with `putBack`. */
 export function takeWriter(): Writer {
-  const writer = rest ?? new Writer();
-  rest = undefined;
+  const writer = idleWriter ?? new Writer();
+  idleWriter = undefined;
   writer.at = 0;
-  writer.lateMin = lateMin;
+  writer.longListBytesMin = longListBytesMin;
   writer.sink = outOfBand.sink;
   outOfBand.sink = undefined;
-  writer.passing = outOfBand.passing;
-  outOfBand.passing = false;
+  writer.mayShareBuffer = outOfBand.mayShareBuffer;
+  outOfBand.mayShareBuffer = false;
   return writer;
 }
 
@@ -229,11 +230,11 @@ export function takeWriter(): Writer {
  * `keptBytesMax`.
  */
 export function putBack(writer: Writer): void {
-  if (writer.lateBytes > 0) {
-    writer.late = [];
-    writer.lateBytes = 0;
+  if (writer.longBytes > 0) {
+    writer.longParts = [];
+    writer.longBytes = 0;
   }
-  if (writer.bytes.length <= keptBytesMax) rest = writer;
+  if (writer.bytes.length <= keptBytesMax) idleWriter = writer;
 }
 
 // In Node 20 a new ArrayBuffer costs as much as encoding a small message (0.5 us, plus garbage collection), and each call
@@ -269,7 +270,7 @@ export function encodeWith<T>(write: Write<T>, value: T): Uint8Array {
   try {
     write(writer, value);
     if (writer.offset === 0) return new Uint8Array();
-    if (writer.lateBytes === 0) return writer.passing ? passing(writer) : writer.bytes.slice(0, writer.at);
+    if (writer.longBytes === 0) return writer.mayShareBuffer ? copyToSlab(writer) : writer.bytes.slice(0, writer.at);
     const message = memory(writer.offset);
     copyOut(writer, message, 0);
     return message;
@@ -278,7 +279,8 @@ export function encodeWith<T>(write: Write<T>, value: T): Uint8Array {
   }
 }
 
-function passing({ bytes, at }: Writer): Uint8Array {
+/** Copies a small message out of the scratch buffer, into the slab if it fits there. */
+function copyToSlab({ bytes, at }: Writer): Uint8Array {
   const message = smallBytes(at);
   message.set(bytes.subarray(0, at));
   return message;
@@ -296,7 +298,7 @@ export function encodeWithInto<T>(write: Write<T>, value: T, into: Uint8Array, o
     write(writer, value);
     const size = writer.offset;
     if (size > into.length - offset) return -1;
-    if (writer.lateBytes === 0) into.set(writer.bytes.subarray(0, size), offset);
+    if (writer.longBytes === 0) into.set(writer.bytes.subarray(0, size), offset);
     else copyOut(writer, into, offset);
     return size;
   } finally {
@@ -308,22 +310,22 @@ function memory(bytes: number): Uint8Array {
   try {
     return new Uint8Array(bytes);
   } catch (cause) {
-    throw refusal("too-large", `no memory for a message of ${bytes} bytes`, bytes, cause);
+    throw codecError("too-large", `no memory for a message of ${bytes} bytes`, bytes, cause);
   }
 }
 
 // Joins the scratch buffer and the long parts. If it throws, `into` is unchanged.
-function copyOut({ bytes, at, late }: Writer, into: Uint8Array, offset: number): void {
-  for (const each of late) {
-    // A getter or an extension may have transferred the memory since `late` took the part.
-    if (each.bytes.length !== each.length) throw released();
+function copyOut({ bytes, at, longParts }: Writer, into: Uint8Array, offset: number): void {
+  for (const each of longParts) {
+    // A getter or an extension may have transferred the memory after the part was added.
+    if (each.bytes.length !== each.length) throw memoryMovedError();
     // The copy must not overwrite a part that is still to be read. Two `SharedArrayBuffer` objects may have the same memory.
     const same = each.bytes.buffer === into.buffer || (isShared(each.bytes.buffer) && isShared(into.buffer));
     if (same) each.bytes = new Uint8Array(each.bytes);
   }
   let from = 0;
   let to = offset;
-  for (const each of late) {
+  for (const each of longParts) {
     into.set(bytes.subarray(from, each.at), to);
     to += each.at - from;
     into.set(each.bytes, to);

@@ -20,7 +20,7 @@ export interface AttachmentRules {
  * Which code gives up a message's lists, so that their memory may be moved. `move`: the caller, with `move()`. `result`: the
  * handler or the source of events. `kept`: no code gives them up, so they are copied.
  */
-export type Giving = "kept" | "result" | "move";
+export type Ownership = "kept" | "result" | "move";
 
 // Maximum number of attachments of a message. Further lists stay in the message, because each attachment has a cost. The
 // frame's head has room for 65,535.
@@ -36,7 +36,7 @@ export class Attachments implements AttachmentSink {
   movedBytes = 0;
   sharedBytes = 0;
   /** Which code gives up the message's lists. */
-  giving: Giving = "kept";
+  ownership: Ownership = "kept";
   readonly #rules: AttachmentRules;
   /** Attachment numbers by buffer. A buffer that occurs twice in a message becomes one attachment. */
   #taken: Map<ArrayBufferLike, number> | undefined;
@@ -48,13 +48,13 @@ export class Attachments implements AttachmentSink {
   take(view: ArrayBufferView): number {
     const { moves, shares } = this.#rules;
     const { buffer, byteLength } = view;
-    const move = this.giving === "move";
+    const move = this.ownership === "move";
     // With `move()`, small lists become attachments too, because nothing may be copied.
     if ((byteLength < this.#rules.bytesMin && !move) || byteLength === 0 || this.list.length >= attachmentsMax)
       return -1;
     if (!moves) return this.#copy(view, "byte-transport");
     if (isShared(buffer)) return shares ? this.#share(view) : this.#copy(view, "not-transferable");
-    if (this.giving === "kept") return this.#copy(view, "not-moved");
+    if (this.ownership === "kept") return this.#copy(view, "not-moved");
     if (byteLength !== buffer.byteLength) return this.#copy(view, "partial-view");
     const before = this.#taken?.get(buffer);
     if (before !== undefined) return before;
@@ -72,7 +72,7 @@ export class Attachments implements AttachmentSink {
 
   // Adds an attachment that is copied. A transport of bytes needs no copy here, because writing the frame copies the list.
   #copy({ buffer, byteOffset, byteLength }: ArrayBufferView, reason: ChannelCopyReason): number {
-    if (this.giving === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
+    if (this.ownership === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
     this.copies.push([reason, byteLength]);
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);
     return this.list.push(reason === "byte-transport" ? bytes : new Uint8Array(bytes)) - 1;

@@ -7,7 +7,7 @@ import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
 import type { Connection, Encoded, Received } from "./connection.js";
 import { follow } from "./follow.js";
-import type { Outbox, Waiting } from "./outbox.js";
+import type { Outbox, QueuedRequest } from "./outbox.js";
 import { statusError } from "./status.js";
 
 /** Limits and cancellation of one call. */
@@ -23,7 +23,7 @@ export interface CallOptions {
   readonly deadlineMs?: number | undefined;
 }
 
-class Call implements Waiting {
+class Call implements QueuedRequest {
   timer: Timer | undefined;
   unlisten: (() => void) | undefined;
 
@@ -78,7 +78,7 @@ export class Calls {
         call.unlisten = follow(
           signal,
           () => this.#open.get(id) === call,
-          (reason, unsent) => (unsent ? call.refuse(reason) : this.#give(call, Status.cancelled, reason)),
+          (reason, unsent) => (unsent ? call.refuse(reason) : this.#giveUp(call, Status.cancelled, reason)),
         );
         if (call.unlisten === undefined) return;
       }
@@ -125,12 +125,12 @@ export class Calls {
     const deadline = ms === deadlineMs;
     call.timer = after(ms, () => {
       const error = new ClearwayError(deadline ? "deadline" : "timeout", `no answer of ${call.channel} in ${ms} ms`);
-      this.#give(call, deadline ? Status.cancelled : Status.timeout, error);
+      this.#giveUp(call, deadline ? Status.cancelled : Status.timeout, error);
     });
   }
 
   // Rejects a call early. Sends a cancel to the other end, unless the call has not left. The plain wire has no cancel.
-  #give(call: Call, status: Status, reason: unknown): void {
+  #giveUp(call: Call, status: Status, reason: unknown): void {
     if (this.#take(call.id) === undefined) return;
     if (!this.#outbox.remove(call) && this.#connection.wire === "clearway")
       this.#connection.control({ op: Op.cancel, id: call.id, a: status });
@@ -162,7 +162,7 @@ export class Calls {
 export function failure({ a, flags, body }: Frame, channel: string): unknown {
   if (a !== Status.error || (flags & Flag.empty) !== 0) return statusError(a, channel);
   try {
-    return readError(body, channel, "");
+    return readError(body, channel);
   } catch (cause) {
     return new ClearwayError("protocol", `an error of ${channel} that could not be read`, { cause });
   }

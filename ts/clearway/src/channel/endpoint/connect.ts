@@ -29,17 +29,17 @@ export async function connect(transport: ChannelTransport, options: EndpointOpti
     throw invalid("transport.frameBytesMax", `at least ${frameBytesMin}`, transport.frameBytesMax);
   requireLittleEndian();
   return new Promise((resolve, reject) => {
-    const greeting = new Greeting(transport, settings, resolve, reject);
+    const handshake = new Handshake(transport, settings, resolve, reject);
     try {
-      greeting.begin();
+      handshake.begin();
     } catch (error) {
-      greeting.fail(error, { code: "failed", message: "the transport threw", cause: error });
+      handshake.fail(error, { code: "failed", message: "the transport threw", cause: error });
     }
   });
 }
 
 /** The transport's sink. It handles the hello, then passes frames to the endpoint's core. */
-class Greeting implements ChannelSink {
+class Handshake implements ChannelSink {
   #core: Core | undefined;
   #timer: Timer | undefined;
   #over = false;

@@ -2,7 +2,7 @@
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
 import type { Codec, MethodCodec } from "../codec/codec.js";
-import { refusal } from "../codec/codec-error.js";
+import { codecError } from "../codec/codec-error.js";
 import { outOfBand } from "../codec/out-of-band.js";
 import { inlined } from "../codec/standard.js";
 import { isShared } from "../transport/limits.js";
@@ -10,10 +10,10 @@ import type { ChannelTransport, CloseReason } from "../transport/transport.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
 import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/frame.js";
 import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
-import { type AttachmentRules, Attachments, type Giving } from "./attachments.js";
+import { type AttachmentRules, Attachments, type Ownership } from "./attachments.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
 import type { EndpointSettings } from "./options.js";
-import type { QueueCharge } from "./source-queue.js";
+import type { ByteBudget } from "./source-queue.js";
 
 /** An encoded message to send. */
 export interface Encoded {
@@ -29,7 +29,7 @@ export interface Received {
   readonly flags: number;
   readonly attachments: readonly Uint8Array[];
   /** Whether the frame fills its buffer. No other frame then shares the buffer. */
-  readonly alone: boolean;
+  readonly fillsBuffer: boolean;
 }
 
 export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined };
@@ -59,7 +59,7 @@ export class Connection {
   /** Maximum size of a body that fits into a frame with any name, in bytes. */
   readonly bodyBytesMax: number;
   /** Counts the bytes of events that wait for the other end. */
-  readonly queued: QueueCharge;
+  readonly queued: ByteBudget;
   /** Whether the other end receives errors in full. */
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
@@ -118,9 +118,9 @@ export class Connection {
   }
 
   /** Encodes a value. Moves no memory yet. Throws the codec's errors and `would-copy`. */
-  encode<T>(codec: Codec<unknown, T>, given: T, giving: "kept" | "result"): Encoded {
+  encode<T>(codec: Codec<unknown, T>, given: T, ownership: "kept" | "result"): Encoded {
     const moved = given instanceof MovedValue;
-    return this.encodeAs(codec, moved ? (given.value as T) : given, moved ? "move" : giving);
+    return this.encodeAs(codec, moved ? (given.value as T) : given, moved ? "move" : ownership);
   }
 
   /** Encodes a method's call. Throws the same errors as `encode`. */
@@ -129,17 +129,17 @@ export class Connection {
     return this.encodeAs(codec.call, { method, args: moved ? given.value : given }, moved ? "move" : "kept");
   }
 
-  encodeAs<T>(codec: Codec<unknown, T>, value: T, giving: Giving): Encoded {
-    if (this.wire !== "clearway" && giving !== "move")
+  encodeAs<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
+    if (this.wire !== "clearway" && ownership !== "move")
       return { body: codec.encode(value), flags: 0, attachments: undefined };
     const attachments = this.#spare ?? new Attachments(this.#rules);
     // Cleared while in use, because a getter or an extension may send another message.
     this.#spare = undefined;
-    attachments.giving = giving;
+    attachments.ownership = ownership;
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
       return { body: nothing.body, flags: Flag.whole, attachments };
     outOfBand.sink = attachments;
-    outOfBand.passing = true;
+    outOfBand.mayShareBuffer = true;
     try {
       const body = codec.encode(value);
       if (attachments.list.length > 0) return { body, flags: 0, attachments };
@@ -147,7 +147,7 @@ export class Connection {
       return { body, flags: 0, attachments: undefined };
     } finally {
       outOfBand.sink = undefined;
-      outOfBand.passing = false;
+      outOfBand.mayShareBuffer = false;
     }
   }
 
@@ -156,17 +156,18 @@ export class Connection {
    * Any codec can read a message that the binary codec wrote, and the binary codec can read the message of any codec. Throws
    * the codec's errors.
    */
-  decode<T>(codec: Codec<T, never>, { body, flags, attachments, alone }: Received): T {
+  decode<T>(codec: Codec<T, never>, { body, flags, attachments, fillsBuffer }: Received): T {
     const binary = codec.name === "binary";
     if ((flags & Flag.whole) !== 0) {
       const bytes = attachments[0];
-      if (bytes === undefined || attachments.length > 1) throw refusal("malformed", "a message that is bytes alone", 0);
+      if (bytes === undefined || attachments.length > 1)
+        throw codecError("malformed", "a message that is bytes alone", 0);
       return binary ? (bytes as T) : codec.decode(bytes, { owned: true });
     }
     if (binary && attachments.length > 0) return inlined(body, attachments, this.#transport.frameBytesMax) as T;
     outOfBand.attached = attachments.length > 0 ? attachments : undefined;
     try {
-      return codec.decode(body, { owned: alone });
+      return codec.decode(body, { owned: fillsBuffer });
     } finally {
       outOfBand.attached = undefined;
     }
@@ -178,10 +179,10 @@ export class Connection {
     const own = (parts.flags ?? 0) | flags;
     const frame = attachments
       ? this.#withAttachments(parts, own, body, attachments)
-      : writeFrame(parts, { flags: own, body, inside: undefined, beside: 0 });
+      : writeFrame(parts, { flags: own, body, inlineAttachments: undefined, separateCount: 0 });
     if (frame.length > this.#frameBytesMax) throw tooLarge(frame.length, this.#frameBytesMax);
-    const beside = attachments && this.#transport.moves ? attachments.list : none;
-    if (!this.#transport.send(frame, beside)) this.congested = true;
+    const separate = attachments && this.#transport.moves ? attachments.list : none;
+    if (!this.#transport.send(frame, separate)) this.congested = true;
     this.#enter(body.length, attachments);
   }
 
@@ -234,16 +235,17 @@ export class Connection {
    * Returns the error for a message that is too large for a frame, even without a name. Returns undefined if the message fits.
    */
   tooLarge({ body, attachments }: Encoded): ClearwayError | undefined {
-    const inside = this.#transport.moves ? none : (attachments?.list ?? none);
-    const size = headBytes + insideBytes(body, inside);
+    const inline = this.#transport.moves ? none : (attachments?.list ?? none);
+    const size = headBytes + inlineBytes(body, inline);
     return size > this.#frameBytesMax ? tooLarge(size, this.#frameBytesMax) : undefined;
   }
 
   #withAttachments(parts: FrameParts, flags: number, body: Uint8Array, { list }: Attachments): Uint8Array {
-    if (this.#transport.moves) return writeFrame(parts, { flags, body, inside: undefined, beside: list.length });
-    const size = headBytes + insideBytes(body, list);
+    if (this.#transport.moves)
+      return writeFrame(parts, { flags, body, inlineAttachments: undefined, separateCount: list.length });
+    const size = headBytes + inlineBytes(body, list);
     if (size > this.#frameBytesMax) throw tooLarge(size, this.#frameBytesMax);
-    return writeFrame(parts, { flags, body, inside: list, beside: 0 });
+    return writeFrame(parts, { flags, body, inlineAttachments: list, separateCount: 0 });
   }
 
   /** Counts a received message in the ledger. */
@@ -301,7 +303,7 @@ export class Connection {
   }
 }
 
-function insideBytes(body: Uint8Array, list: readonly Uint8Array[]): number {
+function inlineBytes(body: Uint8Array, list: readonly Uint8Array[]): number {
   if (list.length === 0) return body.length;
   return list.reduce((sum, each) => sum + padded(each.length), padded(body.length) + padded(list.length * 4));
 }

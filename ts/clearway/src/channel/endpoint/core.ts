@@ -8,9 +8,9 @@ import { type CallOptions, Calls } from "./calls.js";
 import { Connection, type Encoded, type Received } from "./connection.js";
 import { control, controlChannel } from "./control.js";
 import type { EndpointSettings } from "./options.js";
-import { Outbox, type Waiting } from "./outbox.js";
+import { Outbox, type QueuedRequest } from "./outbox.js";
 import { PlainSubscriptions } from "./plain-subscriptions.js";
-import { type AskedStream, Publishers } from "./publishers.js";
+import { Publishers, type RequestedStream } from "./publishers.js";
 import { RequestRouter } from "./request-router.js";
 import { Served } from "./served.js";
 import type { Source } from "./source.js";
@@ -22,7 +22,7 @@ import { Subscriptions } from "./subscriptions.js";
  */
 export class Core {
   readonly connection: Connection;
-  readonly router: RequestRouter<AskedStream>;
+  readonly router: RequestRouter<RequestedStream>;
   readonly subscriptions: Subscriptions;
   readonly plainListens: PlainSubscriptions;
   /** Streams on the plain wire to which the other end listens. */
@@ -34,25 +34,25 @@ export class Core {
   readonly #outbox: Outbox;
   readonly #calls: Calls;
   readonly #publishers: Publishers;
-  #tellClosed!: (reason: CloseReason) => void;
+  #resolveClosed!: (reason: CloseReason) => void;
   /** Posts that wait for room. The endpoint rejects them when the transport closes. */
-  readonly #posts = new Set<Waiting>();
+  readonly #posts = new Set<QueuedRequest>();
   #closing: Promise<void> | undefined;
 
   constructor(transport: ChannelTransport, settings: EndpointSettings, wire: WireName, there: Hello | undefined) {
     this.#transport = transport;
     this.connection = new Connection(transport, settings, wire, there, (reason) => this.ended(reason));
     this.#outbox = new Outbox(() => this.connection.congested);
-    this.#calls = new Calls(this.connection, this.#outbox, () => this.router.weigh());
+    this.#calls = new Calls(this.connection, this.#outbox, () => this.router.updatePause());
     this.subscriptions = new Subscriptions(this.connection, this.#outbox);
     this.plainListens = new PlainSubscriptions(this.connection, this.#calls);
-    this.router = new RequestRouter<AskedStream>(this.connection, {
+    this.router = new RequestRouter<RequestedStream>(this.connection, {
       mayPause: () => this.#calls.size === 0,
       end: (reason) => this.terminate(reason),
     });
     this.#publishers = new Publishers(this.connection, this.router);
     this.closed = new Promise((resolve) => {
-      this.#tellClosed = resolve;
+      this.#resolveClosed = resolve;
     });
     this.router.handle(
       controlChannel,
@@ -69,10 +69,11 @@ export class Core {
     const { connection } = this;
     const name = connection.name(channel);
     if (connection.over) return Promise.reject(connection.closedError(`post to ${channel}`));
-    if (this.#posts.size >= connection.settings.callsMax)
-      return Promise.reject(new ClearwayError("queue-full", `too many waiting posts: callsMax=${this.#posts.size}`));
+    const { callsMax } = connection.settings;
+    if (this.#posts.size >= callsMax)
+      return Promise.reject(new ClearwayError("queue-full", `too many waiting posts: callsMax=${callsMax}`));
     return new Promise((resolve, reject) => {
-      const post: Waiting = {
+      const post: QueuedRequest = {
         leave: () => {
           connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name }, message);
           this.#posts.delete(post);
@@ -88,16 +89,16 @@ export class Core {
     });
   }
 
-  frame(bytes: Uint8Array, beside: readonly Uint8Array[]): void {
+  frame(bytes: Uint8Array, attachments: readonly Uint8Array[]): void {
     // The transport may still deliver frames after this end has closed it.
     if (this.connection.reason !== undefined) return;
-    const frame = readFrame(bytes, beside);
+    const frame = readFrame(bytes, attachments);
     if (frame === undefined) return this.connection.broken(`received ${bytes.length} bytes that are not a frame`);
     const message: Received = {
       body: frame.body,
       flags: frame.flags & (Flag.whole | Flag.empty),
       attachments: frame.attachments,
-      alone: bytes.buffer.byteLength === bytes.byteLength,
+      fillsBuffer: bytes.buffer.byteLength === bytes.byteLength,
     };
     this.connection.arrived(message);
     if (this.connection.wire === "plain") this.#plain(frame, message);
@@ -124,7 +125,7 @@ export class Core {
     for (const source of [...this.plainSources])
       source.cancel(this.connection.closedError(`events of ${source.channel}`));
     this.router.closed();
-    this.#tellClosed(reason);
+    this.#resolveClosed(reason);
   }
 
   /** Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends, then closes the transport. */
@@ -144,10 +145,10 @@ export class Core {
     for (const source of [...this.plainSources]) source.cancel(this.connection.closedError("closing"), Status.done);
     this.router.refuseEarly();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, Math.min(timeoutMs, 2 ** 31 - 1));
     });
-    await Promise.race([Promise.all([this.#calls.idle(), this.router.idle()]), late, this.closed]);
+    await Promise.race([Promise.all([this.#calls.idle(), this.router.idle()]), timeout, this.closed]);
     clearTimeout(timer);
     this.terminate();
   }
@@ -182,8 +183,8 @@ export class Core {
       }
       case Op.listen: {
         const channel = this.#channel(frame);
-        const asked = channel === undefined ? undefined : this.#publishers.ask(frame, channel, message);
-        if (asked) this.router.listen(asked, message.body.length);
+        const requested = channel === undefined ? undefined : this.#publishers.request(frame, channel, message);
+        if (requested) this.router.listen(requested, message.body.length);
         return;
       }
       case Op.event:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /** Early messages of one channel. */
-interface Shelf<T> {
+interface ChannelBuffer<T> {
   max: number;
   readonly kept: { readonly entry: T; readonly bytes: number; readonly untilMs: number }[];
 }
@@ -16,7 +16,7 @@ export interface EarlyLimits {
 
 // From this number of channels on, a new channel removes the oldest channel that has no messages. Resized channels stay here
 // even if they have no messages.
-const shelvesMax = 1024;
+const buffersMax = 1024;
 
 /**
  * Keeps early messages: messages that arrive before their channel has a handler. It limits the number of messages per channel,
@@ -25,7 +25,7 @@ const shelvesMax = 1024;
  */
 export class Early<T> {
   readonly #limits: EarlyLimits;
-  readonly #shelves = new Map<string, Shelf<T>>();
+  readonly #buffers = new Map<string, ChannelBuffer<T>>();
   #bytes = 0;
 
   constructor(limits: EarlyLimits) {
@@ -37,50 +37,50 @@ export class Early<T> {
    * it does not fit.
    */
   add(name: string, entry: T, bytes: number, nowMs: number): T[] {
-    const shelf = this.#shelf(name);
+    const buffer = this.#buffer(name);
     const gone: T[] = [];
-    if (shelf.max === 0 || bytes > this.#limits.bytesMax) return [entry];
-    while (shelf.kept.length >= shelf.max) gone.push(this.#shift(shelf));
-    while (this.#bytes + bytes > this.#limits.bytesMax && shelf.kept.length > 0) gone.push(this.#shift(shelf));
-    // A message never makes the buffer drop messages of other channels.
+    if (buffer.max === 0 || bytes > this.#limits.bytesMax) return [entry];
+    while (buffer.kept.length >= buffer.max) gone.push(this.#shift(buffer));
+    while (this.#bytes + bytes > this.#limits.bytesMax && buffer.kept.length > 0) gone.push(this.#shift(buffer));
+    // Adding a message never drops messages of other channels.
     if (this.#bytes + bytes > this.#limits.bytesMax) return [...gone, entry];
-    shelf.kept.push({ entry, bytes, untilMs: nowMs + this.#limits.keptMs });
+    buffer.kept.push({ entry, bytes, untilMs: nowMs + this.#limits.keptMs });
     this.#bytes += bytes;
     return gone;
   }
 
   /** Removes all messages of a channel and returns them, oldest first. */
   take(name: string): T[] {
-    const shelf = this.#shelves.get(name);
+    const buffer = this.#buffers.get(name);
     const all: T[] = [];
-    while (shelf && shelf.kept.length > 0) all.push(this.#shift(shelf));
+    while (buffer && buffer.kept.length > 0) all.push(this.#shift(buffer));
     return all;
   }
 
-  /** Removes a message. Returns false if the message is not in the buffer. */
+  /** Removes a message. Returns false if the message is not kept. */
   remove(name: string, entry: T): boolean {
-    const shelf = this.#shelves.get(name);
-    const index = shelf?.kept.findIndex((each) => each.entry === entry) ?? -1;
-    if (shelf === undefined || index < 0) return false;
-    this.#bytes -= shelf.kept[index]!.bytes;
-    shelf.kept.splice(index, 1);
+    const buffer = this.#buffers.get(name);
+    const index = buffer?.kept.findIndex((each) => each.entry === entry) ?? -1;
+    if (buffer === undefined || index < 0) return false;
+    this.#bytes -= buffer.kept[index]!.bytes;
+    buffer.kept.splice(index, 1);
     return true;
   }
 
   /** Sets how many messages are kept for a channel. Removes and returns the oldest messages above that number. */
   resize(name: string, max: number): T[] {
-    const shelf = this.#shelf(name);
-    shelf.max = max;
+    const buffer = this.#buffer(name);
+    buffer.max = max;
     const gone: T[] = [];
-    while (shelf.kept.length > max) gone.push(this.#shift(shelf));
+    while (buffer.kept.length > max) gone.push(this.#shift(buffer));
     return gone;
   }
 
   /** Removes expired messages and returns them. */
   expire(nowMs: number): T[] {
     const gone: T[] = [];
-    for (const shelf of this.#shelves.values()) {
-      while (shelf.kept.length > 0 && shelf.kept[0]!.untilMs <= nowMs) gone.push(this.#shift(shelf));
+    for (const buffer of this.#buffers.values()) {
+      while (buffer.kept.length > 0 && buffer.kept[0]!.untilMs <= nowMs) gone.push(this.#shift(buffer));
     }
     return gone;
   }
@@ -88,31 +88,31 @@ export class Early<T> {
   /** Time at which the next message expires, in milliseconds. Undefined if there is no message. */
   get nextMs(): number | undefined {
     let next: number | undefined;
-    for (const { kept } of this.#shelves.values()) {
+    for (const { kept } of this.#buffers.values()) {
       if (kept[0] !== undefined && (next === undefined || kept[0].untilMs < next)) next = kept[0].untilMs;
     }
     return next;
   }
 
-  #shelf(name: string): Shelf<T> {
-    const before = this.#shelves.get(name);
+  #buffer(name: string): ChannelBuffer<T> {
+    const before = this.#buffers.get(name);
     if (before !== undefined) return before;
-    if (this.#shelves.size >= shelvesMax) this.#forget();
-    const shelf: Shelf<T> = { max: this.#limits.each, kept: [] };
-    this.#shelves.set(name, shelf);
-    return shelf;
+    if (this.#buffers.size >= buffersMax) this.#removeEmpty();
+    const buffer: ChannelBuffer<T> = { max: this.#limits.each, kept: [] };
+    this.#buffers.set(name, buffer);
+    return buffer;
   }
 
-  #forget(): void {
-    for (const [name, { kept }] of this.#shelves) {
+  #removeEmpty(): void {
+    for (const [name, { kept }] of this.#buffers) {
       if (kept.length > 0) continue;
-      this.#shelves.delete(name);
+      this.#buffers.delete(name);
       return;
     }
   }
 
-  #shift(shelf: Shelf<T>): T {
-    const first = shelf.kept.shift()!;
+  #shift(buffer: ChannelBuffer<T>): T {
+    const first = buffer.kept.shift()!;
     this.#bytes -= first.bytes;
     return first.entry;
   }

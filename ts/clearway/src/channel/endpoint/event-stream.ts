@@ -129,9 +129,9 @@ export class Listener<M> extends Reader {
 
   override return(value?: unknown): Promise<IteratorResult<unknown>> {
     if (!this.#over) {
-      const toTell = this.#end === undefined;
+      const notifyPeer = this.#end === undefined;
       this.#close();
-      if (toTell) this.#owner.cancel();
+      if (notifyPeer) this.#owner.cancel();
     }
     return Promise.resolve({ done: true, value });
   }
@@ -151,9 +151,9 @@ export class Listener<M> extends Reader {
     try {
       value = this.#owner.decode(message);
     } catch (error) {
-      const toTell = this.#end === undefined;
+      const notifyPeer = this.#end === undefined;
       this.#close();
-      if (toTell) this.#owner.cancel();
+      if (notifyPeer) this.#owner.cancel();
       return reject(error);
     }
     const grant = this.#credit.taken(bytes);

@@ -82,8 +82,8 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
           served.answer(Status.notImplemented);
           return undefined;
         },
-        listen: (asked) =>
-          asked.serve({
+        listen: (requested) =>
+          requested.serve({
             limits,
             encode,
             begin(source, message) {

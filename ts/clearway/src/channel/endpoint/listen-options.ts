@@ -72,6 +72,6 @@ export function policyNumber(whenFull: WhenFull | undefined): number {
 }
 
 /** Returns the limits that the listener asked for. Limits that it left open have this end's values. */
-export function limitsFor(asked: { capacity: number; policy: number }, own: QueueLimits): QueueLimits {
-  return { capacity: asked.capacity || own.capacity, whenFull: policies[asked.policy - 1] ?? own.whenFull };
+export function limitsFor(requested: { capacity: number; policy: number }, own: QueueLimits): QueueLimits {
+  return { capacity: requested.capacity || own.capacity, whenFull: policies[requested.policy - 1] ?? own.whenFull };
 }

@@ -98,9 +98,9 @@ export function writeEnvelope(
   { settings, bodyBytesMax }: Pick<Connection, "settings" | "bodyBytesMax">,
 ): Uint8Array {
   const envelope = { kind: "error", code, message, ...(settings.stacks && { stack }) } as const;
-  for (const told of [details, null]) {
+  for (const sentDetails of [details, null]) {
     try {
-      const body = codec.reply.encode({ ...envelope, details: told });
+      const body = codec.reply.encode({ ...envelope, details: sentDetails });
       if (body.length <= bodyBytesMax) return body;
     } catch {
       // The codec cannot encode the details, or another part of the error. The next attempt leaves out the details.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /** A request that waits to leave. `leave` sends the request. If `leave` throws, the outbox calls `refuse` with the error. */
-export interface Waiting {
+export interface QueuedRequest {
   leave(): void;
   refuse(reason: unknown): void;
 }
@@ -11,16 +11,16 @@ export interface Waiting {
  * requests.
  */
 export class Outbox {
-  #waiting: Waiting[] = [];
-  readonly #held: () => boolean;
+  #waiting: QueuedRequest[] = [];
+  readonly #congested: () => boolean;
 
-  constructor(held: () => boolean) {
-    this.#held = held;
+  constructor(congested: () => boolean) {
+    this.#congested = congested;
   }
 
   /** Sends a request now, or keeps it. Returns false if the request was kept. */
-  push(request: Waiting): boolean {
-    if (this.#waiting.length > 0 || this.#held()) {
+  push(request: QueuedRequest): boolean {
+    if (this.#waiting.length > 0 || this.#congested()) {
       this.#waiting.push(request);
       return false;
     }
@@ -29,7 +29,7 @@ export class Outbox {
   }
 
   /** Removes a request that has not left. Returns false if the request has left. */
-  remove(request: Waiting): boolean {
+  remove(request: QueuedRequest): boolean {
     const index = this.#waiting.indexOf(request);
     if (index < 0) return false;
     this.#waiting.splice(index, 1);
@@ -38,7 +38,7 @@ export class Outbox {
 
   /** Sends waiting requests. The owner calls this when the transport has room again. */
   drain(): void {
-    while (!this.#held()) {
+    while (!this.#congested()) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       leave(next);
@@ -51,7 +51,7 @@ export class Outbox {
   }
 }
 
-function leave(request: Waiting): void {
+function leave(request: QueuedRequest): void {
   try {
     request.leave();
   } catch (reason) {

@@ -52,8 +52,8 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
           connection.control({ op: Op.message, name: channel });
         },
         report: (error) => connection.report(error, name),
-        charge: connection.queued,
-        held: () => connection.congested,
+        budget: connection.queued,
+        congested: () => connection.congested,
       },
       () => {
         core.plainSources.delete(source);

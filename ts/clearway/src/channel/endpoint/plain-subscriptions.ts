@@ -19,7 +19,7 @@ interface Listen {
   readonly stream: Listener<Received>;
   readonly end: (end: { error: unknown } | { error?: never }) => void;
   /** Cancels the stream at the other end. */
-  readonly stop: () => void;
+  readonly cancelRemote: () => void;
   readonly capacity: number;
   readonly whenFull: WhenFull | undefined;
   /** Number of events dropped since the last kept event, under `dropNewest`. */
@@ -55,7 +55,7 @@ export class PlainSubscriptions {
     this.#connection.name(channel);
     const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
     const body = codec.call.encode({ method: "listen", args });
-    const stop = (): void => {
+    const cancelRemote = (): void => {
       if (this.#open.get(channel) !== listen) return;
       this.#open.delete(channel);
       this.#cancel(channel, codec, args);
@@ -65,7 +65,7 @@ export class PlainSubscriptions {
       {
         decode: (message) => readEvent(this.#connection, codec, channel, message),
         grant: () => {},
-        cancel: stop,
+        cancel: cancelRemote,
         done: () => unlisten(),
         onDrop: guarded(onDrop, (error) => this.#connection.report(error, channel)),
       },
@@ -75,7 +75,7 @@ export class PlainSubscriptions {
       if (this.#open.get(channel) === listen) this.#open.delete(channel);
       stream.ended(listen.missed, how);
     };
-    const listen: Listen = { stream, end, stop, capacity, whenFull, missed: 0 };
+    const listen: Listen = { stream, end, cancelRemote, capacity, whenFull, missed: 0 };
     const refusal =
       abortOf(signal) ??
       (this.#connection.over ? { reason: this.#connection.closedError(`events of ${channel}`) } : undefined);
@@ -87,16 +87,16 @@ export class PlainSubscriptions {
     this.#open.get(channel)?.end({ error: replaced(channel) });
     this.#open.set(channel, listen);
     if (signal) {
-      const heard = follow(
+      const unfollow = follow(
         signal,
         () => this.#open.get(channel) === listen,
         (reason) => {
-          stop();
+          cancelRemote();
           stream.fail(reason);
         },
       );
-      if (heard === undefined) return stream;
-      unlisten = heard;
+      if (unfollow === undefined) return stream;
+      unlisten = unfollow;
     }
     this.#call(channel, body).then(
       (reply) => {
@@ -142,7 +142,7 @@ function keep(listen: Listen, channel: string, message: Received): void {
       return;
     }
     if (whenFull !== "dropOldest") {
-      listen.stop();
+      listen.cancelRemote();
       return stream.fail(new ClearwayError("queue-full", `${channel}: the reader is ${capacity} events behind`));
     }
     stream.dropOldest();

@@ -3,7 +3,7 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { type Frame, type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { limitsFor } from "./listen-options.js";
-import type { Asked } from "./request-router.js";
+import type { StreamRequest } from "./request-router.js";
 import { Source, type SourceWire } from "./source.js";
 import type { QueueLimits } from "./source-queue.js";
 
@@ -19,11 +19,13 @@ export interface Serving {
 }
 
 /** A stream that the other end asked for, on Clearway's wire. */
-export class AskedStream implements Asked {
+export class RequestedStream implements StreamRequest {
   readonly #publishers: Publishers;
   /** Credit that the other end granted before the stream began, in events and in bytes. */
   items: number;
   bytes: number;
+  /** Limits of the queue that the listener asked for. 0 means that it left the choice to this end. */
+  readonly limits: { capacity: number; policy: number };
 
   constructor(
     sources: Publishers,
@@ -35,10 +37,8 @@ export class AskedStream implements Asked {
     this.#publishers = sources;
     this.items = frame.a;
     this.bytes = frame.b;
-    this.asked = { capacity: frame.c, policy: frame.flags >>> whenFullShift };
+    this.limits = { capacity: frame.c, policy: frame.flags >>> whenFullShift };
   }
-
-  readonly asked: { capacity: number; policy: number };
 
   refuse(status: Status): void {
     this.#publishers.refuse(this, status);
@@ -54,7 +54,7 @@ export interface PublishersOwner {
   /** Sends a frame. The frame's bytes count against the other end until the frame has left. Never throws. */
   reply(parts: FrameParts, message?: Encoded): void;
   /** Removes a requested stream that waits for its handler. Does nothing if the stream does not wait. */
-  withdraw(asked: AskedStream): void;
+  withdraw(requested: RequestedStream): void;
 }
 
 /** Event streams that this end serves, on Clearway's wire. */
@@ -62,7 +62,7 @@ export class Publishers {
   readonly #connection: Connection;
   readonly #owner: PublishersOwner;
   /** Requested streams that have not begun, by id. `#open` has the streams that have begun. */
-  readonly #asked = new Map<number, AskedStream>();
+  readonly #requested = new Map<number, RequestedStream>();
   readonly #open = new Map<number, Source>();
   /**
    * Streams whose source still runs, with or without a listener. A stream counts against `callsMax` until its source has ended.
@@ -75,13 +75,13 @@ export class Publishers {
   }
 
   get size(): number {
-    return this.#open.size + this.#asked.size;
+    return this.#open.size + this.#requested.size;
   }
 
   /** Registers a request for a stream. Returns undefined if the other end may not open the stream. */
-  ask(frame: Frame, channel: string, args: Received): AskedStream | undefined {
+  request(frame: Frame, channel: string, args: Received): RequestedStream | undefined {
     const { id } = frame;
-    if (this.#asked.has(id) || this.#open.has(id)) {
+    if (this.#requested.has(id) || this.#open.has(id)) {
       this.#connection.broken(`two streams of number ${id}`);
       return undefined;
     }
@@ -89,18 +89,18 @@ export class Publishers {
     // `#replace` may have closed this end. It runs abort listeners of a source, or adds a refusal to the waiting replies, of
     // which there may be too many.
     if (this.#connection.reason !== undefined) return undefined;
-    const asked = new AskedStream(this, id, channel, args, frame);
-    this.#asked.set(id, asked);
-    let places = this.size;
-    for (const source of this.#running) if (source.ended) places++;
-    if (places <= this.#connection.settings.callsMax) return asked;
-    asked.refuse(Status.busy);
+    const requested = new RequestedStream(this, id, channel, args, frame);
+    this.#requested.set(id, requested);
+    let count = this.size;
+    for (const source of this.#running) if (source.ended) count++;
+    if (count <= this.#connection.settings.callsMax) return requested;
+    requested.refuse(Status.busy);
     return undefined;
   }
 
-  serve(asked: AskedStream, { limits, encode, begin }: Serving): void {
-    if (!this.#take(asked)) return;
-    const { id, channel } = asked;
+  serve(requested: RequestedStream, { limits, encode, begin }: Serving): void {
+    if (!this.#take(requested)) return;
+    const { id, channel } = requested;
     const connection = this.#connection;
     const wire: SourceWire = {
       encode,
@@ -110,20 +110,20 @@ export class Publishers {
         this.#owner.reply({ op: Op.end, id, a: status, b: dropped }, body);
       },
       report: (error) => connection.report(error, channel),
-      charge: connection.queued,
-      held: () => connection.congested,
+      budget: connection.queued,
+      congested: () => connection.congested,
     };
-    const source = new Source(channel, limitsFor(asked.asked, limits), wire, () => this.#open.delete(id));
-    source.queue.credit.grant(asked.items, asked.bytes);
+    const source = new Source(channel, limitsFor(requested.limits, limits), wire, () => this.#open.delete(id));
+    source.queue.credit.grant(requested.items, requested.bytes);
     this.#open.set(id, source);
-    const running = begin(source, asked.args);
+    const running = begin(source, requested.args);
     if (running === undefined) return;
     this.#running.add(source);
     void running.then(() => this.#running.delete(source));
   }
 
-  refuse(asked: AskedStream, status: Status): void {
-    if (this.#take(asked)) this.#owner.reply({ op: Op.end, id: asked.id, a: status });
+  refuse(requested: RequestedStream, status: Status): void {
+    if (this.#take(requested)) this.#owner.reply({ op: Op.end, id: requested.id, a: status });
   }
 
   credit({ id, a, b }: Frame): void {
@@ -132,18 +132,18 @@ export class Publishers {
       source.queue.credit.grant(a, b);
       return source.drain();
     }
-    const asked = this.#asked.get(id);
-    if (asked === undefined) return;
-    asked.items += a;
-    asked.bytes += b;
+    const requested = this.#requested.get(id);
+    if (requested === undefined) return;
+    requested.items += a;
+    requested.bytes += b;
   }
 
   /** Cancels a stream because its listener has cancelled it. Returns the stream if it has not begun. */
-  cancel(id: number): AskedStream | undefined {
+  cancel(id: number): RequestedStream | undefined {
     this.#open.get(id)?.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    return asked;
+    const requested = this.#requested.get(id);
+    this.#requested.delete(id);
+    return requested;
   }
 
   /** Sends waiting events. The owner calls this when the transport has room again. */
@@ -158,7 +158,7 @@ export class Publishers {
   }
 
   closed(): void {
-    this.#asked.clear();
+    this.#requested.clear();
     for (const source of [...this.#open.values()])
       source.cancel(this.#connection.closedError(`events of ${source.channel}`));
   }
@@ -167,8 +167,8 @@ export class Publishers {
    * Removes a stream that has not begun. Returns false if the stream was refused. Another stream may have the same number
    * since.
    */
-  #take(asked: AskedStream): boolean {
-    return this.#asked.get(asked.id) === asked && this.#asked.delete(asked.id);
+  #take(requested: RequestedStream): boolean {
+    return this.#requested.get(requested.id) === requested && this.#requested.delete(requested.id);
   }
 
   // Ends the channel's stream, because a second listen on a channel ends the first one (spec/wire.md).
@@ -181,10 +181,10 @@ export class Publishers {
       );
       return;
     }
-    for (const asked of this.#asked.values()) {
-      if (asked.channel !== channel) continue;
-      this.#owner.withdraw(asked);
-      return asked.refuse(Status.cancelled);
+    for (const requested of this.#requested.values()) {
+      if (requested.channel !== channel) continue;
+      this.#owner.withdraw(requested);
+      return requested.refuse(Status.cancelled);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { underSeam } from "../../error/stack.js";
+import { calledFrom } from "../../error/stack.js";
 
 const brand = Symbol.for("clearway.remoteError");
 
@@ -33,7 +33,7 @@ export class RemoteError extends Error {
     this.code = code;
     this.details = parts.details ?? null;
     this.channel = parts.channel ?? "";
-    if (parts.stack) this.stack = parts.stack + underSeam(parts.callerStack ?? "");
+    if (parts.stack) this.stack = parts.stack + calledFrom(parts.callerStack ?? "");
   }
 
   // A getter, and not a property that is defined after the class. Bundlers would keep such a property in an app that uses only

@@ -23,7 +23,7 @@ interface Reply {
   readonly message: Encoded;
   readonly bytes: number;
   /** Called when the reply has left for the transport, or when it never will. */
-  readonly gone: () => void;
+  readonly onDone: () => void;
 }
 
 // Estimated memory of a waiting reply without a body, in bytes.
@@ -44,7 +44,7 @@ export class Replies {
   #bytes = 0;
   #full = false;
   #paused = false;
-  #stalled: Timer | undefined;
+  #stallTimer: Timer | undefined;
 
   constructor(connection: Connection, owner: RepliesOwner) {
     this.#connection = connection;
@@ -64,16 +64,16 @@ export class Replies {
   }
 
   /** Sends a reply now, or later when there is room. Never throws. */
-  send(parts: FrameParts, message: Encoded, gone: () => void): void {
+  send(parts: FrameParts, message: Encoded, onDone: () => void): void {
     const connection = this.#connection;
-    if (connection.reason !== undefined) return gone();
+    if (connection.reason !== undefined) return onDone();
     if (this.#waiting.length === 0 && !connection.congested) {
       connection.control(parts, message);
-      return gone();
+      return onDone();
     }
-    const beside = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
-    const bytes = replyBytes + message.body.length + beside;
-    this.#waiting.push({ parts, message, bytes, gone });
+    const attachmentBytes = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
+    const bytes = replyBytes + message.body.length + attachmentBytes;
+    this.#waiting.push({ parts, message, bytes, onDone });
     this.#bytes += bytes;
     const { callsMax, replyBytesMax } = connection.settings;
     if (this.#waiting.length > callsMax + refusalsMax) return this.#disconnect("reads no answers and goes on calling");
@@ -81,7 +81,7 @@ export class Replies {
   }
 
   /** Pauses or resumes the transport, depending on the current state. */
-  weigh(): void {
+  updatePause(): void {
     const pause = this.#full && this.#owner.mayPause();
     if (pause === this.#paused) return;
     this.#paused = pause;
@@ -95,43 +95,43 @@ export class Replies {
     let at = 0;
     const waiting = this.#waiting;
     while (at < waiting.length && !this.#connection.congested) {
-      const { parts, message, bytes, gone } = waiting[at++]!;
+      const { parts, message, bytes, onDone } = waiting[at++]!;
       this.#bytes -= bytes;
       this.#connection.control(parts, message);
-      gone();
+      onDone();
     }
     // Replies that were added during the loop are at the end of the same list.
     this.#waiting = waiting.slice(at);
-    if (this.#full && this.#waiting.length < before) this.#look();
+    if (this.#full && this.#waiting.length < before) this.#afterDrain();
   }
 
   /** Drops all waiting replies. The owner calls this when the transport has closed. */
   clear(): void {
-    clearTimeout(this.#stalled);
+    clearTimeout(this.#stallTimer);
     this.#full = false;
     this.#bytes = 0;
-    for (const { gone } of this.#waiting.splice(0)) gone();
+    for (const { onDone } of this.#waiting.splice(0)) onDone();
   }
 
   #fill(): void {
-    if (!this.#full) this.#wind();
+    if (!this.#full) this.#startStallTimer();
     this.#full = true;
-    this.weigh();
+    this.updatePause();
   }
 
   /** Updates the state after some replies have left. */
-  #look(): void {
-    clearTimeout(this.#stalled);
-    if (this.#bytes * 2 > this.#connection.settings.replyBytesMax) return this.#wind();
+  #afterDrain(): void {
+    clearTimeout(this.#stallTimer);
+    if (this.#bytes * 2 > this.#connection.settings.replyBytesMax) return this.#startStallTimer();
     this.#full = false;
-    this.weigh();
+    this.updatePause();
     this.#owner.onRoom();
   }
 
-  #wind(): void {
+  #startStallTimer(): void {
     const { stallMs } = this.#connection.settings;
     if (stallMs === Number.POSITIVE_INFINITY) return;
-    this.#stalled = after(stallMs, () => this.#disconnect(`has read no answer for ${stallMs} ms`));
+    this.#stallTimer = after(stallMs, () => this.#disconnect(`has read no answer for ${stallMs} ms`));
   }
 
   #disconnect(what: string): void {

@@ -8,7 +8,7 @@ import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
 
 /** A stream that the other end asks for. */
-export interface Asked {
+export interface StreamRequest {
   readonly id: number;
   readonly channel: string;
   /** Answers that the stream does not start. `status` is the reason. */
@@ -16,23 +16,23 @@ export interface Asked {
 }
 
 /** Serves a channel at this end. Its methods never throw. */
-export interface Handler<A extends Asked = Asked> {
+export interface Handler<A extends StreamRequest = StreamRequest> {
   /**
    * Handles a call or a post. Returns a promise that settles when the handler has ended, and never rejects. Returns undefined
    * if the handler has already ended.
    */
   request(served: Served): Promise<void> | undefined;
   /** Handles a request for a stream. A channel without this method has no events. */
-  listen?(asked: A): void;
+  listen?(requested: A): void;
 }
 
-interface Held<A> {
+interface DeferredRequest<A> {
   readonly entry: Served | A;
   readonly bytes: number;
 }
 
 /** Passes the other end's requests to their channels' handlers. Keeps requests that arrive before their handler. */
-export class RequestRouter<A extends Asked> implements ServedOwner {
+export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   readonly #connection: Connection;
   readonly #handlers = new Map<string, Handler<A>>();
   readonly #early: Early<Served | A>;
@@ -45,10 +45,10 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
    * Requests that count against `callsMax`. A request counts until its handler has ended and its answer has left, even if the
    * caller has cancelled it.
    */
-  readonly #places = new Set<Served>();
+  readonly #counted = new Set<Served>();
   /** Requests that arrived while too many bytes of answers waited to leave, in order of arrival. */
-  #held: Held<A>[] = [];
-  #heldBytes = 0;
+  #deferred: DeferredRequest<A>[] = [];
+  #deferredBytes = 0;
   #timer: Timer | undefined;
   #idle: (() => void)[] = [];
 
@@ -61,7 +61,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
 
   /** Number of requests that count against `callsMax`. */
   get size(): number {
-    return this.#places.size;
+    return this.#counted.size;
   }
 
   /** Bytes of answers that wait for the other end to read. */
@@ -78,7 +78,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#handlers.set(name, handler);
     queueMicrotask(() => {
       if (this.#handlers.get(name) !== handler) return;
-      for (const entry of this.#early.take(name)) this.#hand(handler, entry);
+      for (const entry of this.#early.take(name)) this.#dispatch(handler, entry);
     });
     return {
       [Symbol.dispose]: () => {
@@ -90,16 +90,16 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   request(served: Served): void {
     const { callsMax } = this.#connection.settings;
     if (served.wanted && this.#open.has(served.id)) return this.#connection.broken(`two calls of number ${served.id}`);
-    const room = this.#places.size < callsMax;
-    if (room) this.#places.add(served);
+    const room = this.#counted.size < callsMax;
+    if (room) this.#counted.add(served);
     if (served.wanted) this.#open.set(served.id, served);
     else this.#posts.add(served);
     if (!room) return served.answer(Status.busy);
     this.#admit(served, served.message.body.length);
   }
 
-  listen(asked: A, bytes: number): void {
-    this.#admit(asked, bytes);
+  listen(requested: A, bytes: number): void {
+    this.#admit(requested, bytes);
   }
 
   /** Cancels a call because the other end has cancelled it. */
@@ -112,10 +112,10 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
 
   /** Removes a request whose handler has not started. Returns false if the request does not wait. */
   withdraw(entry: Served | A): boolean {
-    const index = this.#held.findIndex((each) => each.entry === entry);
+    const index = this.#deferred.findIndex((each) => each.entry === entry);
     if (index < 0) return this.#early.remove(entry.channel, entry);
-    const [{ bytes }] = this.#held.splice(index, 1) as [Held<A>];
-    this.#heldBytes -= bytes;
+    const [{ bytes }] = this.#deferred.splice(index, 1) as [DeferredRequest<A>];
+    this.#deferredBytes -= bytes;
     return true;
   }
 
@@ -127,34 +127,34 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   settled(served: Served): void {
     if (served.wanted) this.#open.delete(served.id);
     else this.#posts.delete(served);
-    this.#look();
+    this.#checkIdle();
   }
 
-  reply(parts: FrameParts, message: Encoded = nothing, gone = (): void => {}): void {
-    this.#replies.send(parts, message, gone);
+  reply(parts: FrameParts, message: Encoded = nothing, onDone = (): void => {}): void {
+    this.#replies.send(parts, message, onDone);
   }
 
-  left(served: Served): void {
-    this.#places.delete(served);
-    this.#look();
+  finished(served: Served): void {
+    this.#counted.delete(served);
+    this.#checkIdle();
   }
 
   /** Sends waiting answers. The owner calls this when the transport has room again. */
   drain(): void {
     this.#replies.drain();
-    this.#look();
+    this.#checkIdle();
   }
 
   /** Decides again whether to pause the transport. The owner calls this when it starts or stops waiting for answers. */
-  weigh(): void {
-    this.#replies.weigh();
+  updatePause(): void {
+    this.#replies.updatePause();
   }
 
   /** Returns a promise that settles when every request is answered and all answers have left. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve);
-      this.#look();
+      this.#checkIdle();
     });
   }
 
@@ -167,15 +167,15 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   closed(): void {
     clearTimeout(this.#timer);
     this.#early.expire(Number.POSITIVE_INFINITY);
-    this.#held = [];
+    this.#deferred = [];
     this.#replies.clear();
     for (const served of [...this.#open.values(), ...this.#posts])
       served.abort(this.#connection.closedError(`call of ${served.channel}`));
-    this.#places.clear();
+    this.#counted.clear();
     this.#handlers.clear();
   }
 
-  #look(): void {
+  #checkIdle(): void {
     if (this.#open.size + this.#posts.size + this.#replies.size > 0) return;
     for (const each of this.#idle.splice(0)) each();
   }
@@ -183,35 +183,35 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   // Starts a request, or keeps it while too many bytes of answers wait for the other end. If too many bytes of requests are
   // already kept, the request is refused as busy.
   #admit(entry: Served | A, bytes: number): void {
-    if (this.#held.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
-    this.#replies.weigh();
-    if (this.#heldBytes >= this.#connection.settings.replyBytesMax) return refuse(entry, Status.busy);
-    this.#held.push({ entry, bytes });
-    this.#heldBytes += bytes;
+    if (this.#deferred.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
+    this.#replies.updatePause();
+    if (this.#deferredBytes >= this.#connection.settings.replyBytesMax) return refuse(entry, Status.busy);
+    this.#deferred.push({ entry, bytes });
+    this.#deferredBytes += bytes;
   }
 
   #release(): void {
-    const held = this.#held;
+    const deferred = this.#deferred;
     let at = 0;
-    while (at < held.length && !this.#replies.full) {
-      const { entry, bytes } = held[at++]!;
-      this.#heldBytes -= bytes;
+    while (at < deferred.length && !this.#replies.full) {
+      const { entry, bytes } = deferred[at++]!;
+      this.#deferredBytes -= bytes;
       this.#take(entry, bytes);
     }
-    this.#held = held.slice(at);
+    this.#deferred = deferred.slice(at);
   }
 
   #take(entry: Served | A, bytes: number): void {
     const { channel } = entry;
     const handler = this.#handlers.get(channel);
-    if (handler !== undefined) return this.#hand(handler, entry);
+    if (handler !== undefined) return this.#dispatch(handler, entry);
     if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
     // Every message counts 64 bytes more than its body, because an empty message takes memory too.
     for (const gone of this.#early.add(channel, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
-    this.#wind();
+    this.#startTimer();
   }
 
-  #hand(handler: Handler<A>, entry: Served | A): void {
+  #dispatch(handler: Handler<A>, entry: Served | A): void {
     if (isServed(entry)) {
       if (entry.settled) return;
       entry.start();
@@ -222,13 +222,13 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     else entry.refuse(Status.notImplemented);
   }
 
-  #wind(): void {
+  #startTimer(): void {
     const next = this.#early.nextMs;
     if (this.#timer !== undefined || next === undefined || next === Number.POSITIVE_INFINITY) return;
     this.#timer = after(Math.max(next - Date.now(), 1), () => {
       this.#timer = undefined;
       this.#expire(Date.now());
-      this.#wind();
+      this.#startTimer();
     });
   }
 
@@ -237,11 +237,11 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
   }
 }
 
-function isServed(entry: Served | Asked): entry is Served {
+function isServed(entry: Served | StreamRequest): entry is Served {
   return "wanted" in entry;
 }
 
-function refuse(entry: Served | Asked, status: Status): void {
+function refuse(entry: Served | StreamRequest, status: Status): void {
   if (isServed(entry)) entry.answer(status);
   else entry.refuse(status);
 }

@@ -19,10 +19,10 @@ export interface HandlerContext {
 export interface ServedOwner {
   /** Called when the request is answered or aborted. */
   settled(served: Served): void;
-  /** Sends the answer. Calls `gone` when the answer has left, or when it never will. Never throws. */
-  reply(parts: FrameParts, message: Encoded, gone: () => void): void;
+  /** Sends the answer. Calls `onDone` when the answer has left, or when it never will. Never throws. */
+  reply(parts: FrameParts, message: Encoded, onDone: () => void): void;
   /** Called when the handler has ended and the answer has left. The request does not count against `callsMax` any more. */
-  left(served: Served): void;
+  finished(served: Served): void;
 }
 
 /**
@@ -117,18 +117,18 @@ export class Served implements HandlerContext {
   #send(status: Status, message: Encoded): void {
     const { connection, owner } = this;
     const plain = connection.wire === "plain";
-    const gone = (): void => {
+    const onDone = (): void => {
       this.#leaving = false;
       this.#release();
     };
     const wrong = connection.tooLarge(message);
     if (wrong) connection.report(wrong, this.channel);
-    if (wrong && !plain) owner.reply(this.#reply(Status.error), connection.errorBody(wrong, this.channel), gone);
-    else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, gone);
+    if (wrong && !plain) owner.reply(this.#reply(Status.error), connection.errorBody(wrong, this.channel), onDone);
+    else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, onDone);
   }
 
   #release(): void {
-    if (this.settled && !this.#running && !this.#leaving) this.owner.left(this);
+    if (this.settled && !this.#running && !this.#leaving) this.owner.finished(this);
   }
 
   #settle(): boolean {

@@ -10,7 +10,7 @@ export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 /**
  * Counts the bytes of events that wait for one peer, in all its streams. The limit holds whatever capacities the peer asks for.
  */
-export interface QueueCharge {
+export interface ByteBudget {
   bytes: number;
   readonly bytesMax: number;
 }
@@ -29,12 +29,12 @@ export class SourceQueue<T> {
   /** Number of events dropped since the stream began. */
   droppedEver = 0;
   readonly #limits: QueueLimits;
-  readonly #charge: QueueCharge;
+  readonly #budget: ByteBudget;
   #waiting: { value: T; bytes: number }[] = [];
 
-  constructor(limits: QueueLimits, charge: QueueCharge = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY }) {
+  constructor(limits: QueueLimits, budget: ByteBudget = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY }) {
     this.#limits = limits;
-    this.#charge = charge;
+    this.#budget = budget;
   }
 
   get length(): number {
@@ -43,7 +43,7 @@ export class SourceQueue<T> {
 
   /** Whether the queue takes an event without dropping one. An event that can leave at once needs no room. */
   get room(): boolean {
-    const { bytes, bytesMax } = this.#charge;
+    const { bytes, bytesMax } = this.#budget;
     const kept = this.#waiting.length < this.#limits.capacity && bytes < bytesMax;
     return kept || (this.#waiting.length === 0 && this.credit.maySend);
   }
@@ -63,7 +63,7 @@ export class SourceQueue<T> {
       this.#drop();
     }
     this.#waiting.push({ value, bytes });
-    this.#charge.bytes += bytes;
+    this.#budget.bytes += bytes;
     return "taken";
   }
 
@@ -82,12 +82,12 @@ export class SourceQueue<T> {
   }
 
   clear(): void {
-    for (const { bytes } of this.#waiting) this.#charge.bytes -= bytes;
+    for (const { bytes } of this.#waiting) this.#budget.bytes -= bytes;
     this.#waiting = [];
   }
 
   #shift(): void {
-    this.#charge.bytes -= this.#waiting.shift()?.bytes ?? 0;
+    this.#budget.bytes -= this.#waiting.shift()?.bytes ?? 0;
   }
 
   #drop(): void {

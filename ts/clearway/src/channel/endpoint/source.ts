@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { Status } from "../wire/frame.js";
 import type { Encoded } from "./connection.js";
-import { type QueueCharge, type QueueLimits, SourceQueue } from "./source-queue.js";
+import { type ByteBudget, type QueueLimits, SourceQueue } from "./source-queue.js";
 
 /** Sends a source's events to one listener. */
 export interface EventSink<T = unknown> {
@@ -33,9 +33,9 @@ export interface SourceWire {
   /** Reports an error that no listener receives. */
   report(error: unknown): void;
   /** Counts the bytes that wait for the same peer. */
-  readonly charge?: QueueCharge;
+  readonly budget?: ByteBudget;
   /** Whether the transport is congested. */
-  held(): boolean;
+  congested(): boolean;
 }
 
 // Maximum number of `send` calls that may wait for room in one stream. A source that exceeds it does not await its calls.
@@ -53,8 +53,8 @@ export class Source implements EventSink {
   /** The end of the stream. It is sent after all events have left. */
   #ending: { status: Status; error: unknown } | undefined;
   #ended = false;
-  /** Resolves the promise of a waiting `#turn`. */
-  #draw = (): void => {};
+  /** Resolves the promise of a waiting `#waitToPull`. */
+  #resumePump = (): void => {};
 
   constructor(
     readonly channel: string,
@@ -62,7 +62,7 @@ export class Source implements EventSink {
     wire: SourceWire,
     onEnded: () => void,
   ) {
-    this.queue = new SourceQueue(limits, wire.charge);
+    this.queue = new SourceQueue(limits, wire.budget);
     this.#limits = limits;
     this.#wire = wire;
     this.#onEnded = onEnded;
@@ -101,7 +101,7 @@ export class Source implements EventSink {
 
   /** Sends all events that may leave now. */
   drain(): void {
-    while (!this.#ended && !this.#wire.held()) {
+    while (!this.#ended && !this.#wire.congested()) {
       while (this.#waiters.length > 0 && this.queue.room) {
         const { message, bytes, settle } = this.#waiters.shift()!;
         this.queue.push(message, bytes);
@@ -117,9 +117,9 @@ export class Source implements EventSink {
       }
     }
     const empty = this.queue.length === 0 && this.#waiters.length === 0;
-    if (this.#ending && !this.#ended && empty && !this.#wire.held())
+    if (this.#ending && !this.#ended && empty && !this.#wire.congested())
       this.#close(this.#ending.status, this.#ending.error);
-    if (this.#mayDraw) this.#draw();
+    if (this.#mayPull) this.#resumePump();
   }
 
   /**
@@ -160,8 +160,8 @@ export class Source implements EventSink {
     };
     this.signal.addEventListener("abort", close, { once: true });
     try {
-      // `#mayDraw` comes first, so that values of a synchronous generator do not wait for a microtask each.
-      while (this.#mayDraw || (await this.#turn())) {
+      // `#mayPull` comes first, so that values of a synchronous generator do not wait for a microtask each.
+      while (this.#mayPull || (await this.#waitToPull())) {
         const given = iterator.next();
         const step = "then" in given ? await given : given;
         if (step.done) open = false;
@@ -180,20 +180,20 @@ export class Source implements EventSink {
   }
 
   /** Waits until the next value may be requested, then resolves to true. Resolves to false if the stream is over. */
-  async #turn(): Promise<boolean> {
-    while (!this.#mayDraw && !this.#over) await new Promise<void>((resolve) => (this.#draw = resolve));
+  async #waitToPull(): Promise<boolean> {
+    while (!this.#mayPull && !this.#over) await new Promise<void>((resolve) => (this.#resumePump = resolve));
     return !this.#over;
   }
 
-  get #mayDraw(): boolean {
+  get #mayPull(): boolean {
     const empty = this.queue.length + this.#waiters.length === 0;
-    return empty && !this.#over && this.queue.credit.maySend && !this.#wire.held();
+    return empty && !this.#over && this.queue.credit.maySend && !this.#wire.congested();
   }
 
   #encode(event: unknown): { message: Encoded; bytes: number } {
     const message = this.#wire.encode(event);
-    const beside = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
-    return { message, bytes: message.body.length + beside };
+    const attachmentBytes = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
+    return { message, bytes: message.body.length + attachmentBytes };
   }
 
   get #over(): boolean {
@@ -216,7 +216,7 @@ export class Source implements EventSink {
     this.queue.clear();
     this.#controller.abort(reason);
     for (const { settle } of this.#waiters.splice(0)) settle(false);
-    this.#draw();
+    this.#resumePump();
     this.#onEnded();
   }
 }

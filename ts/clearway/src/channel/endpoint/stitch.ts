@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { define, underSeam } from "../../error/stack.js";
+import { calledFrom, define } from "../../error/stack.js";
 import { RemoteError } from "./remote-error.js";
 
 /**
@@ -17,6 +17,6 @@ export function stitch(error: unknown): never {
   (Error as { captureStackTrace?(target: object, below: unknown): void }).captureStackTrace?.(trace, stitch);
   const stack = trace.stack ?? "";
   if (stack.includes("\n"))
-    define(error, "stack", (error.stack ?? "") + underSeam(stack.slice(stack.indexOf("\n") + 1)));
+    define(error, "stack", (error.stack ?? "") + calledFrom(stack.slice(stack.indexOf("\n") + 1)));
   throw error;
 }

@@ -8,10 +8,10 @@ import type { Connection, Encoded, Received } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { follow } from "./follow.js";
 import { checkListen, type ListenOptions, policyNumber } from "./listen-options.js";
-import type { Outbox, Waiting } from "./outbox.js";
+import type { Outbox, QueuedRequest } from "./outbox.js";
 
 /** A stream that this end listens to. */
-interface Listen extends Waiting {
+interface Listen extends QueuedRequest {
   readonly id: number;
   readonly channel: string;
   readonly stream: Listener<Received>;
@@ -46,8 +46,8 @@ export class Subscriptions {
     const window = checkListen(options);
     const { signal, capacity = 0, whenFull, onDrop } = options;
     const id = this.#nextId();
-    const drop = (tell: boolean): void => {
-      if (!this.#open.delete(id) || this.#outbox.remove(listen) || !tell) return;
+    const remove = (notifyPeer: boolean): void => {
+      if (!this.#open.delete(id) || this.#outbox.remove(listen) || !notifyPeer) return;
       this.#connection.control({ op: Op.stop, id });
     };
     const stream = new Listener<Received>(
@@ -55,7 +55,7 @@ export class Subscriptions {
         decode,
         onDrop: guarded(onDrop, (error) => this.#connection.report(error, channel)),
         grant: (items, bytes) => this.#connection.control({ op: Op.credit, id, a: items, b: bytes }),
-        cancel: () => drop(true),
+        cancel: () => remove(true),
         done: () => listen.unlisten(),
       },
       window,
@@ -63,7 +63,7 @@ export class Subscriptions {
     const flags = policyNumber(whenFull) << whenFullShift;
     const parts = { op: Op.listen, id, name, flags, a: window.items, b: window.bytes, c: capacity };
     const refuse = (reason: unknown): void => {
-      drop(false);
+      remove(false);
       stream.fail(reason);
     };
     const listen: Listen = {
@@ -91,7 +91,7 @@ export class Subscriptions {
         signal,
         () => this.#open.get(id) === listen,
         (reason, unsent) => {
-          drop(!unsent);
+          remove(!unsent);
           stream.fail(reason);
         },
       );

@@ -52,16 +52,16 @@ export class ChannelSchema<const S> {
     const remote = endpoint.methods(channel);
     const call: Record<string, Loose> = Object.create(null);
     for (const { name, args, result } of methods) {
-      const out = this.#out(args, channel, name, "args");
-      const back = this.#in(result, channel, name, "result");
-      call[name] = async (given, options) => back(await remote.call(name, out(given), options));
+      const validateArgs = this.#writeValidator(args, channel, name, "args");
+      const validateResult = this.#readValidator(result, channel, name, "result");
+      call[name] = async (given, options) => validateResult(await remote.call(name, validateArgs(given), options));
     }
     const listen: Record<string, Loose> = Object.create(null);
     for (const { name, channel: own, args, value } of events) {
       const source = endpoint.events(own);
-      const out = this.#out(args, channel, name, "args");
-      const back = this.#in(value, channel, name, "event");
-      listen[name] = (given, options) => checkedStream(source.listen(out(given), options), back);
+      const validateArgs = this.#writeValidator(args, channel, name, "args");
+      const validateEvent = this.#readValidator(value, channel, name, "event");
+      listen[name] = (given, options) => checkedStream(source.listen(validateArgs(given), options), validateEvent);
     }
     return { call: call as unknown as Callers<S>, listen: listen as unknown as Listeners<S> };
   }
@@ -81,18 +81,22 @@ export class ChannelSchema<const S> {
       const own: Record<string, MethodHandler> = Object.create(null);
       for (const { name, args, result } of methods) {
         const run = handlerOf(given.methods, `methods.${name}`, name);
-        const enter = this.#in(args, channel, name, "args", "invalid-argument");
-        const leave = this.#out(result, channel, name, "result");
-        own[name] = async (asked: unknown, context: unknown) => leave(await run(enter(asked), context));
+        const validateArgs = this.#readValidator(args, channel, name, "args", "invalid-argument");
+        const validateResult = this.#writeValidator(result, channel, name, "result");
+        own[name] = async (asked: unknown, context: unknown) => validateResult(await run(validateArgs(asked), context));
       }
       const served = events.map(({ name, channel: at, args, value }) => {
         const open = handlerOf(given.events, `events.${name}`, name);
-        const enter = this.#in(args, channel, name, "args", "invalid-argument");
-        const leave = this.#out(value, channel, name, "event");
+        const validateArgs = this.#readValidator(args, channel, name, "args", "invalid-argument");
+        const validateEvent = this.#writeValidator(value, channel, name, "event");
         return () =>
           endpoint
             .events(at)
-            .serve((asked, sink) => checkedSource(open(enter(asked), checkedSink(sink, leave)), leave), options);
+            .serve(
+              (asked, sink) =>
+                checkedSource(open(validateArgs(asked), checkedSink(sink, validateEvent)), validateEvent),
+              options,
+            );
       });
       if (methods.length > 0) stops.push(endpoint.methods(channel).handle(own));
       for (const serve of served) stops.push(serve());
@@ -103,11 +107,11 @@ export class ChannelSchema<const S> {
     return { [Symbol.dispose]: end };
   }
 
-  #out(type: TypeShape, channel: string, name: string, root: string) {
+  #writeValidator(type: TypeShape, channel: string, name: string, root: string) {
     return validated(this.#write.of(type), `${channel}, ${name}`, root, "invalid-argument");
   }
 
-  #in(
+  #readValidator(
     type: TypeShape,
     channel: string,
     name: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { nameOf, objectOf, TypeReader, type TypeShape, wrong } from "./shape.js";
+import { nameOf, objectOf, schemaError, TypeReader, type TypeShape } from "./shape.js";
 import type { Type } from "./type.js";
 
 /** The methods and events of a channel, as plain data without code. The data can be stored as JSON. */
@@ -68,7 +68,7 @@ const nothing = { kind: "null" } as const;
 export function readSchema(value: unknown): SchemaShape {
   const { channel, types = {}, methods = {}, events = {}, ...others } = objectOf(value, "schema");
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw wrong("schema", "an object of channel, types, methods, events", unknown);
+  if (unknown !== undefined) throw schemaError("schema", "an object of channel, types, methods, events", unknown);
   const name = channelName(channel, "channel");
   const reader = new TypeReader(objectOf(types, "types") as Record<string, unknown>);
   const each = <T>(
@@ -111,15 +111,15 @@ export function readSchema(value: unknown): SchemaShape {
 
 function only(rest: object, path: string, names: string): void {
   const [other] = Object.keys(rest);
-  if (other !== undefined) throw wrong(path, `an object of ${names}`, other);
+  if (other !== undefined) throw schemaError(path, `an object of ${names}`, other);
 }
 
 function docOf(value: unknown, path: string): string {
-  if (value !== undefined && typeof value !== "string") throw wrong(`${path}.doc`, "a text", value);
+  if (value !== undefined && typeof value !== "string") throw schemaError(`${path}.doc`, "a text", value);
   return value ?? "";
 }
 
 function channelName(value: unknown, path: string): string {
-  if (typeof value !== "string" || value === "") throw wrong(path, "a text that is not empty", value);
+  if (typeof value !== "string" || value === "") throw schemaError(path, "a text that is not empty", value);
   return value;
 }

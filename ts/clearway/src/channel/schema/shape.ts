@@ -32,15 +32,19 @@ export class TypeReader {
   }
 
   read(value: unknown, path: string, depth = 0): TypeShape {
-    if (depth > depthMax) throw wrong(path, `nested at most ${depthMax} deep`, "…");
+    if (depth > depthMax) throw schemaError(path, `nested at most ${depthMax} deep`, "…");
     if (typeof value === "string") {
       if ((typeNames as readonly string[]).includes(value)) return { kind: value as TypeName };
       const hint = Object.hasOwn(this.#types, value) ? `{ ref: ${JSON.stringify(value)} }` : typeNames.join(", ");
-      throw wrong(path, hint.startsWith("{") ? hint : `one of ${hint}`, value);
+      throw schemaError(path, hint.startsWith("{") ? hint : `one of ${hint}`, value);
     }
     const [[form, of] = [], ...others] = Object.entries(objectOf(value, path));
     if (form === undefined || others.length > 0)
-      throw wrong(path, "a type's name or an object with one property: list, map, struct, nullable, oneOf, ref", value);
+      throw schemaError(
+        path,
+        "a type's name or an object with one property: list, map, struct, nullable, oneOf, ref",
+        value,
+      );
     switch (form) {
       case "list":
       case "map":
@@ -54,17 +58,21 @@ export class TypeReader {
       case "ref":
         return this.named(of, `${path}.ref`, depth);
       default:
-        throw wrong(path, "one of list, map, struct, nullable, oneOf, ref", form);
+        throw schemaError(path, "one of list, map, struct, nullable, oneOf, ref", form);
     }
   }
 
   /** Returns the schema's type with this name. */
   named(name: unknown, path: string, depth = 0): TypeShape {
     if (typeof name !== "string" || !Object.hasOwn(this.#types, name))
-      throw wrong(path, `one of the schema's types: ${Object.keys(this.#types).join(", ") || "it has none"}`, name);
+      throw schemaError(
+        path,
+        `one of the schema's types: ${Object.keys(this.#types).join(", ") || "it has none"}`,
+        name,
+      );
     const known = this.#known.get(name);
     // Neither C nor JSON has values that contain themselves.
-    if (known === "open") throw wrong(path, "a type that does not hold itself", name);
+    if (known === "open") throw schemaError(path, "a type that does not hold itself", name);
     if (known !== undefined) return known;
     this.#known.set(name, "open");
     const shape = this.read(this.#types[name], `types.${name}`, depth + 1);
@@ -83,13 +91,13 @@ export class TypeReader {
 
   #nullable(value: unknown, path: string, depth: number): TypeShape {
     const of = this.read(value, path, depth + 1);
-    if (["nullable", "null", "any"].includes(of.kind)) throw wrong(path, "a type that has no null yet", of.kind);
+    if (["nullable", "null", "any"].includes(of.kind)) throw schemaError(path, "a type that has no null yet", of.kind);
     return of;
   }
 }
 
 /** Returns the error for an invalid schema. Its message says what the value at `path` must be. */
-export function wrong(path: string, must: string, value: unknown): ClearwayError {
+export function schemaError(path: string, must: string, value: unknown): ClearwayError {
   let text: string | undefined;
   try {
     text = JSON.stringify(value)?.slice(0, 60);
@@ -101,7 +109,7 @@ export function wrong(path: string, must: string, value: unknown): ClearwayError
 
 /** Returns the value if it is an object and not a list. Throws `invalid-argument` for any other value. */
 export function objectOf(value: unknown, path: string): Record<string, unknown> {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) throw wrong(path, "an object", value);
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw schemaError(path, "an object", value);
   return value as Record<string, unknown>;
 }
 
@@ -109,7 +117,7 @@ export function objectOf(value: unknown, path: string): Record<string, unknown> 
 export function nameOf(name: string, path: string): string {
   // Assigning `__proto__` on a plain object changes the object's prototype and adds no property.
   if (name === "" || name.length > nameLengthMax || name === "__proto__")
-    throw wrong(path, `an object whose names have 1 to ${nameLengthMax} characters and are not __proto__`, name);
+    throw schemaError(path, `an object whose names have 1 to ${nameLengthMax} characters and are not __proto__`, name);
   return name;
 }
 
@@ -117,11 +125,11 @@ export function nameOf(name: string, path: string): string {
 const nameLengthMax = 128;
 
 function textsOf(value: unknown, path: string): string[] {
-  if (!Array.isArray(value) || value.length === 0) throw wrong(path, "a list of texts", value);
+  if (!Array.isArray(value) || value.length === 0) throw schemaError(path, "a list of texts", value);
   const texts = value.map((each, at) => {
-    if (typeof each !== "string") throw wrong(`${path}[${at}]`, "a text", each);
+    if (typeof each !== "string") throw schemaError(`${path}[${at}]`, "a text", each);
     return each;
   });
-  if (new Set(texts).size < texts.length) throw wrong(path, "a list of different texts", value);
+  if (new Set(texts).size < texts.length) throw schemaError(path, "a list of different texts", value);
   return texts;
 }

@@ -5,7 +5,7 @@ import type { EventSink } from "../endpoint/source.js";
 import type { Validated } from "./validated.js";
 
 /** Returns a stream that validates each event when the event is read. An invalid event ends the stream at both ends. */
-export function checkedStream(stream: EventStream<unknown>, enter: Validated): EventStream<unknown> {
+export function checkedStream(stream: EventStream<unknown>, validate: Validated): EventStream<unknown> {
   return {
     get dropped() {
       return stream.dropped;
@@ -14,7 +14,7 @@ export function checkedStream(stream: EventStream<unknown>, enter: Validated): E
       const step = await stream.next();
       if (step.done) return step;
       try {
-        return { done: false, value: enter(step.value) };
+        return { done: false, value: validate(step.value) };
       } catch (error) {
         await stream.return?.();
         throw error;
@@ -32,31 +32,31 @@ export function checkedStream(stream: EventStream<unknown>, enter: Validated): E
 }
 
 /** Returns a sink that validates each event before it sends the event. */
-export function checkedSink(sink: EventSink, leave: Validated): EventSink {
+export function checkedSink(sink: EventSink, validate: Validated): EventSink {
   return {
     channel: sink.channel,
     get signal() {
       return sink.signal;
     },
     // An async function, so that an invalid event rejects the promise, like a full queue under the policy "fail".
-    send: async (event) => sink.send(leave(event)),
+    send: async (event) => sink.send(validate(event)),
     end: () => sink.end(),
     fail: (error) => sink.fail(error),
   };
 }
 
 /** Returns a source that validates each event when the event is read. */
-export function checkedSource(source: unknown, leave: Validated): EventSource<unknown> {
+export function checkedSource(source: unknown, validate: Validated): EventSource<unknown> {
   if (source === undefined || source === null) return undefined;
-  if (isIterable(source)) return checkedEvents(source, leave);
+  if (isIterable(source)) return checkedEvents(source, validate);
   return (async () => {
     const given = await source;
-    return isIterable(given) ? checkedEvents(given, leave) : undefined;
+    return isIterable(given) ? checkedEvents(given, validate) : undefined;
   })();
 }
 
-async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, leave: Validated) {
-  for await (const event of events) yield leave(event);
+async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, validate: Validated) {
+  for await (const event of events) yield validate(event);
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {

@@ -17,13 +17,13 @@ export interface ValidationIssueParts {
 export type Validated = (value: unknown) => unknown;
 
 /**
- * Returns a function that validates a value with `fit`. `code` is the code of its error: `invalid-argument` for the program's
+ * Returns a function that validates a value with `validator`. `code` is the code of its error: `invalid-argument` for the program's
  * own values, `protocol` for the other end's values. A value given with `move()` stays marked as moved.
  */
-export function validated(fit: Validator, where: string, root: string, code: ErrorCode): Validated {
+export function validated(validator: Validator, where: string, root: string, code: ErrorCode): Validated {
   return (value) => {
     try {
-      return value instanceof MovedValue ? move(fit(value.value), value.transfer) : fit(value);
+      return value instanceof MovedValue ? move(validator(value.value), value.transfer) : validator(value);
     } catch (thrown) {
       if (!(thrown instanceof ValidationIssue)) throw thrown;
       const path = thrown.at(root);

@@ -20,12 +20,12 @@ export class Validators {
   constructor(readonly direction: Direction) {}
 
   of(shape: TypeShape): Validator {
-    let fit = this.#made.get(shape);
-    if (fit === undefined) {
-      fit = this.#make(shape);
-      this.#made.set(shape, fit);
+    let validator = this.#made.get(shape);
+    if (validator === undefined) {
+      validator = this.#make(shape);
+      this.#made.set(shape, validator);
     }
-    return fit;
+    return validator;
   }
 
   #make(shape: TypeShape): Validator {
@@ -101,7 +101,7 @@ function listOf(item: Validator): Validator {
   return (value) => {
     if (!Array.isArray(value)) return refuse("a list", value);
     const out = new Array<unknown>(value.length);
-    for (let at = 0; at < value.length; at++) out[at] = inside(item, value[at], at);
+    for (let at = 0; at < value.length; at++) out[at] = validateAt(item, value[at], at);
     return out;
   };
 }
@@ -111,14 +111,14 @@ function mapOf(item: Validator): Validator {
     // The object has no prototype, so a key named `__proto__` is an ordinary key.
     const out = Object.create(null) as Record<string, unknown>;
     for (const [key, each] of Object.entries(plainObject(value, "a map with texts as keys")))
-      out[key] = inside(item, each, key);
+      out[key] = validateAt(item, each, key);
     return out;
   };
 }
 
 // Returns the validator of a struct. A value may have fields that the schema does not have. If `strict` (for writing), such a
 // field is an error, because it would be lost silently. Reading ignores such a field, because it may come from a newer schema.
-function structOf(fields: readonly FieldShape[], fits: readonly Validator[], strict: boolean): Validator {
+function structOf(fields: readonly FieldShape[], validators: readonly Validator[], strict: boolean): Validator {
   const names = fields.map(({ name }) => name);
   const known = new Set(names);
   const expected = `an object with ${names.join(", ") || "no fields"}`;
@@ -127,7 +127,7 @@ function structOf(fields: readonly FieldShape[], fits: readonly Validator[], str
     const out: Record<string, unknown> = {};
     for (let at = 0; at < names.length; at++) {
       const name = names[at] as string;
-      out[name] = inside(fits[at] as Validator, Object.hasOwn(from, name) ? from[name] : undefined, name);
+      out[name] = validateAt(validators[at] as Validator, Object.hasOwn(from, name) ? from[name] : undefined, name);
     }
     if (strict) {
       for (const name of Object.keys(from))
@@ -150,9 +150,10 @@ function plainObject(value: unknown, expected: string): Record<string, unknown> 
   return value as Record<string, unknown>;
 }
 
-function inside(fit: Validator, value: unknown, key: string | number): unknown {
+// Validates an element of a list, a map or a struct. Adds its key to the path of an issue.
+function validateAt(validator: Validator, value: unknown, key: string | number): unknown {
   try {
-    return fit(value);
+    return validator(value);
   } catch (thrown) {
     throw thrown instanceof ValidationIssue ? thrown.inside(key) : thrown;
   }

@@ -2,7 +2,7 @@
 import { invalid } from "../../error/clearway-error.js";
 import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere } from "./transport.js";
-import { SendWindow, weight } from "./window.js";
+import { SendWindow, windowBytesOf } from "./window.js";
 
 /**
  * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies
@@ -17,7 +17,7 @@ export function memoryPair(limits: TransportLimits = {}): [ChannelTransport, Cha
   return [a, b];
 }
 
-interface Letter {
+interface QueuedFrame {
   readonly frame: Uint8Array;
   readonly attachments: readonly Uint8Array[];
 }
@@ -33,10 +33,10 @@ class MemoryTransport implements ChannelTransport {
   readonly #window: SendWindow;
   #sink: ChannelSink | undefined;
   /** Frames that wait for this end. `#end` is delivered after them. */
-  #inbox: Letter[] = [];
+  #inbox: QueuedFrame[] = [];
   #end: CloseReason | undefined;
   #closing = false;
-  #told = false;
+  #closedReported = false;
   #scheduled = false;
   #drained = false;
   #paused = false;
@@ -55,7 +55,7 @@ class MemoryTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
     checkFrame(frame, attachments, this);
     if (this.#closing || this.#end !== undefined) return false;
-    const bytes = weight(frame, attachments);
+    const bytes = windowBytesOf(frame, attachments);
     const moved = attachments.map((each) => (isShared(each.buffer) ? each : moveBytes(each)));
     this.other?.receive({ frame, attachments: moved });
     this.#window.sent(bytes);
@@ -80,8 +80,8 @@ class MemoryTransport implements ChannelTransport {
     this.end(reason);
   }
 
-  receive(letter: Letter): void {
-    this.#inbox.push(letter);
+  receive(queued: QueuedFrame): void {
+    this.#inbox.push(queued);
     this.#wake();
   }
 
@@ -107,7 +107,7 @@ class MemoryTransport implements ChannelTransport {
 
   #deliver(): void {
     const sink = this.#sink;
-    if (sink === undefined || this.#told) return;
+    if (sink === undefined || this.#closedReported) return;
     if (this.#drained && this.#end === undefined) {
       this.#drained = false;
       sink.drained();
@@ -120,14 +120,14 @@ class MemoryTransport implements ChannelTransport {
         this.#inbox = [...inbox.slice(index), ...this.#inbox];
         break;
       }
-      this.other?.taken(weight(frame, attachments));
+      this.other?.taken(windowBytesOf(frame, attachments));
       sink.frame(frame, attachments);
     }
     // Frames that were sent before the other end closed are delivered first. A pause ends here, because there is no sender to
     // slow down.
     if (this.#end !== undefined && this.#paused && !this.#closing) this.resume();
-    if (this.#end === undefined || this.#inbox.length > 0 || this.#told) return;
-    this.#told = true;
+    if (this.#end === undefined || this.#inbox.length > 0 || this.#closedReported) return;
+    this.#closedReported = true;
     sink.closed(this.#end);
   }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { lifeline, watchLifeline } from "#host";
 import { invalid } from "../../error/clearway-error.js";
-import { part } from "../../lazy/part.js";
+import { lazyModule } from "../../lazy/lazy-module.js";
 import { Op } from "../../transport/protocol.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
 import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
 import { closePort, listenTo, type PortLike } from "./port-like.js";
 import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
-import { SendWindow, weight } from "./window.js";
+import { SendWindow, windowBytesOf } from "./window.js";
 
 // A frame of at least this size, in bytes, is posted alone and moved. Smaller frames of a tick are joined and cloned. Measured
 // round trips in Node 20: up to 4 KiB, both ways take about the same time (43 us cloned, 41 us moved). At 64 KiB, cloning takes
@@ -59,9 +59,9 @@ class PortChannelTransport implements ChannelTransport {
   /** Bytes that this end took since its last report to the other end. */
   #taken = 0;
   #reason: CloseReason | undefined;
-  #heard = false;
+  #messageSeen = false;
   readonly #ring: "offer" | "accept" | undefined;
-  #way: ChannelRingPort | undefined;
+  #ringPort: ChannelRingPort | undefined;
   /** Stops waiting for the end of the other side's thread. */
   #watching: AbortController | undefined;
   /** Messages that arrive while the ring's code is loading. */
@@ -77,19 +77,19 @@ class PortChannelTransport implements ChannelTransport {
   open(sink: ChannelSink): void {
     if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
     this.#sink = sink;
-    if (this.#reason !== undefined) return this.#tell(this.#reason);
+    if (this.#reason !== undefined) return this.#reportClosed(this.#reason);
     this.#stop = listenTo(this.#port, {
       message: (message) => this.#receive(message),
       unreadable: () => this.#fail({ code: "failed", message: "a message could not be read on arrival" }),
       gone: (detail) => {
         // Reads the frames that the other side wrote to the ring before it ended.
-        this.#way?.drain();
+        this.#ringPort?.drain();
         this.#end({ code: "lost", message: "the other side of the port is gone", detail });
       },
       error: (cause) => {
         // An error before the worker's first message means that the worker failed to start. The worker may survive a later
         // error.
-        if (!this.#heard) this.#end({ code: "failed", message: "the worker failed", cause });
+        if (!this.#messageSeen) this.#end({ code: "failed", message: "the worker failed", cause });
       },
     });
     void lifeline()?.then((own) => {
@@ -101,13 +101,13 @@ class PortChannelTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = none): boolean {
     checkFrame(frame, attachments, this);
     if (this.#closed) return false;
-    if (this.#out.sent(weight(frame, attachments))) this.#asks = true;
+    if (this.#out.sent(windowBytesOf(frame, attachments))) this.#asks = true;
     if (attachments.length > 0 || frame.byteLength >= movedBytesMin) {
       this.#flush();
       this.#postFrames([frame.byteLength], frame, attachments);
-    } else if (this.#waiting.length === 0 && this.#way?.offer(frame, this.#asks)) {
+    } else if (this.#waiting.length === 0 && this.#ringPort?.offer(frame, this.#asks)) {
       this.#asks = false;
-      if (this.#way.owesWake) this.#schedule();
+      if (this.#ringPort.owesWake) this.#schedule();
     } else {
       this.#waiting.push(frame);
       this.#schedule();
@@ -136,7 +136,7 @@ class PortChannelTransport implements ChannelTransport {
     const frames = this.#waiting;
     const [only] = frames;
     if (this.#closed) return;
-    if (only === undefined) return this.#way?.wake();
+    if (only === undefined) return this.#ringPort?.wake();
     this.#waiting = [];
     if (frames.length === 1) return this.#postFrames([only.byteLength], only, none);
     const bytes = new Uint8Array(frames.reduce((sum, { byteLength }) => sum + padded(byteLength), 0));
@@ -155,7 +155,7 @@ class PortChannelTransport implements ChannelTransport {
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
     const large = frame.byteLength >= movedBytesMin;
     // Posting a view clones the view's whole buffer, which may hold other data.
-    const bytes = alone(frame) ? frame : frame.slice();
+    const bytes = fillsBuffer(frame) ? frame : frame.slice();
     const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
     if (large) transfer.push(bytes.buffer as ArrayBuffer);
     const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
@@ -166,7 +166,7 @@ class PortChannelTransport implements ChannelTransport {
 
   #post(message: unknown[], transfer: ArrayBuffer[]): void {
     try {
-      if (this.#way) this.#way.post(message, transfer);
+      if (this.#ringPort) this.#ringPort.post(message, transfer);
       else this.#port.postMessage(message, transfer as never[]);
     } catch (cause) {
       // The port throws only for memory that cannot be transferred. The frame cannot arrive, and later frames must not arrive
@@ -178,17 +178,17 @@ class PortChannelTransport implements ChannelTransport {
   #receive(message: unknown): void {
     if (!Array.isArray(message) || this.#closed) return;
     if (this.#held) this.#held.push(message);
-    else if (this.#way) this.#way.receive(message);
+    else if (this.#ringPort) this.#ringPort.receive(message);
     else this.#read(message);
   }
 
   #read(message: unknown[]): void {
     if (message[0] !== portMark || this.#closed) return;
-    this.#heard = true;
+    this.#messageSeen = true;
     const [, post, first, second, third] = message;
     if (post === Post.frames || post === Post.framesAsking) {
       this.#deliver(framesOf(first, second), attachmentsOf(third));
-      if (post === Post.framesAsking && !this.#closed) this.#tellTaken();
+      if (post === Post.framesAsking && !this.#closed) this.#reportTaken();
       return;
     }
     if (post === Post.close) return this.#end(readReason(first));
@@ -206,15 +206,15 @@ class PortChannelTransport implements ChannelTransport {
       if (frame.byteLength > this.frameBytesMax)
         return this.#fail({ code: "too-large", message: `a frame of ${frame.byteLength} bytes arrived` });
       const own = index === frames.length - 1 ? attachments : none;
-      this.#taken += weight(frame, own);
+      this.#taken += windowBytesOf(frame, own);
       this.#sink?.frame(frame, own);
     }
   }
 
-  #tellTaken(): void {
+  #reportTaken(): void {
     const taken = this.#taken;
     this.#taken = 0;
-    if (this.#way?.credit(taken)) return this.#way.owesWake ? this.#schedule() : undefined;
+    if (this.#ringPort?.credit(taken)) return this.#ringPort.owesWake ? this.#schedule() : undefined;
     this.#post([portMark, Post.taken, taken], []);
   }
 
@@ -225,7 +225,7 @@ class PortChannelTransport implements ChannelTransport {
     const watching = new AbortController();
     this.#watching = watching;
     const gone = (): void => {
-      this.#way?.drain();
+      this.#ringPort?.drain();
       this.#end({ code: "lost", message: "the worker at the other side of the port is gone" });
     };
     watchLifeline(name, watching.signal, gone).catch(() => {}); // a host without locks has no lifeline
@@ -242,7 +242,7 @@ class PortChannelTransport implements ChannelTransport {
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
     let ring: typeof import("./channel-ring-port.js");
     try {
-      loadRing ??= part(async () => import("./channel-ring-port.js"));
+      loadRing ??= lazyModule(async () => import("./channel-ring-port.js"));
       ring = await loadRing();
     } catch (cause) {
       // The offering end can work without a ring. An accepting end must read the ring, because the other end writes to it.
@@ -253,7 +253,7 @@ class PortChannelTransport implements ChannelTransport {
     const shared = memory ?? ring.ringMemory();
     try {
       this.#useRing(
-        new ring.ChannelRingPort(shared, memory ? "worker" : "caller", this.#wayOwner()),
+        new ring.ChannelRingPort(shared, memory ? "worker" : "caller", this.#ringPortOwner()),
         memory === undefined,
       );
     } catch (cause) {
@@ -265,26 +265,26 @@ class PortChannelTransport implements ChannelTransport {
     }
   }
 
-  #useRing(way: ChannelRingPort, offers: boolean): void {
+  #useRing(ringPort: ChannelRingPort, offers: boolean): void {
     // Each later message of this end has a position in the ring. The answer `Post.opened` means the same for the other end's
     // messages.
-    if (offers) this.#post([portMark, Post.ring, way.memory], []);
-    this.#way = way;
+    if (offers) this.#post([portMark, Post.ring, ringPort.memory], []);
+    this.#ringPort = ringPort;
     if (!offers) this.#post([portMark, Post.opened], []);
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const message of held) way.receive(message);
+    for (const message of held) ringPort.receive(message);
     // Reads the frames that were written before the other end could wake this one.
-    way.receive(wakeUp);
+    ringPort.receive(wakeUp);
   }
 
-  #wayOwner(): ChannelRingPortOwner {
+  #ringPortOwner(): ChannelRingPortOwner {
     return {
       post: (message, transfer) => this.#port.postMessage(message, transfer as never[]),
       message: (message) => this.#read(message),
       frame: (frame, asks) => {
         this.#deliver([frame], none);
-        if (asks && !this.#closed) this.#tellTaken();
+        if (asks && !this.#closed) this.#reportTaken();
       },
       taken: (bytes) => {
         if (this.#out.taken(bytes)) this.#sink?.drained();
@@ -304,13 +304,13 @@ class PortChannelTransport implements ChannelTransport {
     this.#waiting = [];
     this.#stop();
     this.#watching?.abort();
-    this.#way?.close();
+    this.#ringPort?.close();
     closePort(this.#port);
-    this.#tell(reason);
+    this.#reportClosed(reason);
   }
 
   // Calls the sink in a microtask, because `#end` may run inside a `send`.
-  #tell(reason: CloseReason): void {
+  #reportClosed(reason: CloseReason): void {
     const sink = this.#sink;
     if (sink !== undefined) queueMicrotask(() => sink.closed(reason));
   }
@@ -325,6 +325,6 @@ const garbled: CloseReason = { code: "protocol", message: "a message that is not
 // Makes the ring read its frames and mark this end as reading.
 const wakeUp = [Op.Mark, 0, undefined, undefined];
 
-function alone({ buffer, byteLength }: Uint8Array): boolean {
+function fillsBuffer({ buffer, byteLength }: Uint8Array): boolean {
   return buffer.byteLength === byteLength && !isShared(buffer);
 }

@@ -44,6 +44,6 @@ export class SendWindow {
  * Returns the size of a frame and its attachments for the window, in bytes. Every frame counts 8 bytes more than it has,
  * because an empty frame takes memory too.
  */
-export function weight(frame: Uint8Array, attachments: readonly Uint8Array[]): number {
+export function windowBytesOf(frame: Uint8Array, attachments: readonly Uint8Array[]): number {
   return attachments.reduce((sum, each) => sum + each.byteLength, frame.byteLength + 8);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { decodeError, encodeError, type WireError } from "../../error/wire.js";
+import { codecError } from "../codec/codec-error.js";
 import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/remote-error.js";
 
@@ -25,17 +26,17 @@ export interface ErrorParts {
 const unreadable: ErrorParts = { code: "error", message: "an error that cannot be read", details: null, stack: "" };
 
 /**
- * Returns the code, message, details and stack of a thrown value. If `whole` is false, it leaves out details that come from
+ * Returns the code, message, details and stack of a thrown value. If `exposeAll` is false, it leaves out details that come from
  * another end. Never throws, even if a getter or a proxy's trap throws.
  */
-export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
+export function partsOf(thrown: unknown, exposeAll: boolean): ErrorParts {
   try {
     const { code, message, stack } = (thrown ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
     return {
       code: typeof code === "string" ? wellFormed(code) : "error",
       message: wellFormed(typeof message === "string" ? message : String(thrown)),
       // An error with a channel was received from another end, and so were its details.
-      details: thrown instanceof RemoteError && (whole || thrown.channel === "") ? thrown.details : null,
+      details: thrown instanceof RemoteError && (exposeAll || thrown.channel === "") ? thrown.details : null,
       stack: typeof stack === "string" ? wellFormed(stack) : "",
     };
   } catch {
@@ -44,14 +45,14 @@ export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
 }
 
 /**
- * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. If `whole` is false, the body has only the
+ * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. If `exposeAll` is false, the body has only the
  * code, the message and the details that the handler chose. Never throws. A value that the codec cannot encode becomes a text
  * with the name of the value's class. An error that is too large keeps only the beginning of its code and of its message.
  */
-export function writeError(thrown: unknown, bytesMax: number, whole: boolean): Uint8Array {
-  const { code, message, details } = partsOf(thrown, whole);
+export function writeError(thrown: unknown, bytesMax: number, exposeAll: boolean): Uint8Array {
+  const { code, message, details } = partsOf(thrown, exposeAll);
   try {
-    const body = codec().encode([code, message, plain(details), whole ? plainError(encodeError(thrown)) : null]);
+    const body = codec().encode([code, message, plain(details), exposeAll ? plainError(encodeError(thrown)) : null]);
     if (body.length <= bytesMax) return body;
   } catch {
     // A getter in the details returned another value than before, which the codec cannot encode.
@@ -70,13 +71,14 @@ function cut(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${wellFormed(text.slice(0, charactersMax - 1))}…`;
 }
 
-/** Decodes the body of an error that the other end sent. Throws the codec's error for bytes that the codec cannot decode. */
-export function readError(body: Uint8Array, channel: string, callerStack: string): RemoteError {
-  const parts = codec().decode(body) as readonly unknown[];
-  const [code, message, details, wire] = Array.isArray(parts) ? parts : [];
+/** Decodes the body of an error that the other end sent. Throws a `CodecError` for a body that is not an error's list. */
+export function readError(body: Uint8Array, channel: string): RemoteError {
+  const parts = codec().decode(body);
+  if (!Array.isArray(parts)) throw codecError("malformed", "an error's body is no list", 0);
+  const [code, message, details, wire] = parts as readonly unknown[];
   const cause = isWireError(wire) ? decodeError(wire) : undefined;
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
-  return new RemoteError(text(code), text(message), { details: details ?? null, channel, cause, stack, callerStack });
+  return new RemoteError(text(code), text(message), { details: details ?? null, channel, cause, stack });
 }
 
 function text(value: unknown): string {

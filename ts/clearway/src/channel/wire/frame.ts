@@ -97,9 +97,10 @@ export interface FrameParts extends FrameMessage {
 export interface FrameMessage {
   flags?: number | undefined;
   body?: Uint8Array | undefined;
-  /** Attachments whose bytes are part of the frame. `beside` is the number of attachments that travel next to the frame. */
-  inside?: readonly Uint8Array[] | undefined;
-  beside?: number | undefined;
+  /** Attachments whose bytes are part of the frame. */
+  inlineAttachments?: readonly Uint8Array[] | undefined;
+  /** Number of attachments that the transport carries next to the frame. */
+  separateCount?: number | undefined;
 }
 
 const empty = new Uint8Array();
@@ -124,23 +125,23 @@ function get(bytes: Uint8Array, at: number): number {
 /** Writes a frame. A small frame may share a buffer with other frames. */
 export function writeFrame(parts: FrameParts, message: FrameMessage = parts): Uint8Array<ArrayBuffer> {
   const { op, id = 0, a = 0, b = 0, c = 0, name = empty } = parts;
-  const { flags = 0, body = empty, inside = noAttachments, beside = 0 } = message;
+  const { flags = 0, body = empty, inlineAttachments = noAttachments, separateCount = 0 } = message;
   const bodyAt = headBytes + padded(name.length);
-  const tableAt = inside.length > 0 ? bodyAt + padded(body.length) : bodyAt + body.length;
-  let bytes = tableAt + (inside.length > 0 ? padded(inside.length * 4) : 0);
-  for (const each of inside) bytes += padded(each.length);
+  const tableAt = inlineAttachments.length > 0 ? bodyAt + padded(body.length) : bodyAt + body.length;
+  let bytes = tableAt + (inlineAttachments.length > 0 ? padded(inlineAttachments.length * 4) : 0);
+  for (const each of inlineAttachments) bytes += padded(each.length);
   const frame = smallBytes(bytes);
-  put(frame, 0, op | ((flags | (inside.length > 0 ? Flag.inside : 0)) << 8) | (name.length << 16));
+  put(frame, 0, op | ((flags | (inlineAttachments.length > 0 ? Flag.inside : 0)) << 8) | (name.length << 16));
   put(frame, 4, id);
   put(frame, 8, a);
   put(frame, 12, b);
   put(frame, 16, body.length);
-  put(frame, 20, (inside.length + beside) | (c << 16));
+  put(frame, 20, (inlineAttachments.length + separateCount) | (c << 16));
   frame.set(name, headBytes);
   frame.set(body, bodyAt);
-  if (inside.length === 0) return frame;
-  let at = tableAt + padded(inside.length * 4);
-  for (const [index, each] of inside.entries()) {
+  if (inlineAttachments.length === 0) return frame;
+  let at = tableAt + padded(inlineAttachments.length * 4);
+  for (const [index, each] of inlineAttachments.entries()) {
     put(frame, tableAt + index * 4, each.length);
     frame.set(each, at);
     at += padded(each.length);
@@ -148,8 +149,11 @@ export function writeFrame(parts: FrameParts, message: FrameMessage = parts): Ui
   return frame;
 }
 
-/** Reads a frame without copying: its parts are views. Returns undefined for bytes that are not a frame. */
-export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Frame | undefined {
+/**
+ * Reads a frame without copying: its parts are views. `separate` has the attachments that arrived next to the frame. Returns
+ * undefined for bytes that are not a frame.
+ */
+export function readFrame(bytes: Uint8Array, separate: readonly Uint8Array[]): Frame | undefined {
   if (bytes.length < headBytes) return undefined;
   const first = get(bytes, 0);
   const flags = (first >>> 8) & 0xff;
@@ -159,9 +163,9 @@ export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Fra
   const count = last & 0xffff;
   const bodyAt = headBytes + padded(nameBytes);
   if (bodyAt + bodyBytes > bytes.length) return undefined;
-  const inside = (flags & Flag.inside) !== 0;
-  if (!inside && (count !== beside.length || bodyAt + bodyBytes !== bytes.length)) return undefined;
-  const attachments = inside ? readInside(bytes, bodyAt + padded(bodyBytes), count) : beside;
+  const inline = (flags & Flag.inside) !== 0;
+  if (!inline && (count !== separate.length || bodyAt + bodyBytes !== bytes.length)) return undefined;
+  const attachments = inline ? readInline(bytes, bodyAt + padded(bodyBytes), count) : separate;
   if (attachments === undefined) return undefined;
   return {
     op: first & 0xff,
@@ -176,7 +180,7 @@ export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Fra
   };
 }
 
-function readInside(bytes: Uint8Array, tableAt: number, count: number): Uint8Array[] | undefined {
+function readInline(bytes: Uint8Array, tableAt: number, count: number): Uint8Array[] | undefined {
   let at = tableAt + padded(count * 4);
   if (count === 0 || at > bytes.length) return undefined;
   const found: Uint8Array[] = [];

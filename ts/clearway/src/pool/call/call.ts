@@ -49,12 +49,13 @@ export class CallLife {
 
   /**
    * Cancels the call, for the caller or because its time is over. `drop`: the call was never sent, so notify the caller and forget the
-   * call. `tell`: notify the caller and the worker. The call still counts at its worker until the worker answers or the grace period ends.
+   * call. `notify`: notify the caller and the worker. The call still counts at its worker until the worker answers or the grace period
+   * ends.
    */
-  cancel(): "drop" | "tell" | "nothing" {
+  cancel(): "drop" | "notify" | "nothing" {
     if (this.#isOut) {
       this.#state = "cancelling";
-      return "tell";
+      return "notify";
     }
     if (this.#state !== "idle" && this.#state !== "queued") return "nothing";
     this.#state = "settled";
@@ -92,7 +93,7 @@ export class CallLife {
 }
 
 /** The code that reads streams. This code belongs to `lifecycle/`, which is loaded later. */
-export interface StreamParts {
+export interface StreamCode {
   readonly Consumer: typeof Consumer;
 }
 
@@ -102,9 +103,9 @@ export interface StreamSide {
   readonly consumer: Consumer | undefined;
   /** The object that the caller holds. Undefined once it was garbage-collected. */
   readonly handle: object | undefined;
-  open(parts: StreamParts): void;
+  open(code: StreamCode): void;
   /** Passes the end of the call to the consumer, now or once there is a consumer. */
-  tell(word: (consumer: Consumer) => void): void;
+  finish(end: (consumer: Consumer) => void): void;
 }
 
 const nothing: object[] = [];
@@ -142,10 +143,10 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   /** Timer for the timeout of the current run, or for the grace period after a cancel. */
   limit: Timer | undefined;
   unlisten: (() => void) | undefined;
-  /** The error that the pool made for this call. The caller's stack is added to it. */
-  own: unknown;
-  /** Adds the caller's stack to `own` and throws it. The function belongs to `lifecycle/`, which is loaded later. */
-  stitch: ((error: unknown) => never) | undefined;
+  /** The error object that the pool made for this call only. The caller's stack is added to it. */
+  ownError: unknown;
+  /** Adds the caller's stack to `ownError` and throws it. The function belongs to `lifecycle/`, which is loaded later. */
+  rethrow: ((error: unknown) => never) | undefined;
   /** Progress listener of the call. Runs in the async context of the call if the host has such contexts. */
   readonly onProgress: ((value: unknown) => void) | undefined;
   #settle: ((value: unknown) => void) | undefined;
@@ -214,11 +215,11 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   }
 
   fail(reason: unknown): void {
-    if (this.#settle) this.settle(rejected(reason, reason === this.own ? this.stitch : undefined));
+    if (this.#settle) this.settle(rejected(reason, reason === this.ownError ? this.rethrow : undefined));
   }
 
   /** Resolves the caller's promise with the stream, because the task is a stream. */
-  tellStream(): void {
+  settleStream(): void {
     this.settle(this.stream?.handle);
   }
 
@@ -257,10 +258,10 @@ export function stackAbove(below: (...args: never[]) => unknown): string {
   return stack.includes("\n") ? stack.slice(stack.indexOf("\n") + 1) : "";
 }
 
-// Returns a rejected promise, with which the caller's promise is resolved. If the pool made the error for this call, `stitch` first adds
+// Returns a rejected promise, with which the caller's promise is resolved. If the pool made the error for this call, `rethrow` first adds
 // the caller's stack. An abort reason belongs to the caller and stays unchanged.
-function rejected(reason: unknown, stitch: ((error: unknown) => never) | undefined): Promise<never> {
+function rejected(reason: unknown, rethrow: ((error: unknown) => never) | undefined): Promise<never> {
   // Rejects one microtask later. By then the caller's promise depends on this one, so V8 can find the functions that await it.
   const later = Promise.resolve().then(() => Promise.reject(reason));
-  return stitch ? later.catch(stitch) : later;
+  return rethrow ? later.catch(rethrow) : later;
 }

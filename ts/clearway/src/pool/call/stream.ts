@@ -5,8 +5,8 @@ import { Reader } from "../../stream/reader.js";
 import type { Stream } from "../../task/caller.js";
 import { Op } from "../../transport/protocol.js";
 import { partMissing } from "../worker/failures.js";
-import type { PoolCall, StreamParts, StreamSide } from "./call.js";
-import { type CallTracker, tellEnded } from "./tracker.js";
+import type { PoolCall, StreamCode, StreamSide } from "./call.js";
+import { type CallTracker, settleEnded } from "./tracker.js";
 
 // Ends a stream when its handle is garbage-collected. A forgotten stream would keep its worker's generator for ever.
 const forgotten = new FinalizationRegistry<CallStream>((stream) =>
@@ -21,9 +21,9 @@ class CallStream implements StreamSide, ConsumerWire {
   /** Weak reference to the caller's handle. The reference is empty once the caller has dropped the handle and it was garbage-collected. */
   readonly #handle: WeakRef<StreamHandle>;
   /** The end of the call, if it came before there was a consumer. */
-  #untold: ((consumer: Consumer) => void) | undefined;
+  #pendingEnd: ((consumer: Consumer) => void) | undefined;
   /** The reader's requests from before there was a consumer, in order. */
-  #asked: (() => void)[] = [];
+  #requests: (() => void)[] = [];
 
   constructor(call: PoolCall, tracker: CallTracker, handle: StreamHandle) {
     this.#call = call;
@@ -36,21 +36,21 @@ class CallStream implements StreamSide, ConsumerWire {
     return this.#handle.deref();
   }
 
-  open({ Consumer }: StreamParts): void {
+  open({ Consumer }: StreamCode): void {
     if (this.consumer) return;
     this.consumer = new Consumer(this.#call.options.window, this);
-    this.#untold?.(this.consumer);
-    for (const ask of this.#asked.splice(0)) ask();
+    this.#pendingEnd?.(this.consumer);
+    for (const request of this.#requests.splice(0)) request();
   }
 
-  /** Calls `ask` once there is a consumer. */
-  later(ask: () => void): void {
-    this.#asked.push(ask);
+  /** Calls `request` once there is a consumer. */
+  later(request: () => void): void {
+    this.#requests.push(request);
   }
 
-  tell(word: (consumer: Consumer) => void): void {
-    if (this.consumer) word(this.consumer);
-    else this.#untold ??= word;
+  finish(end: (consumer: Consumer) => void): void {
+    if (this.consumer) end(this.consumer);
+    else this.#pendingEnd ??= end;
   }
 
   /**
@@ -58,7 +58,7 @@ class CallStream implements StreamSide, ConsumerWire {
    * called and no error is made.
    */
   end(why: () => ClearwayError): void {
-    this.#asked = [];
+    this.#requests = [];
     if (this.#call.isStream) this.tracker.cancel(this.#call, why());
   }
 
@@ -73,7 +73,7 @@ class CallStream implements StreamSide, ConsumerWire {
 
   cancel(): void {
     // The reader's `return()` does not settle here. That promise settles after the task's `finally` has run.
-    this.tracker.cancel(this.#call, undefined, tellEnded);
+    this.tracker.cancel(this.#call, undefined, settleEnded);
   }
 }
 
@@ -87,25 +87,25 @@ export class StreamHandle extends Reader implements Stream<unknown> {
   }
 
   next(): Promise<IteratorResult<unknown>> {
-    return this.#ask("next");
+    return this.#request("next");
   }
 
   return(value?: unknown): Promise<IteratorResult<unknown>> {
-    return this.#ask("return", value);
+    return this.#request("return", value);
   }
 
-  #ask(what: "next" | "return", value?: unknown): Promise<IteratorResult<unknown>> {
+  #request(what: "next" | "return", value?: unknown): Promise<IteratorResult<unknown>> {
     const stream = this.#stream;
     const { consumer } = stream;
     if (consumer) {
       // Keeps the handle alive while the caller awaits a value.
-      consumer.keeper = this;
+      consumer.keepAlive = this;
       return consumer[what](value);
     }
     // The lifecycle code is not loaded yet, so there is no consumer. The request is kept until there is one. `close()` waits for the
     // request.
     return new Promise((resolve, reject) => {
-      stream.later(() => resolve(this.#ask(what, value)));
+      stream.later(() => resolve(this.#request(what, value)));
       stream.tracker.host.loadLifecycle().then(
         (lifecycle) => stream.open(lifecycle),
         (cause) => {

@@ -8,16 +8,16 @@ import type { Backlog } from "../schedule/backlog.js";
 import type { Scheduler } from "../schedule/scheduler.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { detach } from "./arguments.js";
-import type { PoolCall, StreamParts } from "./call.js";
+import type { PoolCall, StreamCode } from "./call.js";
 
 /** The methods of the lifecycle that the tracker and streams use. Loaded before the first worker is ready. */
-export interface CallLifecycle extends StreamParts {
+export interface CallLifecycle extends StreamCode {
   /** Sends a waiting call to each worker that is starting. */
   sendEarly(): void;
   /** Notifies a worker that a call was cancelled. */
   cancel(worker: PoolWorker<PoolCall>, call: PoolCall, reason: unknown): void;
-  /** Adds the caller's stack to an error; see `PoolCall.stitch`. */
-  stitch(error: unknown): never;
+  /** Adds the caller's stack to an error and throws the error; see `PoolCall.rethrow`. */
+  rethrow(error: unknown): never;
 }
 
 /** The part of a pool that the tracker uses. The engine implements it. */
@@ -35,7 +35,7 @@ export interface TrackerHost {
 export type Settle = (call: PoolCall, outcome: unknown) => void;
 
 /** Passes on the result of a call that succeeded. For a stream, `value` is the return value of its generator. */
-export const tellResult: Settle = (call, value) => {
+export const settleResult: Settle = (call, value) => {
   if (call.isStream) return endReader(call, value);
   call.settle(revive(value));
   if (call.stream)
@@ -43,24 +43,24 @@ export const tellResult: Settle = (call, value) => {
 };
 
 /** Passes on the error of a call that failed or was cancelled. */
-export const tellFailure: Settle = (call, reason) => {
+export const settleFailure: Settle = (call, reason) => {
   // A promise that resolves with a stream never rejects. The stream's reader receives the error.
   failReader(call, reason);
-  if (call.isStream) call.tellStream();
+  if (call.isStream) call.settleStream();
   else call.fail(reason);
 };
 
 /** Settles the caller's promise after the reader has ended the stream. If the task is not a stream, the promise must still settle. */
-export const tellEnded: Settle = (call) => {
-  if (call.isStream) call.tellStream();
+export const settleEnded: Settle = (call) => {
+  if (call.isStream) call.settleStream();
   else call.fail(new ClearwayError("cancelled", `${call.record.name}() was ended by its reader`));
 };
 
 /** Ends the stream of a call. After a cancel, only the stream's reader may still wait for this end. */
-export const endReader: Settle = (call, value) => call.stream?.tell((consumer) => consumer.ended(value));
+export const endReader: Settle = (call, value) => call.stream?.finish((consumer) => consumer.ended(value));
 
 /** Ends the stream of a call with an error. */
-export const failReader: Settle = (call, reason) => call.stream?.tell((consumer) => consumer.failed(reason));
+export const failReader: Settle = (call, reason) => call.stream?.finish((consumer) => consumer.failed(reason));
 
 /** Performs the actions that each call's state machine returns, from `enqueue` to the outcome. */
 export class CallTracker {
@@ -109,12 +109,12 @@ export class CallTracker {
 
   /** Fails a call whose arguments cannot cross, or must not cross. */
   refuse(call: PoolCall, reason: unknown): void {
-    const own = reason instanceof ClearwayError;
-    this.cancel(call, own ? reason : notCloneable(`an argument of ${call.record.name}()`, reason));
+    const isOurs = reason instanceof ClearwayError;
+    this.cancel(call, isOurs ? reason : notCloneable(`an argument of ${call.record.name}()`, reason));
   }
 
   /** Cancels a call. Notifies its caller at once, and also its worker if a worker has the call. */
-  cancel(call: PoolCall, reason: unknown, settle: Settle = tellFailure): void {
+  cancel(call: PoolCall, reason: unknown, settle: Settle = settleFailure): void {
     const { worker } = call;
     // A stream whose reader has not asked for a value does not count as an open call.
     const open = call.state !== "idle";
@@ -122,18 +122,18 @@ export class CallTracker {
     if (action === "nothing") return;
     if (open) call.record.cancelled++;
     call.cleanUp();
-    this.#say(call, settle, reason);
+    this.#settle(call, settle, reason);
     if (worker) return this.host.lifecycle?.cancel(worker, call, reason);
     this.#backlog.remove(call);
-    this.#say(call, endReader);
+    this.#settle(call, endReader);
     call.release();
     if (open) this.shut();
   }
 
   /** Fails a call with an error that the pool made for it, because its time is over or its worker is lost. */
   expire(call: PoolCall, why: ClearwayError): void {
-    call.own = why;
-    call.stitch = this.host.lifecycle?.stitch;
+    call.ownError = why;
+    call.rethrow = this.host.lifecycle?.rethrow;
     this.cancel(call, why);
   }
 
@@ -142,7 +142,7 @@ export class CallTracker {
     const action = this.leave(worker, call, runUs);
     if (action === "nothing") return;
     if (action === "deliver") call.record.ok++;
-    this.end(call, action === "deliver" ? tellResult : endReader, value);
+    this.end(call, action === "deliver" ? settleResult : endReader, value);
   }
 
   /** Settles when no call is open. */
@@ -169,7 +169,7 @@ export class CallTracker {
   /** Ends a call that was removed from its worker, and passes on its outcome. */
   end(call: PoolCall, settle: Settle, outcome?: unknown): void {
     call.cleanUp();
-    this.#say(call, settle, outcome);
+    this.#settle(call, settle, outcome);
     call.release();
     this.shut();
   }
@@ -179,14 +179,14 @@ export class CallTracker {
     if (--this.openCount === 0) this.#whenIdle?.();
   }
 
-  #say(call: PoolCall, settle: Settle, outcome?: unknown): void {
+  #settle(call: PoolCall, settle: Settle, outcome?: unknown): void {
     if (!this.host.once) return settle(call, outcome);
-    this.#sayLast(call, settle, outcome);
+    this.#settleAfterClose(call, settle, outcome);
   }
 
-  // Ends the worker of a pool for one call before the caller receives the outcome. The code is not part of `#say`, because a closure in
-  // `#say` would make every call allocate a context.
-  #sayLast(call: PoolCall, settle: Settle, outcome: unknown): void {
+  // Ends the worker of a pool for one call before the caller receives the outcome. The code is not part of `#settle`, because a closure in
+  // `#settle` would make every call allocate a context.
+  #settleAfterClose(call: PoolCall, settle: Settle, outcome: unknown): void {
     void this.host.close().then(() => settle(call, outcome));
   }
 

@@ -28,13 +28,13 @@ export interface LifecycleHost {
   /** The error with which every new call fails once the pool has ended. Undefined before. */
   readonly ended: ClearwayError | undefined;
   /** Whether no worker is ready or starting. */
-  readonly noneComes: boolean;
+  readonly noWorkerComing: boolean;
   /** Receives the times of calls if `metrics` is on. */
   metrics: Metrics | undefined;
   /** Returns a new id for a call or an input stream. */
   nextId(): number;
   /** Loads placement in the background. */
-  expectPlacing(): void;
+  preloadPlacer(): void;
   /** Called when a worker's load drops. */
   loadDropped(worker: Worker): void;
   /** Fails the calls that wait for a worker at `index`, because no worker could start there. */
@@ -42,5 +42,5 @@ export interface LifecycleHost {
   /** Starts a worker if a caller waits for `ready()` and no worker is ready or starting. */
   startForReady(): void;
   /** Settles the promises of `ready()`. Rejects them if `failure` is given. */
-  tellReady(failure?: ClearwayError): void;
+  settleReady(failure?: ClearwayError): void;
 }

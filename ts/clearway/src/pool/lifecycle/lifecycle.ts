@@ -8,7 +8,7 @@ import { Metrics, type RestartPause } from "../stats.js";
 import type { Tasks, WorkerLifecycle } from "../worker/worker.js";
 import type { LifecycleHost, Worker } from "./host.js";
 import { unreadable } from "./lost-messages.js";
-import { announce, frame, ping, refused, stitch } from "./messages.js";
+import { announce, frame, ping, refused, rethrowWithCallerStack } from "./messages.js";
 import { pauseOf } from "./restarts.js";
 import { admits, bringBack, ready, sendEarly, unknownTask } from "./start.js";
 import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
@@ -22,7 +22,7 @@ import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
  */
 export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   readonly Consumer = Consumer;
-  readonly stitch = stitch;
+  readonly rethrow = rethrowWithCallerStack;
   readonly #host: LifecycleHost;
 
   constructor(host: LifecycleHost) {

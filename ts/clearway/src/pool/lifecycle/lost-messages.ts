@@ -2,7 +2,7 @@
 import { type ClearwayError, caused } from "../../error/clearway-error.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
-import { endReader, tellFailure } from "../call/tracker.js";
+import { endReader, settleFailure } from "../call/tracker.js";
 import type { LifecycleHost, Worker } from "./host.js";
 
 /** A lost message. */
@@ -42,7 +42,7 @@ export function rollCalled(host: LifecycleHost, worker: Worker, ids: readonly nu
     if (worker.calls.get(call.id) !== call) continue;
     if (!here.has(call.id)) fail(host, worker, call, loss.why);
     // The lost message may have contained a value or the credit of this call's stream.
-    else if (loss.sure && (call.isStream || call.inputs)) host.tracker.cancel(call, own(loss.why));
+    else if (loss.sure && (call.isStream || call.inputs)) host.tracker.cancel(call, copyOfError(loss.why));
   }
   for (const ping of loss.pings) {
     const at = worker.pings.indexOf(ping);
@@ -55,12 +55,12 @@ function fail({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, why: C
   const action = tracker.leave(worker, call, -1);
   if (action === "deliver") {
     call.record.failed++;
-    call.own = own(why);
-    tracker.end(call, tellFailure, call.own);
+    call.ownError = copyOfError(why);
+    tracker.end(call, settleFailure, call.ownError);
   } else if (action === "release") tracker.end(call, endReader);
 }
 
 // Returns a copy of the error, because each call gets its own error.
-function own({ code, message }: ClearwayError): ClearwayError {
+function copyOfError({ code, message }: ClearwayError): ClearwayError {
   return caused(code, message, undefined);
 }

@@ -2,9 +2,9 @@
 import { now } from "#host";
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
-import { define, underSeam } from "../../error/stack.js";
+import { calledFrom, define } from "../../error/stack.js";
 import { decodeError, type WireError } from "../../error/wire.js";
-import { expectPart, part } from "../../lazy/part.js";
+import { lazyModule, preload } from "../../lazy/lazy-module.js";
 import { after } from "../../lazy/timer.js";
 import { progressWindow } from "../../task/progress.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
@@ -12,7 +12,7 @@ import { notCloneable } from "../../transfer/refusal.js";
 import { Op } from "../../transport/protocol.js";
 import { type PoolCall, stackAbove } from "../call/call.js";
 import type { Input } from "../call/input.js";
-import { endReader, failReader, tellFailure } from "../call/tracker.js";
+import { endReader, failReader, settleFailure } from "../call/tracker.js";
 import type { LifecycleHost, Worker } from "./host.js";
 import { rollCalled } from "./lost-messages.js";
 
@@ -70,7 +70,7 @@ function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, 
       return failure(host, worker, call, a as WireError, b as number);
     case Op.Progress:
       if (call.state === "cancelling") return;
-      heard(worker, call, Math.abs(b as number));
+      acknowledge(worker, call, Math.abs(b as number));
       try {
         call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
       } catch (reason) {
@@ -91,26 +91,26 @@ function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, 
 }
 
 // Units of progress that this side has read and not yet acknowledged, by call.
-const owed = new WeakMap<PoolCall, number>();
+const unacknowledged = new WeakMap<PoolCall, number>();
 
 // Counts a value of progress that was read. Acknowledges values in batches of half a window.
-function heard(worker: Worker, call: PoolCall, units: number): void {
-  const read = (owed.get(call) ?? 0) + units;
+function acknowledge(worker: Worker, call: PoolCall, units: number): void {
+  const read = (unacknowledged.get(call) ?? 0) + units;
   const due = read * 2 >= progressWindow;
   if (due) worker.transport.send(Op.Progress, call.id, read);
-  owed.set(call, due ? 0 : read);
+  unacknowledged.set(call, due ? 0 : read);
 }
 
 function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wire: WireError, runUs: number): void {
   const action = tracker.leave(worker, call, runUs);
   if (action === "nothing") return;
-  call.own = decodeError(named(wire, call.record.name), call.callerStack);
-  call.stitch = stitch;
+  call.ownError = decodeError(named(wire, call.record.name), call.callerStack);
+  call.rethrow = rethrowWithCallerStack;
   if (action === "deliver") {
     call.record.failed++;
-    tracker.end(call, tellFailure, call.own);
-  } else if (isCancel(call.own)) tracker.end(call, endReader);
-  else tracker.end(call, failReader, call.own);
+    tracker.end(call, settleFailure, call.ownError);
+  } else if (isCancel(call.ownError)) tracker.end(call, endReader);
+  else tracker.end(call, failReader, call.ownError);
 }
 
 // Puts the task's name into the error for a refused result. The worker writes "the task's result" there, but the reader of the error needs
@@ -128,8 +128,9 @@ function isCancel(reason: unknown): boolean {
 }
 
 /** Adds the stack of the code that awaits the rejected promise to the error's stack. Throws the error. */
-export function stitch(error: unknown): never {
-  if (error instanceof Error) define(error, "stack", (error.stack ?? "") + underSeam(stackAbove(stitch)));
+export function rethrowWithCallerStack(error: unknown): never {
+  if (error instanceof Error)
+    define(error, "stack", (error.stack ?? "") + calledFrom(stackAbove(rethrowWithCallerStack)));
   throw error;
 }
 
@@ -167,12 +168,12 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
   if (call.inputs) worker.transport.send(Op.Cancel, id);
   if (tracker.leave(worker, call, -1) === "deliver") {
     call.record.failed++;
-    tracker.end(call, tellFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
+    tracker.end(call, settleFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
   } else tracker.end(call, endReader);
   host.loadDropped(worker);
 }
 
-const loadFeed = /* @__PURE__ */ part(async () => import("../call/feed.js"));
+const loadFeed = /* @__PURE__ */ lazyModule(async () => import("../call/feed.js"));
 
 // Grants credit to an input stream, because the task reads it. The task's first read loads the code that reads the source (`feed.ts`).
 async function grantInput(input: Input, items: number, bytes: number): Promise<void> {
@@ -206,7 +207,7 @@ export function pingWorker(worker: Worker): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.pings.push({ resolve, reject });
     worker.setRef(true);
-    worker.tell(Op.Ping, 0);
+    worker.sendNow(Op.Ping, 0);
   });
 }
 
@@ -216,35 +217,35 @@ function pong(worker: Worker, remoteTimeMs: number): void {
   if (worker.load === 0) worker.setRef(false);
 }
 
-const loadRing = part(async () => import("../../transport/ring/open-ring.js"));
+const loadRing = lazyModule(async () => import("../../transport/ring/open-ring.js"));
 
 // Kills a worker whose ring contains invalid data. Frames in such a ring may never arrive.
 function broken(worker: Worker, what = "the worker could not read the ring"): void {
   void worker.kill(new ClearwayError("message-error", what));
 }
 
-let expected = false;
+let preloaded = false;
 
 /**
  * Loads the ring after the first answer, in the same turn as the answer. A test runner may remove its module loader later. A pool that a
  * test leaves open must not load modules after that.
  */
-export function expectRing({ cells }: Worker): void {
-  if (expected || !cells) return;
-  expected = true;
-  expectPart(loadRing);
+export function preloadRing({ cells }: Worker): void {
+  if (preloaded || !cells) return;
+  preloaded = true;
+  preload(loadRing);
 }
 
 // Opens the ring, because the worker has loaded the code for its end. Once this side is loaded too, small frames of both sides cross
 // through shared memory. If the code cannot be loaded on this side, all frames cross through the port.
 async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
   if (worker.life.state !== "ready") return;
-  const part = await loadRing().catch(() => undefined);
-  if (part === undefined || worker.ring !== undefined || worker.life.state !== "ready") return;
-  const ring = part.openRing(worker.handle, {
+  const opener = await loadRing().catch(() => undefined);
+  if (opener === undefined || worker.ring !== undefined || worker.life.state !== "ready") return;
+  const ring = opener.openRing(worker.handle, {
     message: (frames) => worker.receive(frames),
     frame: (op, id, a, b) => worker.frame(op, id, a, b),
-    drained: () => worker.told(),
+    drained: () => worker.endMessage(),
     broken: (error) => broken(worker, error.message),
     copied: (bytes) => enterCopy(host.fromWorkers, "small", bytes),
     calls: worker.calls,
@@ -253,6 +254,6 @@ async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
   // Sends the ring's memory in a message of its own. A message that also has other frames could be lost because of them. The worker would
   // then have no ring and would never read the caller's frames.
   worker.transport.flush();
-  worker.tell(Op.Ring, 0, ring.memory);
+  worker.sendNow(Op.Ring, 0, ring.memory);
   worker.ring = worker.transport.ring = ring;
 }

@@ -8,14 +8,14 @@ import type { LifecycleHost } from "./host.js";
 // Maximum number of workers in a row that exit before they begin a call. The pool normally replaces a worker that crashes at once. If
 // workers exit as soon as they are ready, the pool must stop at some point. From the second exit on, it pauses before the next start, and
 // doubles the pause each time (1.3 s in total). So many exits in a row are no accident.
-const inVainMax = 8;
-const firstRestMs = 10;
+const exitsInRowMax = 8;
+const firstPauseMs = 10;
 // Maximum pause in milliseconds. The pause grows to it only while another worker lives, which may take the calls in the end.
-const restMsMax = 2_000;
+const pauseMsMax = 2_000;
 
 interface Restarts {
   /** Number of workers in a row that exited before they began a call. */
-  inVain: number;
+  exitsInRow: number;
   /** Number of answered calls at the time of the last such exit. */
   answered: number;
   /** Time of the next worker's start, in milliseconds since the epoch. */
@@ -28,24 +28,24 @@ const known = new WeakMap<object, Restarts>();
  * Handles the exit of a worker before it began a call. The worker's calls are in the queue again. Starts other workers after longer and
  * longer pauses. Fails the calls if too many workers exit in this way.
  */
-export function endedInVain(host: LifecycleHost, index: number, why: ClearwayError): void {
+export function exitedBeforeCall(host: LifecycleHost, index: number, why: ClearwayError): void {
   const { workers } = host;
-  const restarts = known.get(host) ?? { inVain: 0, answered: 0, untilMs: 0 };
+  const restarts = known.get(host) ?? { exitsInRow: 0, answered: 0, untilMs: 0 };
   known.set(host, restarts);
   const answered = answeredBy(host);
-  restarts.inVain = answered === restarts.answered ? restarts.inVain + 1 : 1;
+  restarts.exitsInRow = answered === restarts.answered ? restarts.exitsInRow + 1 : 1;
   restarts.answered = answered;
-  if (restarts.inVain > inVainMax && host.noneComes) {
+  if (restarts.exitsInRow > exitsInRowMax && host.noWorkerComing) {
     host.startFailed(index, why);
     // The calls that have just failed do not count as answered. The next exit therefore continues the row.
     restarts.answered = answeredBy(host);
     return;
   }
-  if (restarts.inVain === 1 || workers.resting) return;
-  const restMs = Math.min(restMsMax, firstRestMs * 2 ** (restarts.inVain - 2));
-  restarts.untilMs = now() + restMs;
-  workers.resting = after(restMs, () => {
-    workers.resting = undefined;
+  if (restarts.exitsInRow === 1 || workers.restartTimer) return;
+  const pauseMs = Math.min(pauseMsMax, firstPauseMs * 2 ** (restarts.exitsInRow - 2));
+  restarts.untilMs = now() + pauseMs;
+  workers.restartTimer = after(pauseMs, () => {
+    workers.restartTimer = undefined;
     host.scheduler.run();
     host.startForReady();
   });
@@ -55,8 +55,8 @@ export function endedInVain(host: LifecycleHost, index: number, why: ClearwayErr
 export function pauseOf(host: Pick<LifecycleHost, "records" | "workers">): RestartPause | undefined {
   const restarts = known.get(host);
   if (restarts?.answered !== answeredBy(host)) return undefined;
-  const leftMs = host.workers.resting ? restarts.untilMs - now() : 0;
-  return { exits: restarts.inVain, nextStartInMs: Math.max(0, Math.ceil(leftMs)) };
+  const leftMs = host.workers.restartTimer ? restarts.untilMs - now() : 0;
+  return { exits: restarts.exitsInRow, nextStartInMs: Math.max(0, Math.ceil(leftMs)) };
 }
 
 function answeredBy({ records }: Pick<LifecycleHost, "records">): number {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
-import type { PoolCall, StreamParts } from "../call/call.js";
+import type { PoolCall, StreamCode } from "../call/call.js";
 import type { TaskRecord } from "../schedule/task-stats.js";
 import type { Tasks } from "../worker/worker.js";
 import type { LifecycleHost, Worker } from "./host.js";
@@ -34,9 +34,9 @@ export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
     record.index = index;
     record.placement = placement;
   });
-  if (settings.placement ?? tasks.some(([, , placement]) => placement === "auto")) host.expectPlacing();
+  if (settings.placement ?? tasks.some(([, , placement]) => placement === "auto")) host.preloadPlacer();
   records.known = true;
-  host.tellReady();
+  host.settleReady();
   host.loadDropped(worker);
 }
 
@@ -64,7 +64,7 @@ export function bringBack(host: LifecycleHost, worker: Worker, why: ClearwayErro
 }
 
 /** Returns whether a waiting call may be sent now. If not, the call was cancelled, refused, or taken out of the queue. */
-export function admits({ tracker, records }: LifecycleHost, parts: StreamParts, call: PoolCall): boolean {
+export function admits({ tracker, records }: LifecycleHost, code: StreamCode, call: PoolCall): boolean {
   const { record } = call;
   if (record.index < 0) {
     tracker.cancel(call, unknownTask(record.name, records));
@@ -79,9 +79,9 @@ export function admits({ tracker, records }: LifecycleHost, parts: StreamParts, 
     }
   }
   if (!call.isStream) return true;
-  call.tellStream();
+  call.settleStream();
   // The reader may have asked for values, or for the end, before any worker was ready.
-  call.stream?.open(parts);
+  call.stream?.open(code);
   if (call.state !== "queued") return false;
   if (call.stream?.consumer?.credit.items) return true;
   // The reader has not asked for a value yet, so the call waits outside the queue.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now, outlivesErrors } from "#host";
+import { now, survivesUncaughtErrors } from "#host";
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
 import { encodeError } from "../../error/wire.js";
@@ -7,11 +7,11 @@ import { after, within } from "../../lazy/timer.js";
 import { cellOf } from "../../task/context.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
-import { endReader, tellFailure } from "../call/tracker.js";
+import { endReader, settleFailure } from "../call/tracker.js";
 import { poolClosed } from "../worker/failures.js";
 import type { LifecycleHost, Worker } from "./host.js";
-import { expectRing, pingWorker, stitch } from "./messages.js";
-import { endedInVain } from "./restarts.js";
+import { pingWorker, preloadRing, rethrowWithCallerStack } from "./messages.js";
+import { exitedBeforeCall } from "./restarts.js";
 
 // Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
 // stop and others are open. With a shorter limit, a task that holds the thread for a few milliseconds would make its worker seem blocked.
@@ -32,8 +32,8 @@ export function cancel(host: LifecycleHost, worker: Worker, call: PoolCall, reas
   const { cells } = worker;
   // Pairs with the load in `CallContext.cancelled`. A task that never yields its thread notices the cancel through this cell.
   if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
-  worker.tell(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
-  // `tell` has flushed the transport. If the transport refused the call's own frame, the call is over and needs no grace period.
+  worker.sendNow(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
+  // `sendNow` has flushed the transport. If the transport refused the call's own frame, the call is over and needs no grace period.
   if (call.state === "cancelling") armGrace(host, worker, call);
 }
 
@@ -96,7 +96,7 @@ function supersede({ workers }: LifecycleHost, worker: Worker): void {
 /** Handles a drop of a worker's load: closes the worker, recycles it, or arms its idle timer. */
 export function loadDropped(host: LifecycleHost, worker: Worker): void {
   const { settings, workers } = host;
-  if (worker.tasksRun > 0 && !worker.ring && settings.carrier === "auto") expectRing(worker);
+  if (worker.tasksRun > 0 && !worker.ring && settings.carrier === "auto") preloadRing(worker);
   if (worker.life.drained(worker.calls.size) === "close") close(worker);
   // A worker that is closing its resources keeps the process alive until it has closed them.
   if (worker.load > 0 || worker.life.state === "closing") return;
@@ -151,15 +151,15 @@ function close(worker: Worker): void {
   const closed = new Promise<void>((resolve) => {
     worker.closed = resolve;
   });
-  worker.tell(Op.Close, 0);
+  worker.sendNow(Op.Close, 0);
   worker.leaving = within(closed, closeLimitMs).then(() => worker.kill(poolClosed()));
 }
 
 /** Handles an uncaught error in a worker that was ready. Prints the error if no listener and no failing call would show it. */
 export function uncaught({ settings }: LifecycleHost, worker: Worker, error: unknown): void {
-  const { name, onError, hears } = settings;
-  if (hears) onError(error);
-  else if (outlivesErrors || worker.calls.size === 0)
+  const { name, onError, hasOnError } = settings;
+  if (hasOnError) onError(error);
+  else if (survivesUncaughtErrors || worker.calls.size === 0)
     console.error(`Uncaught error in a worker of the pool "${name}" (its option onError would get it):`, error);
 }
 
@@ -180,19 +180,19 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   // In all other cases it is unknown which calls had begun.
   const known = overdueWorkers.has(worker) || why.code.startsWith("pool-");
   const left = [...calls.values()];
-  let inVain = crashed && worker.tasksRun === 0 && left.length > 0;
+  let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
   const streaming = left.some((call) => call.isStream);
   for (const call of left) {
-    const told = call.guarded || settings.concurrency > 1;
-    const mayHaveRun = !known || (told ? call.state !== "posted" : streaming);
-    inVain = lost(host, worker, call, worker.begun?.has(call.id) ?? mayHaveRun, why) && inVain;
+    const reportsStart = call.guarded || settings.concurrency > 1;
+    const mayHaveRun = !known || (reportsStart ? call.state !== "posted" : streaming);
+    noCallBegan = lost(host, worker, call, worker.begun?.has(call.id) ?? mayHaveRun, why) && noCallBegan;
   }
   if (workers.all[worker.index] === worker) workers.put(worker.index, undefined);
   workers.outgoing.delete(worker);
   if (crashed || (killed && !why.code.startsWith("pool-"))) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   if (crashed && worker.tasksRun === 0) settings.onError(why);
-  if (inVain) endedInVain(host, worker.index, why);
+  if (noCallBegan) exitedBeforeCall(host, worker.index, why);
   scheduler.run();
   host.startForReady();
 }
@@ -219,16 +219,16 @@ export function lost(
   }
   if (action === "fail" && why) {
     call.record.failed++;
-    call.own = stitched(why, call);
-    call.stitch = stitch;
-    tracker.end(call, tellFailure, call.own);
+    call.ownError = withCallerStack(why, call);
+    call.rethrow = rethrowWithCallerStack;
+    tracker.end(call, settleFailure, call.ownError);
   } else tracker.end(call, endReader);
   return false;
 }
 
 // Returns a copy of an error, with the stack of the call's own caller. One worker's death may fail several calls, and each call gets its
 // own error.
-function stitched(why: ClearwayError, call: PoolCall): ClearwayError {
+function withCallerStack(why: ClearwayError, call: PoolCall): ClearwayError {
   const error = caused(why.code, why.message, why.cause);
   error.stack = `${why.name}: ${why.message}${call.callerStack && `\n${call.callerStack}`}`;
   return error;

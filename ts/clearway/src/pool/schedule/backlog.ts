@@ -84,8 +84,8 @@ export class PriorityQueue<Item extends Queued> {
 export interface BacklogCall extends Queued {
   /** Bytes of binary memory in the arguments. */
   readonly bytes: number;
-  /** `place` is the index of the worker that serves the call's key. -1 without a key. */
-  readonly options: { readonly place: number };
+  /** `workerIndex` is the index of the worker that serves the call's key. -1 without a key. */
+  readonly options: { readonly workerIndex: number };
 }
 
 /**
@@ -150,14 +150,14 @@ export class Backlog<Call extends BacklogCall> {
   }
 
   /**
-   * Returns all calls, or only those for the worker at index `place`. The array is a copy, so the caller may remove calls while iterating.
+   * Returns all calls, or only those for the worker at `index`. The array is a copy, so the caller may remove calls while iterating.
    */
-  all(place?: number): Call[] {
-    return this.queues.flatMap((queue, at) => (place === undefined || at === place ? [...queue] : []));
+  all(index?: number): Call[] {
+    return this.queues.flatMap((queue, at) => (index === undefined || at === index ? [...queue] : []));
   }
 
   #queueOf(call: Call): PriorityQueue<Call> {
-    return this.queues[call.options.place] ?? this.shared;
+    return this.queues[call.options.workerIndex] ?? this.shared;
   }
 
   #grow(items: number, bytes: number): void {

@@ -15,7 +15,7 @@ const wakeUs = 50;
 
 /** The part of a call that the scheduler reads. */
 export interface Schedulable<Call extends Schedulable<Call>> extends WorkerCall<Call>, BacklogCall {
-  readonly options: { readonly place: number; readonly key: string | number | undefined };
+  readonly options: { readonly workerIndex: number; readonly key: string | number | undefined };
   readonly record: { readonly name: string; readonly index: number; readonly estimate: Estimate };
   readonly isStream: boolean;
   /** Whether the arguments may be nested too deep for a worker to read. */
@@ -143,8 +143,8 @@ export class Scheduler<Call extends Schedulable<Call>> {
   #workerFor(call: Call): PoolWorker<Call> | undefined {
     const { all } = this.#workers;
     const { concurrency } = this.#settings;
-    if (call.options.place < 0) return choose(all, call, concurrency);
-    const worker = all[call.options.place];
+    if (call.options.workerIndex < 0) return choose(all, call, concurrency);
+    const worker = all[call.options.workerIndex];
     if (!worker || !accepts(worker, call, concurrency)) return undefined;
     const first = this.#backlog.shared.peek();
     // A call without a key goes first if it has a higher priority. With the same priority, the call that came first goes first.

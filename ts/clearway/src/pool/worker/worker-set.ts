@@ -15,7 +15,7 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
   /** Whether the set has stopped starting workers. */
   stopped = false;
   /** Timer of a pause between restarts. The set starts no worker during the pause. */
-  resting: Timer | undefined;
+  restartTimer: Timer | undefined;
 
   constructor(source: WorkerSource, sink: WorkerSink<Call>) {
     this.#source = source;
@@ -45,7 +45,7 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
 
   /** Starts a worker at `index`, by default at the first free index. Returns undefined if no index is free or the worker cannot be made. */
   start(index = this.all.indexOf(undefined)): PoolWorker<Call> | undefined {
-    if (this.stopped || this.resting || index < 0 || this.all[index]) return undefined;
+    if (this.stopped || this.restartTimer || index < 0 || this.all[index]) return undefined;
     try {
       const worker = new PoolWorker(index, this.#source, this.#sink);
       this.put(index, worker);
@@ -64,7 +64,7 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
   /** Ends every thread at once. Open calls fail with `why`. */
   async terminate(why: ClearwayError): Promise<void> {
     this.stopped = true;
-    clearTimeout(this.resting);
+    clearTimeout(this.restartTimer);
     await Promise.all([...this].map((worker) => worker.kill(why)));
   }
 

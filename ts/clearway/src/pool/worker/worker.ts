@@ -65,7 +65,7 @@ export interface WorkerSink<Call extends WorkerCall<Call>> {
   /** Called when a worker's load drops. */
   loadDropped(worker: PoolWorker<Call>): void;
   /** Called when the host or the app's factory could not make a worker. */
-  startFailed(place: number, reason: unknown): void;
+  startFailed(index: number, reason: unknown): void;
   /** Called when a worker exits before it is ready. */
   neverReady(worker: PoolWorker<Call>, why: ClearwayError | undefined): void;
 }
@@ -210,7 +210,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /** Sends a frame now. */
-  tell(op: Op, id: number, a?: unknown): void {
+  sendNow(op: Op, id: number, a?: unknown): void {
     this.transport.send(op, id, a);
     this.transport.flush();
   }
@@ -292,10 +292,10 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     for (let at = 0; at < message.length; at += frameSlots) {
       this.frame(message[at] as Op, message[at + 1] as number, message[at + 2], message[at + 3]);
     }
-    this.told();
+    this.endMessage();
   }
 
-  /** Handles one frame of a message or of the ring. The caller must call `told()` after the last frame. */
+  /** Handles one frame of a message or of the ring. The caller must call `endMessage()` after the last frame. */
   frame(op: Op, id: number, a: unknown, b: unknown): void {
     const sink = this.#sink;
     if (op === Op.Result) {
@@ -310,7 +310,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /** Finishes a message. Called after its last frame. */
-  told(): void {
+  endMessage(): void {
     if (!this.loadDropped || this.#gone) return;
     this.loadDropped = false;
     this.#sink.loadDropped(this);

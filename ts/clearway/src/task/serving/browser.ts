@@ -3,4 +3,4 @@
 import { Server } from "../server.js";
 
 /** The server of calls. Always loaded. */
-export const serving = { now: { Server }, load: async () => ({ Server }), expect: () => {} };
+export const serving = { exports: { Server }, load: async () => ({ Server }), preload: () => {} };

@@ -82,7 +82,7 @@ describe("a map with many keys", () => {
 
   test.each(Object.entries(kinds))("is never mistaken for chosen keys, at any size: %s", (_, key) => {
     const guard = new KeyGuard(200_000);
-    for (let n = 1; n <= 200_000; n++) if (guard.crowded(key(n))) throw new Error(`at ${n}`);
+    for (let n = 1; n <= 200_000; n++) if (guard.countKey(key(n))) throw new Error(`at ${n}`);
   });
 
   test("is decoded when one key repeats: its last value wins", () => {
@@ -110,7 +110,7 @@ describe("an attachment that is named repeatedly", () => {
     const got: unknown[] = [];
     (await end).messages("m").handle((value) => void got.push(value));
     const parts = { op: Op.post, name: new TextEncoder().encode("m"), body: naming(100, Tag.float64List) };
-    const frame = writeFrame({ ...parts, inside: [attachment] });
+    const frame = writeFrame({ ...parts, inlineAttachments: [attachment] });
     // Simulates a transport that delivers a message at any offset of a buffer.
     const shifted = new Uint8Array(frame.length + 1);
     shifted.set(frame, 1);
@@ -133,7 +133,7 @@ describe("an attachment that is named repeatedly", () => {
       return undefined;
     });
     const parts = { op: Op.call, id: 1, name: new TextEncoder().encode("m"), body: naming(200, Tag.uint8List) };
-    tb.send(writeFrame({ ...parts, inside: [attachment] }));
+    tb.send(writeFrame({ ...parts, inlineAttachments: [attachment] }));
     await log.count(2);
     expect([ran, readFrame(log.frames[1]!, [])!.a]).toEqual([0, 1]);
     expect(await (await end).stats().handling).toBe(0);

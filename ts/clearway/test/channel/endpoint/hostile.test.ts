@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import vectors from "../../../../../spec/vectors/channel.json" with { type: "json" };
+import { standardMessageCodec } from "../../../src/channel/codec/standard.js";
 import { connect } from "../../../src/channel/endpoint/connect.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { Op, writeFrame } from "../../../src/channel/wire/frame.js";
+import { Op, Status, writeFrame } from "../../../src/channel/wire/frame.js";
 import { writeHello } from "../../../src/channel/wire/hello.js";
 import fc from "../../fixtures/fast-check.js";
 import { Log } from "../transports/contract.js";
@@ -48,7 +49,7 @@ const frame = fc.oneof(
           .map(bytes),
         fc.uint8Array({ maxLength: 30 }),
       ),
-      inside: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 2 }),
+      inlineAttachments: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 2 }),
     })
     .map((parts) => writeFrame({ ...parts, op: parts.op as Op })),
 );
@@ -85,6 +86,18 @@ describe("an end that sends arbitrary frames", () => {
     for (const parts of frames) tb.send(writeFrame(parts));
     expect((await log.end()).code).toBe("protocol");
     expect((await end.closed).code).toBe("protocol");
+  });
+
+  test.each([
+    ["bytes that the codec cannot decode", bytes("ff")],
+    ["a text instead of a list", standardMessageCodec.encode("lost")],
+    ["null instead of a list", bytes("00")],
+  ])("fails the call with `protocol` when it sends an error without a list: %s", async (_, body) => {
+    const { end, tb } = await raw("clearway");
+    const call = end.methods("there").call("x");
+    tb.send(writeFrame({ op: Op.reply, id: 2, a: Status.error, body }));
+    await expect(call).rejects.toMatchObject({ name: "ClearwayError", code: "protocol" });
+    end.terminate();
   });
 
   test("cannot run more than callsMax handlers at once", async () => {

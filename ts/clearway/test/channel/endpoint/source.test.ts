@@ -9,7 +9,7 @@ import { Status } from "../../../src/channel/wire/frame.js";
 function start(limits: Partial<QueueLimits> = {}) {
   const sent: unknown[] = [];
   const values = new Map<Encoded, unknown>();
-  const line = { held: false, ended: 0, reported: [] as unknown[] };
+  const line = { congested: false, ended: 0, reported: [] as unknown[] };
   const wire: SourceWire = {
     encode(value) {
       if (typeof value === "function") throw new TypeError("no form");
@@ -20,7 +20,7 @@ function start(limits: Partial<QueueLimits> = {}) {
     event: (message) => void sent.push(values.get(message)),
     end: (status, error) => void sent.push(error === undefined ? (Status[status] ?? status) : error),
     report: (error) => void line.reported.push(error),
-    held: () => line.held,
+    congested: () => line.congested,
   };
   const source = new Source("s", { whenFull: "wait", capacity: 16, ...limits }, wire, () => line.ended++);
   const grant = (items: number): void => {
@@ -70,12 +70,12 @@ describe("a source that draws from an iterable", () => {
   test("draws nothing while the transport holds frames back", async () => {
     const { source, sent, line, grant } = start();
     const { seen, values } = counter();
-    line.held = true;
+    line.congested = true;
     void source.pump(values);
     grant(5);
     await settled();
     expect(seen.drawn).toBe(0);
-    line.held = false;
+    line.congested = false;
     source.drain();
     await settled();
     expect(sent).toEqual([0, 1, 2, 3, 4]);
@@ -113,7 +113,7 @@ describe("a source that draws from an iterable", () => {
       (async function* () {
         try {
           yield 1;
-          line.held = true;
+          line.congested = true;
           yield () => 2;
         } finally {
           closed++;
@@ -122,7 +122,7 @@ describe("a source that draws from an iterable", () => {
     );
     await pumped;
     expect([closed, sent]).toEqual([1, [1]]);
-    line.held = false;
+    line.congested = false;
     source.drain();
     expect(sent).toEqual([1, new TypeError("no form")]);
     expect(line.ended).toBe(1);

@@ -40,8 +40,8 @@ describe("the frames of channels (spec/vectors/channel.json):", () => {
       c,
       name: bytes(channel),
       body: bytes(body),
-      inside: inside.map(bytes),
-      beside,
+      inlineAttachments: inside.map(bytes),
+      separateCount: beside,
     });
     expect(hex(written)).toBe(expected);
     const besides = Array.from({ length: beside }, () => new Uint8Array(1));

@@ -48,7 +48,7 @@ internal class FrameReader(
         var at = from
         while (headerFilled < STREAM_HEADER_BYTES && at < to) {
             val byte = piece[at]
-            if (headerFilled < STREAM_MARK.size && byte != STREAM_MARK[headerFilled]) {
+            if (headerFilled < STREAM_MAGIC.size && byte != STREAM_MAGIC[headerFilled]) {
                 stray(piece, at, to)
                 return to
             }

@@ -13,14 +13,14 @@ import java.nio.ByteOrder
 //         | "C" | "W" |     |     | little    |                    |
 //         +-----+-----+-----+-----+-----------+--------------------+
 //
-// Every frame begins with the mark: the bytes 43, 57 and 01, in hexadecimal. The reader can therefore detect a line
+// Every frame begins with the magic bytes 43, 57 and 01, in hexadecimal. The reader can therefore detect a line
 // that code of the other end printed between two frames. A printed line may begin with "CW", but the byte 1 does not
 // occur in text.
 
 /** The number of bytes before a body. */
 internal const val STREAM_HEADER_BYTES = 8
 /** The first bytes of each frame: "CW" and the version, 1. */
-internal val STREAM_MARK = byteArrayOf(0x43, 0x57, 0x01)
+internal val STREAM_MAGIC = byteArrayOf(0x43, 0x57, 0x01)
 internal const val KIND_AT = 3
 internal const val SIZE_AT = 4
 
@@ -35,7 +35,7 @@ private const val MESSAGE_MAX = 1000
 
 /** Returns the header of a frame whose body has `size` bytes. */
 internal fun streamHeader(size: Int, kind: Int = KIND_FRAME): ByteArray {
-    val header = STREAM_MARK.copyOf(STREAM_HEADER_BYTES)
+    val header = STREAM_MAGIC.copyOf(STREAM_HEADER_BYTES)
     header[KIND_AT] = kind.toByte()
     ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).putInt(SIZE_AT, size)
     return header

@@ -4,6 +4,7 @@ package clearway.channel.wire
 import clearway.channel.ChannelException
 import clearway.channel.RemoteCause
 import clearway.channel.RemoteException
+import clearway.channel.codec.CodecError
 import clearway.channel.codec.CodecException
 import clearway.channel.codec.CodecLimits
 import clearway.channel.codec.Codecs
@@ -82,9 +83,11 @@ private fun plain(value: Any?): Any? =
         "[not encodable: ${value?.javaClass?.name}]"
     }
 
-/** Decodes the error in a body that the other end sent. Throws [CodecException] if the body cannot be decoded. */
+/** Decodes the error in a body that the other end sent. Throws [CodecException] if the body is not an error's list. */
 internal fun readError(body: ByteBuffer, channel: String): RemoteException {
-    val parts = codec.decodeOwned(body) as? List<*> ?: emptyList<Any?>()
+    val parts =
+        codec.decodeOwned(body) as? List<*>
+            ?: throw CodecException(CodecError.MALFORMED, "an error's body is no list", 0)
     fun text(index: Int) = parts.getOrNull(index) as? String ?: ""
     return RemoteException(text(0), text(1), parts.getOrNull(2), channel, readCause(parts.getOrNull(3), 0))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, expect, test, vi } from "vitest";
-import { weight } from "../../src/channel/transport/window.js";
+import { windowBytesOf } from "../../src/channel/transport/window.js";
 import { markText } from "../../src/websocket/mark.js";
 import { SocketTransport } from "../../src/websocket/socket-transport.js";
 import { subprotocol } from "../../src/websocket/subprotocol.js";
@@ -30,7 +30,7 @@ class Unread {
   }
 }
 
-test("answers to the marks of an end that never reads are bounded by the window, and the last one leaves when there is room", async () => {
+test("echoes of marks to an end that never reads are bounded by the window, and the last echo leaves when there is room", async () => {
   vi.useFakeTimers();
   const socket = new Unread();
   const windowBytes = 1024;
@@ -42,7 +42,7 @@ test("answers to the marks of an end that never reads are bounded by the window,
   let total = 0;
   for (let n = 0; n < 10_000; n++) {
     socket.arrives(frame.buffer);
-    total += weight(frame, []);
+    total += windowBytesOf(frame, []);
     socket.arrives(markText("mark", total));
   }
   expect(frames).toBe(10_000);

@@ -43,12 +43,12 @@ const source = `
 const built = (name: string): string => fileURLToPath(new URL(`../../dist/node/${name}`, import.meta.url));
 const folders: string[] = [];
 
-// Creates a folder with a task module, the worker's entry and the given parts.
-async function tasksBeside(...parts: string[]): Promise<URL> {
-  const folder = await mkdtemp(join(tmpdir(), "clearway-parts-"));
+// Creates a folder with a task module, the worker's entry and the given lazy modules.
+async function tasksBeside(...modules: string[]): Promise<URL> {
+  const folder = await mkdtemp(join(tmpdir(), "clearway-modules-"));
   folders.push(folder);
   await copyFile(built("worker.mjs"), join(folder, "worker.js"));
-  for (const part of parts) await copyFile(built(part), join(folder, part));
+  for (const name of modules) await copyFile(built(name), join(folder, name));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "tasks.js"), source);
   return pathToFileURL(join(folder, "tasks.js"));
@@ -62,7 +62,7 @@ afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true,
 
 const missing = { code: "missing-package", message: expect.stringContaining("could not be loaded") };
 
-test("calls work by port without the parts, also with results that move", async () => {
+test("calls work by port without the lazy modules, also with results that move", async () => {
   const { call } = testPool<Tasks>(url);
   for (let at = 0; at < 100; at++) expect(await call.double(at)).toBe(2 * at);
   expect(await call.bytes()).toEqual(new Uint8Array(4));
@@ -74,7 +74,7 @@ test("a task's error keeps its name and message", async () => {
   expect(await reasonOf(call.unclonable())).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
 });
 
-test("streams and tasks with resources fail with the name of the missing part", async () => {
+test("streams and tasks with resources fail with the name of the missing module", async () => {
   const { call } = testPool<Tasks>(url);
   expect(await reasonOf(call.count().next())).toMatchObject(missing);
   const values = (async function* () {
@@ -95,7 +95,7 @@ test("a cancel reaches its task, and the pool closes", async () => {
   await made.close();
 });
 
-test("without the server part, simple calls work, and the pool closes", async () => {
+test("without the server module, simple calls work, and the pool closes", async () => {
   const made = pool<Tasks>(await tasksBeside(), { size: 1 });
   for (let at = 0; at < 100; at++) expect(await made.call.double(at)).toBe(2 * at);
   expect(await made.call.bytes()).toEqual(new Uint8Array(4));
@@ -103,7 +103,7 @@ test("without the server part, simple calls work, and the pool closes", async ()
   expect(made.stats().workers.restarts).toBe(0);
 });
 
-test("without the server part, calls that need it fail with its name", async () => {
+test("without the server module, calls that need it fail with its name", async () => {
   const made = testPool<Tasks>(await tasksBeside());
   expect(await reasonOf(made.call.refuse())).toMatchObject({ name: "RangeError", message: "not today" });
   expect(await reasonOf(made.call.reject())).toMatchObject({ name: "RangeError", message: "tomorrow" });

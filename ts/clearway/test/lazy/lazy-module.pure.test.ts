@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { expectPart, part } from "../../src/lazy/part.js";
+import { lazyModule, preload } from "../../src/lazy/lazy-module.js";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a part is loaded once for all concurrent callers", async () => {
+test("a lazy module is loaded once for all concurrent callers", async () => {
   let loads = 0;
-  const load = part(async () => ++loads);
+  const load = lazyModule(async () => ++loads);
   expect(await Promise.all([load(), load()])).toEqual([1, 1]);
   expect(await load()).toBe(1);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a part that does not load in time fails the waiting callers, and the next caller loads it again", async () => {
-  const come: ((content: string) => void)[] = [];
-  const load = part(() => new Promise<string>((resolve) => come.push(resolve)));
+test("a lazy module that does not load in time fails the waiting callers, and the next caller loads it again", async () => {
+  const come: ((exports: string) => void)[] = [];
+  const load = lazyModule(() => new Promise<string>((resolve) => come.push(resolve)));
   const waiting = Promise.allSettled([load(), load()]);
   await vi.advanceTimersByTimeAsync(30_000);
   for (const each of await waiting) {
@@ -28,21 +28,21 @@ test("a part that does not load in time fails the waiting callers, and the next 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a part's owner converts the error of a failed load", async () => {
-  const load = part(
+test("a lazy module's owner converts the error of a failed load", async () => {
+  const load = lazyModule(
     () => Promise.reject(new TypeError("offline")),
     (cause) => new Error("no ring", { cause }),
   );
   await expect(load()).rejects.toMatchObject({ message: "no ring", cause: { message: "offline" } });
 });
 
-test("a preloaded part reports no error when its load fails", async () => {
+test("a preloaded module reports no error when its load fails", async () => {
   let loads = 0;
-  const load = part(async () => {
+  const load = lazyModule(async () => {
     if (++loads === 1) throw new TypeError("offline");
     return loads;
   });
-  expectPart(load);
+  preload(load);
   await vi.advanceTimersByTimeAsync(0);
   expect(await load()).toBe(2);
 });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Pool, PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { partialLibrary } from "../fixtures/parts.js";
+import { partialLibrary } from "../fixtures/partial-library.js";
 import { builtUrl, type Plain, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
 type RecordTasks = typeof import("../fixtures/records.tasks.js");
 
-async function partial(part: string, how: "late" | "missing", options: PoolOptions = {}) {
-  const { library, asked, come } = await partialLibrary(part, how);
+async function partial(module: string, how: "late" | "missing", options: PoolOptions = {}) {
+  const { library, asked, come } = await partialLibrary(module, how);
   const pool: Pool<Plain> = library.pool<Plain>(plainUrl, { size: 1, ...options });
   onTestFinished(() => pool.terminate());
   return { pool, asked, come };
@@ -16,7 +16,7 @@ async function partial(part: string, how: "late" | "missing", options: PoolOptio
 
 const nothingLeft = { open: 0, queue: { items: 0 }, workers: { size: 0 } };
 
-describe("without the lifecycle part,", () => {
+describe("without the lifecycle module,", () => {
   test("a pool fails as if no worker could be started, with the cause, and tries again", async () => {
     const { pool, come } = await partial("lifecycle", "missing");
     for (let turn = 0; turn < 2; turn++) {
@@ -37,7 +37,7 @@ describe("without the lifecycle part,", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
-  test("a pool with metrics measures the calls that it answers once the part is there", async () => {
+  test("a pool with metrics measures the calls that it answers once the module is there", async () => {
     const { pool, come } = await partial("lifecycle", "missing", { metrics: true });
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
     come();
@@ -54,7 +54,7 @@ describe("without the lifecycle part,", () => {
     expect(pool.stats()).toMatchObject(nothingLeft);
   });
 
-  test("a worker is not ready in time when the part does not load", async () => {
+  test("a worker is not ready in time when the module does not load", async () => {
     const { pool } = await partial("lifecycle", "late", { startTimeoutMs: 500 });
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({
       code: "worker-start-failed",
@@ -64,7 +64,7 @@ describe("without the lifecycle part,", () => {
   });
 });
 
-describe("while the lifecycle part is loading,", () => {
+describe("while the lifecycle module is loading,", () => {
   test("calls wait for it", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const calls = Promise.all([pool.call.add(1, 2), pool.with({ key: 1, priority: 1 }).call.add(3, 4)]);
@@ -99,7 +99,7 @@ describe("while the lifecycle part is loading,", () => {
   });
 });
 
-describe("a stream that is read while the lifecycle part is loading", () => {
+describe("a stream that is read while the lifecycle module is loading", () => {
   test("answers its reads in order", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const stream = pool.call.numbers(3);
@@ -152,7 +152,7 @@ describe("a stream that is read while the lifecycle part is loading", () => {
   });
 });
 
-test("without the feed part, a call with a stream argument fails, and its stream is closed", async () => {
+test("without the feed module, a call with a stream argument fails, and its stream is closed", async () => {
   const { library, come } = await partialLibrary("feed", "missing");
   const pool = library.pool<Streams>(builtUrl("streams"), { size: 1 });
   onTestFinished(() => pool.terminate());
@@ -190,7 +190,7 @@ describe("without the ring,", () => {
   });
 });
 
-test("without the records part, a call with a table as its result fails, and the next one succeeds once the part is there", async () => {
+test("without the records module, a call with a table as its result fails, and the next one succeeds once the module is there", async () => {
   const { library, come } = await partialLibrary("records", "missing");
   const pool = library.pool<RecordTasks>(builtUrl("records"), { size: 1 });
   onTestFinished(() => pool.terminate());
@@ -204,7 +204,7 @@ test("without the records part, a call with a table as its result fails, and the
   expect(await pool.call.students(3)).toHaveLength(3);
 });
 
-test("without the placer part, onError is called once, and calls go to workers", async () => {
+test("without the placer module, onError is called once, and calls go to workers", async () => {
   const told: unknown[] = [];
   const { pool } = await partial("placer", "missing", { placement: "auto", size: 2, onError: (why) => told.push(why) });
   await pool.ready();

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { caused } from "../error/clearway-error.js";
+import { lazyModule, preload } from "../lazy/lazy-module.js";
+import type { TaskDefinition } from "./task.js";
+
+/**
+ * A module of the worker's code that is in its own file. Every worker reads the entry file when it starts, and few workers need every lazy
+ * module. Once a lazy module is loaded, its exports are available without a turn of the event loop. A failed load rejects with
+ * `missing-package`, with the import's error as its cause. The next caller tries again.
+ */
+export class LazyModule<Exports> {
+  /** What the module exports. Undefined until the module is loaded. */
+  exports: Exports | undefined;
+  readonly #what: string;
+  readonly #import: () => Promise<Exports>;
+  #load: (() => Promise<Exports>) | undefined;
+
+  /**
+   * `what` names the module in errors. The constructor does almost nothing, because every worker makes these objects when it starts and may
+   * not need the modules.
+   */
+  constructor(what: string, load: () => Promise<Exports>) {
+    this.#what = what;
+    this.#import = load;
+  }
+
+  load(): Promise<Exports> {
+    this.#load ??= lazyModule(
+      async () => (this.exports = await this.#import()),
+      (cause) => caused("missing-package", `${this.#what} could not be loaded`, cause),
+    );
+    return this.#load();
+  }
+
+  /** Loads the module in the background. If the load fails, the caller that needs the module tries again and receives the error. */
+  preload(): void {
+    preload(() => this.load());
+  }
+}
+
+// The first call of most task modules does not need these lazy modules (spec/decisions/rarely-needed-code-loads-later.md).
+
+/** Streams from tasks and from callers. */
+export const streams = new LazyModule("what makes and reads streams", async () => import("./streams.js"));
+
+/** The code that opens and closes resources. */
+export const leases = new LazyModule("what opens resources", async () => import("../resource/leases.js"));
+
+/** The code that encodes and decodes errors. Loaded after the first call, so that a later failure does not depend on the network. */
+export const errors = new LazyModule("what takes errors apart", async () => import("../error/wire.js"));
+
+/** The worker's end of the ring. Loaded after the first call if the host has shared memory. */
+export const ring = new LazyModule("the ring", async () => import("./worker-ring-port.js"));
+
+/** Loads in the background the lazy modules that these tasks need. */
+export function preloadFor(tasks: readonly TaskDefinition[]): void {
+  if (tasks.some(({ kind }) => kind === "stream")) streams.preload();
+  if (tasks.some(({ resources }) => resources !== undefined)) leases.preload();
+}
