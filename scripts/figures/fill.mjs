@@ -47,18 +47,28 @@ function block(name, results) {
   return ["", ...(name === "summary" ? summaryTable(rows, results) : promiseTable(rows, results)), ""];
 }
 
+/** Profiles of kept runs that have other names today. */
+const renamed = { full: "promises-full" };
+
 function machine({ machine, run, build }) {
   const { os, arch, cpu, cores, memoryGb, virtual } = machine;
   return [
     "",
     `- machine: ${cpu}, ${cores} cores, ${Math.round(memoryGb)} GB, ${virtual}, ${os} (${arch})`,
     `- runtimes: ${Object.values(run.runtimes).join(", ")}`,
-    `- date and commit: ${run.startedAt.slice(0, 10)}, ${build.commit}; profile \`${run.profile}\``,
+    `- date and commit: ${run.startedAt.slice(0, 10)}, ${build.commit}; ${profileText(run.profile)}`,
     `- compared with: ${Object.entries(build.peers)
       .map(([peer, version]) => `${peer} ${version}`)
       .join(", ")}`,
     "",
   ];
+}
+
+function profileText(profile) {
+  const today = renamed[profile];
+  return today === undefined
+    ? `profile \`${profile}\``
+    : `profile \`${today}\`, which the record calls by its former name \`${profile}\``;
 }
 
 function promiseTable(rows, results) {

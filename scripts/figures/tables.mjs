@@ -59,7 +59,7 @@ export const tables = {
   ],
   placement: ["arithmetic", "lists of 1000", "1 ms", "10 ms"].flatMap((state) => [
     { title: `100 calls, ${workOf(state)}: time / the better of inline and worker`, promise: "auto-time", state },
-    { title: `100 calls, ${workOf(state)}: longest stall / the frame budget`, promise: "auto-stall", state },
+    { title: `100 calls, ${workOf(state)}: longest stall / the budget`, promise: "auto-stall", state },
   ]),
   pool: [
     { title: "Start of a pool to its first result: time / a bare worker's", promise: "start-over-bare" },
