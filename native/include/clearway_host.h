@@ -231,8 +231,8 @@ clearway_status clearway_answer(clearway_reply reply, const clearway_content *co
 // Answers a message from the plugin with a status other than `CLEARWAY_OK`, and a text, which may be empty.
 clearway_status clearway_answer_error(clearway_reply reply, clearway_status error, clearway_text message);
 
-// Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel need
-// not have a handler yet.
+// Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel may get
+// its handler later.
 clearway_status clearway_channel_find(clearway_plugin_id id, clearway_text name, clearway_channel *channel);
 
 // Calls a channel's direct handler on the calling thread, as `clearway_plugin_send` does, for frequent callers.
@@ -242,8 +242,8 @@ clearway_status clearway_channel_find(clearway_plugin_id id, clearway_text name,
 // Returns `CLEARWAY_OK` if the handler has answered. `answer->kind` is then one of these:
 //
 // - `CLEARWAY_EVENT_NONE`: the answer is null. No other field of `answer` is set.
-// - `CLEARWAY_EVENT_BACK`: the answer is exactly `memory`, and the caller gave `memory` without `data`. No other field
-//   is set.
+// - `CLEARWAY_EVENT_BACK`: the answer is exactly `memory`, and the caller passed `memory` without `data`. No other
+//   field is set.
 // - `CLEARWAY_EVENT_ANSWER`: any other answer. If its bytes are not in a memory and fit in `into`, which has `room`
 //   bytes, they are copied to `into`. Such an answer needs no release.
 //

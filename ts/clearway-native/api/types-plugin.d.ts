@@ -3,223 +3,248 @@
  * is an ArrayBuffer that becomes empty after its release. `copied` is an independent ArrayBuffer.
  */
 type ViewKind = "shared" | "detachable" | "copied";
-/** The runtime's features for memory that crosses between JavaScript and native code. */
+/** The features of the runtime for memory that crosses between JavaScript and native code. */
 interface NativeFeatures {
-    /** How native memory becomes a SharedArrayBuffer: with Node-API, with V8's own functions, or not at all. */
+    /** The way in which native memory becomes a SharedArrayBuffer. It is Node-API, V8's own functions, or none. */
     mapping: "node-api" | "v8" | "none";
-    /** Whether native code may keep JavaScript's memory beyond a call. */
+    /** Whether native code may use JavaScript's memory after a call has returned. */
     keeps: boolean;
 }
 
-/** The reason for a copy of memory at the boundary. */
+/** The reason why bytes were copied between JavaScript and native code. */
 type NativeCopyReason = 
-/** The other side gave bytes outside of a native memory. They are copied into the queue. */
+/** The plugin sent bytes that are not in a native memory. The core copied them into its queue. */
 "no-memory"
 /** The message has fewer than 4096 bytes. Copying them costs less than lending them. */
  | "small"
-/** This version of Node cannot keep an ArrayBuffer's memory for native code, because the version is untested. */
+/**
+ * The addon cannot keep an ArrayBuffer's memory for native code. It was not tested with this version of Node, or it was built without a
+ * C++ compiler.
+ */
  | "not-kept"
 /** The ArrayBuffer is resizable, so JavaScript could shrink it while native code uses it. */
  | "resizable"
-/** This runtime allows no views of native memory (Electron, or `views: "copied"`). */
+/** JavaScript cannot view native memory: the runtime does not allow it (Electron), or the option is `views: "copied"`. */
  | "not-viewed";
-/** The bytes that crossed in one direction. */
+/** The numbers of bytes that crossed in one direction. */
 interface NativeLedgerSide {
-    /** Bytes that both sides saw at the same time: shared, or lent during a call. */
+    /** The number of bytes that both sides could see at the same time, because their memory was shared or lent. */
     sharedBytes: number;
-    /** Bytes that changed owner without a copy: an ArrayBuffer over native memory. */
+    /** The number of bytes that changed their owner without a copy. An ArrayBuffer over native memory is moved. */
     movedBytes: number;
-    /** Bytes that were copied; `copies` has the reasons. */
+    /** The number of bytes that were copied. */
     copiedBytes: number;
+    /** The number of copies and their bytes, by reason. */
     copies: Partial<Record<NativeCopyReason, {
         count: number;
         bytes: number;
     }>>;
 }
-/** The ledgers of both directions. A snapshot, which does not change afterwards. */
+/** The ledgers of both directions. A ledger in a plugin's `stats()` is a copy, which does not change afterwards. */
 interface NativeLedger {
     toNative: NativeLedgerSide;
     fromNative: NativeLedgerSide;
 }
 
 /**
- * Native memory, viewed from JavaScript without a copy if the runtime supports that. End its use with `using` or `release()`. A
- * `detachable` view is then empty, and a native slab is free for its next use. If the owner forgets the release, the garbage collector
- * does it later, and the plugin's `stats().leaked` counts it.
+ * Native memory that JavaScript can view, without a copy if the runtime supports that. End its use with `using` or `release()`. A
+ * `detachable` view is then empty, and the native memory can be reused at once. If its owner does not release the memory, the garbage
+ * collector releases it later. The plugin's `stats().leaked` counts such memories.
  *
- * A `shared` view cannot be detached, because another thread may be reading it. After the release `bytes` throws, but earlier views stay
- * readable. The memory is reused only after every thread has dropped its views.
+ * A `shared` view cannot be detached, because another thread may be reading it. After the release, `bytes` throws, but views that were
+ * read before stay valid. The memory is reused only after every thread has dropped its views.
  */
 declare class NativeMemory implements Disposable {
     #private;
-    /** Size in bytes. */
+    /** The size in bytes. */
     readonly size: number;
-    /** The kind of view. The first use of `bytes` or `kind` creates the view. */
+    /** The kind of the view. Reading `kind` or `bytes` for the first time creates the view. Throws `released` after the release. */
     get kind(): ViewKind;
-    /** A view of all the memory: the same object each time. Throws `released` after the release. */
+    /** A view of the whole memory. It is the same object each time. Throws `released` after the release. */
     get bytes(): Uint8Array;
+    /** Whether `release()` was called. */
     get released(): boolean;
-    /** Releases this side's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
+    /** Releases JavaScript's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
     release(): void;
     /** Releases the memory at the end of a `using` block. */
     [Symbol.dispose](): void;
 }
 
 /**
- * A plugin's message: bytes or null, and attached memories. `using` or `release()` returns its native memory at once. Without native
- * memory, they do nothing.
+ * A message, an answer or an event of a plugin: bytes or null, and attached memories. `using` or `release()` releases its native memory at
+ * once. If the message has no native memory, they do nothing.
  */
 interface NativeMessage extends Disposable {
     /**
-     * The message's bytes, or null for a null message. If `memory` is undefined, the bytes are JavaScript's own; otherwise they view the
-     * memory. Throws `released` after the release, or if JavaScript has transferred the buffer of the lent memory.
+     * The message's bytes, or null for a null message. The bytes are a view of `memory`, or JavaScript's own if `memory` is undefined. Throws
+     * `released` after native memory was released. Throws `released` also if the bytes are in lent memory whose buffer was transferred.
      */
     readonly bytes: Uint8Array | null;
-    /** The native memory of the bytes. Undefined if the bytes are JavaScript's own. */
+    /** The native memory that contains the bytes. Undefined if the bytes are JavaScript's own. */
     readonly memory: NativeMemory | undefined;
-    /** The attached memories. None of them is copied. */
+    /** The attached memories. They are not copied. */
     readonly attachments: readonly NativeMessage[];
-    /** Releases the message's native memory. Further calls do nothing. */
+    /** Releases the native memory of the message and of its attachments. Calling it again does nothing. */
     release(): void;
 }
 
 /**
- * JavaScript's memory that native code may use beyond one call, without a copy. A loan ends in two steps. After `release()`, JavaScript's
- * calls can no longer use the memory. `returned` settles after native code has released its last reference. `await using` waits for both
- * steps. Until then, native code may still write to the memory.
+ * JavaScript's memory that is lent to native code without a copy. Native code may use it after a call has returned. A loan ends in two
+ * steps. First, JavaScript calls `release()`; it can then no longer send the memory. Second, native code releases its last reference, and
+ * `returned` settles. Until then, native code may write to the memory. `await using` does the first step and waits for the second.
  */
 declare class LentMemory implements AsyncDisposable {
     #private;
-    /** The lent view itself, readable at any time. */
+    /** The lent view itself. JavaScript can read it at any time. */
     readonly bytes: Uint8Array;
-    /** Settles when native code no longer has the memory. */
+    /** Settles when the loan has ended: after `release()`, native code has released its last reference. */
     readonly returned: Promise<void>;
-    /** Size in bytes. */
+    /** The size in bytes. It is 0 if JavaScript has transferred the view's buffer. */
     get size(): number;
+    /** Whether JavaScript has called `release()`. */
     get released(): boolean;
-    /** Ends the loan for JavaScript: calls with this memory then throw `released`. Further calls of this method do nothing. */
+    /** Ends JavaScript's part of the loan. Calls with this memory then throw `released`. Calling this method again does nothing. */
     release(): void;
-    /** Ends the loan, and waits until native code has released the memory. */
+    /** Ends the loan at the end of an `await using` block. Waits until native code has released the memory. */
     [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A message to a plugin: JavaScript's own bytes, native memory, lent memory, or null. */
+/** The content of a message to a plugin: JavaScript's own bytes, native memory, lent memory, or null. */
 type Payload = Uint8Array | NativeMemory | LentMemory | null;
-/** The memories attached to a message: at most 32. None of them is copied. */
+/** The memories attached to a message, at most 32. They are not copied. */
 type Attachments = readonly (NativeMemory | LentMemory)[];
 
-/** The policy of a full queue: the source waits, the stream fails, or the oldest or newest event is dropped. */
+/**
+ * The policy when a stream's queue is full. With `wait`, the source waits. With `fail`, the stream ends with the error `overflow`. With
+ * `dropOldest` or `dropNewest`, the oldest or the newest event is dropped.
+ */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 /** Options of a channel's `listen`. */
 interface ListenOptions {
-    /** Arguments for the source. Default: null. */
+    /** The arguments for the source. Default: null. */
     arguments?: Payload;
     /**
-     * The maximum number of events that wait on the native side. As many again may wait on JavaScript's side. Default: 64. Use 1024 for
-     * very frequent small events, because more events then share the cost of a batch.
+     * The maximum number of events that wait on the native side. The same number of events may wait on JavaScript's side. Default: 64. For
+     * very frequent small events, use 1024. More events then share the cost of one batch.
      */
     items?: number;
     /**
-     * The maximum number of bytes that wait on the native side. A single event may be larger. Default: 64 MiB, which is eight frames of
-     * 1080p.
+     * The maximum number of bytes that wait on the native side. A single event may be larger. Default: 64 MiB, which has room for eight
+     * frames of 1080p.
      */
     bytes?: number;
-    /** The policy of a full queue. Default: `wait`. */
+    /** The policy when the queue is full. Default: `wait`. */
     whenFull?: WhenFull;
-    /** Ends the stream. The iterator throws the signal's reason, or what the signal threw. */
+    /**
+     * Ends the stream when the signal aborts. The iterator then throws the signal's reason. If reading the signal throws, the iterator throws
+     * that value.
+     */
     signal?: AbortSignal;
 }
-/** Returns options that keep only the newest event: a new event replaces the waiting one. Use them for frames and sensors. */
+/** Returns options for a queue of one event. A new event replaces the event that waits. Use these options for frames and sensors. */
 declare const latest: () => {
     items: number;
     whenFull: WhenFull;
 };
 /**
- * Events of a plugin, in order. The reader owns each message. It must release messages with native memory, or declare them with `using`.
- * Leaving the loop cancels the source.
+ * The events of one stream, in order. The reader owns each message. The reader must release messages that have native memory, or declare
+ * them with `using`. Leaving a `for await` loop cancels the stream.
  */
 interface NativeEvents extends AsyncIterableIterator<NativeMessage, undefined, void>, AsyncDisposable {
-    /** The number of events dropped so far by the chosen policy. */
+    /** The number of events that the policy has dropped so far. */
     readonly dropped: number;
-    /** Cancels the source and releases waiting events. */
+    /** Cancels the stream and releases its waiting events. */
     return(): Promise<IteratorResult<NativeMessage, undefined>>;
-    /** Returns the stream itself, which can be iterated once. */
+    /** Returns this object. It can be iterated once. */
     [Symbol.asyncIterator](): NativeEvents;
 }
 
 /** Options of `loadPlugin`. */
 interface PluginOptions {
     /**
-     * The preferred kind of view of native memory. If the runtime does not support it, the next kind in the order `shared`, `detachable`,
-     * `copied` is used. Default: `detachable`, whose views end with their release. Use `shared` for memory that goes to worker threads.
+     * The preferred kind of view of native memory. If the runtime does not support this kind, the plugin uses the next kind in the order
+     * `shared`, `detachable`, `copied`. Default: `detachable`, whose views are empty after their release. Use `shared` for memory that goes
+     * to worker threads.
      */
     views?: ViewKind;
-    /** Receives the plugin's log: `level` 0 to 3, from debug to error. Default: warnings and errors go to stderr. */
+    /** Receives the plugin's log lines. `level` is 0 for debug, 1 for info, 2 for warning, 3 for error. Default: prints 2 and 3 to stderr. */
     onLog?(level: number, text: string): void;
 }
-/** Counters of one plugin instance. A snapshot. */
+/** The counters of one plugin instance, at one point in time. */
 interface PluginStats {
-    /** The bytes that crossed, by the way in which they crossed. */
+    /** The numbers of bytes that were shared, moved and copied between JavaScript and native code. */
     ledger: NativeLedger;
     /** The number of native memories that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
     leaked: number;
-    /** Counters of the native side. */
+    /** The counters of the native side, by name. */
     native: Record<string, number>;
 }
 /** Options of a call to a plugin. */
 interface SendOptions {
-    /** Memories attached to the message. */
+    /** The memories attached to the message. */
     attachments?: Attachments;
-    /** Rejects the call with the signal's reason. The plugin can check that the caller no longer waits. */
+    /** When the signal aborts, the call rejects with the signal's reason. The plugin can find out that the caller no longer waits. */
     signal?: AbortSignal;
 }
-/** One of a plugin's channels. It is cheap. Reuse it for further calls. */
+/** A channel of a plugin. Creating one is cheap. Reuse it for further calls, because its first `call` prepares the following ones. */
 interface NativeChannel {
     readonly name: string;
     /**
-     * Calls the handler at once on this thread. Use it for direct handlers only. Copies nothing to native code, and allocates nothing if
-     * the answer is null. The handler may write to the message's bytes. Throws the handler's error, `no-handler`, and `not-direct` for a
-     * handler that runs on another thread or answers later.
+     * Calls the handler at once, on this thread. Use it only for direct handlers. Does not copy the message, and allocates nothing if the
+     * answer is null. The handler may write to the message's bytes. Throws the handler's error. Throws `no-handler` if the channel has no
+     * handler, and `not-direct` if the handler runs on another thread or answers later.
      */
     call(message?: Payload, attachments?: Attachments): NativeMessage;
     /**
-     * Sends to the handler on its own thread: on the plugin's pool, on its serial queue, or on this thread for a direct handler. Messages
-     * of 4096 bytes or more are lent, not copied. Do not use their bytes until the promise settles. Does not wait for handlers on other
-     * threads.
+     * Sends a message and resolves with the handler's answer. The handler runs on the plugin's pool or on its serial queue; a direct handler
+     * runs on this thread before `send` returns. Messages of 4096 bytes or more are lent instead of copied if this Node can keep their
+     * memory. Do not use their bytes until the promise settles. `send` does not block while a handler runs on another thread.
      */
     send(message?: Payload, options?: SendOptions): Promise<NativeMessage>;
-    /** Listens to the channel's events, with back-pressure. */
+    /** Listens to the channel's events, with back-pressure. Throws `invalid-argument` for wrong options. */
     listen(options?: ListenOptions): NativeEvents;
 }
-/** A native plugin, opened for this thread. Each thread opens its own instance. Several instances may be open at once. */
+/**
+ * An instance of a native plugin. It belongs to the thread that has loaded it. Several instances of a plugin may be open at once, in one
+ * thread or in several threads.
+ */
 interface Plugin extends AsyncDisposable, Disposable {
+    /** The path of the plugin's library. */
     readonly path: string;
-    /** Returns the plugin's channel with that name. Does not check that the plugin serves the channel; a call does. */
+    /** Returns the channel with that name. Does not check that the plugin serves the channel. A call on the channel checks it. */
     channel(name: string): NativeChannel;
     /**
-     * Allocates native memory. JavaScript can fill it and pass it on without a copy. The memory is pooled and not cleared: it may hold old
-     * contents.
+     * Allocates native memory of `size` bytes. JavaScript can fill it and send it without a copy. The memory comes from a pool and is not
+     * cleared, so it may contain old bytes.
      */
     allocate(size: number): NativeMemory;
-    /** Lends JavaScript's memory to native code beyond one call. Throws `would-copy` if the memory cannot be kept. */
+    /**
+     * Lends JavaScript's memory to native code, which may use it after a call has returned. Throws `would-copy` if this Node cannot keep the
+     * memory, and `invalid-argument` for a resizable ArrayBuffer.
+     */
     lend(bytes: Uint8Array): LentMemory;
-    /** Handles the plugin's own messages on a channel. Each message is released when the handler's promise settles. */
+    /**
+     * Sets the handler of the messages that the plugin sends on a channel. The handler's result is the answer. Each message is released when
+     * the handler's promise settles. Disposing the result removes the handler. Throws `invalid-argument` if the channel has a handler.
+     */
     handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
-    /** Returns a copy of the counters. */
+    /** Returns the current counters. */
     stats(): PluginStats;
     /**
-     * Closes the plugin for this thread. Open calls and streams fail with `closed`. After this settles, none of the plugin's code runs for
-     * this instance. Memory in use stays valid until its release. Waits for running handlers, without blocking the thread. An instance that
-     * is not closed keeps about a megabyte until its thread ends, because its sources and handlers may be in use.
+     * Closes this instance of the plugin. Calls and streams that are open fail with `closed`. The promise settles after all running handlers
+     * have returned; the thread is not blocked meanwhile. After that, none of the plugin's code runs for this instance. Memory in use stays
+     * valid until its release. An instance that is not closed keeps about one megabyte until its thread ends, because its sources and
+     * handlers may be in use.
      */
     close(): Promise<void>;
 }
 /**
- * Loads a plugin, a shared library that exports `clearway_plugin_init` (native/include/clearway.h). Its code runs with all rights of the
- * process. Throws `addon-missing`, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed`.
+ * Loads a plugin and opens an instance of it for this thread. A plugin is a shared library that exports `clearway_plugin_init`
+ * (native/include/clearway.h). The plugin's code runs with all rights of the process. Rejects with `invalid-argument`, `addon-missing`,
+ * `load-failed`, `not-a-plugin`, `wrong-version` or `init-failed`.
  */
 declare function loadPlugin(path: string | URL, options?: PluginOptions): Promise<Plugin>;
-/** Returns this Node's features for native memory. Loads the addon. Throws `addon-missing`. */
+/** Returns the features of this Node for native memory. Loads the addon. Throws `addon-missing`. */
 declare function nativeFeatures(): NativeFeatures;
 
 export { LentMemory as L, NativeMemory as g, latest as l, loadPlugin as m, nativeFeatures as n };
