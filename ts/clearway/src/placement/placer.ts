@@ -126,7 +126,7 @@ export class Placer {
     const module = this.#module;
     const why = module ? "why" in module && module.why : this.loaded && "the module has not been loaded yet";
     const notes = why ? [`Nothing runs inline: ${why}.`] : [];
-    const known = (task: PlacedTask) => ({ model: this.#known.get(task)?.model, placement: this.placementOf(task) });
+    const known = (task: PlacedTask) => ({ model: this.#known.get(task)?.model, placement: this.#placementOf(task) });
     return advise(this.#owner, this.#clock, this.#budgetUs, known, notes);
   }
 
@@ -134,7 +134,7 @@ export class Placer {
    * Returns the placement of a task's calls. The call's option takes precedence over the pool's option, and the pool's option over the
    * task's own.
    */
-  placementOf(task: PlacedTask, own?: Placement): Placement {
+  #placementOf(task: PlacedTask, own?: Placement): Placement {
     if (task.kind !== "function" || task.placement === "worker") return "worker";
     return own ?? this.#owner.settings.placement ?? task.placement ?? "worker";
   }
@@ -165,7 +165,7 @@ export class Placer {
         }
       }
     }
-    const placement = this.placementOf(task, options.placement);
+    const placement = this.#placementOf(task, options.placement);
     if (placement === "worker" || this.#owner.ended !== undefined || !mayRunAnywhere(options)) return undefined;
     const known = this.#know(task);
     if (known?.definition === undefined) return undefined;
