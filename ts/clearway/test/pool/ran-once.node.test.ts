@@ -16,7 +16,9 @@ test.each([1, 2])(
     const killed = reasonOf(pool.with({ timeoutMs: 100 }).call.spin({ cells, at: 1 }));
     expect(await killed).toMatchObject({ code: "timeout" });
     expect(await thrown).not.toHaveProperty("code");
-    expect([...cells]).toEqual([1, 1]);
+    expect(cells[0]).toBe(1);
+    // The time begins with the call's turn. On a busy machine, it may be over before the task's first line.
+    expect(cells[1]).toBeLessThanOrEqual(1);
   },
 );
 
