@@ -41,7 +41,7 @@ class ServerTest {
                     here.messages("echo").send(mapOf("a" to listOf(1, 2))).join().value,
                 )
                 assertEquals("text", here.messages("pool/echo").send("text").join().value)
-                val made = here.messages("pool/make", Codecs.BINARY).send(told(100_000)).join().value
+                val made = here.messages("pool/make", Codecs.BINARY).send(int32s(100_000)).join().value
                 assertArrayEquals(ByteArray(100_000) { 7 }, made)
                 here.messages("probe/asked", Codecs.BINARY).handle { bytes, _ -> Reply.of((bytes ?: ByteArray(0)) + 9) }
                 val asked = here.messages("ask", Codecs.BINARY).send(byteArrayOf(1)).join().value
