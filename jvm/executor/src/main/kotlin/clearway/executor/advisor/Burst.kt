@@ -3,7 +3,7 @@ package clearway.executor.advisor
 
 import clearway.executor.model.DurationHistogram
 import clearway.executor.model.Observation
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 
 /**
  * Tasks of one site that were in flight together. A burst starts with a task that is submitted while none is in flight.
@@ -11,7 +11,7 @@ import clearway.executor.model.Place
  * that waits for each task makes bursts of one task. The owner locks it. Times are in ns.
  */
 internal class Burst(val firstNs: Long, private val collections: Long) {
-    private var underWay = 0
+    private var pending = 0
     private var running = 0
     private val callers = HashSet<Thread>()
     private val buckets = IntArray(DurationHistogram.BUCKETS)
@@ -19,7 +19,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     private var cpuWallNs = 0L
     private var cpuNs = 0L
 
-    var given: Int = 0
+    var submitted: Int = 0
         private set
 
     var done: Int = 0
@@ -37,7 +37,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         private set
 
     /** Sum of the times that submitting threads needed to hand over tasks. */
-    var handedNs: Long = 0
+    var handOverNs: Long = 0
         private set
 
     /** Time from submission to start of the first task that started, including the wake of its thread. -1 before. */
@@ -59,36 +59,36 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         get() = callers.size
 
     val isOver: Boolean
-        get() = underWay == 0
+        get() = pending == 0
 
-    fun given(by: Thread, isEventThread: Boolean) {
-        given++
+    fun submitted(by: Thread, isEventThread: Boolean) {
+        submitted++
         // Counts the task and its hand-over, which may end later than the task.
-        underWay += 2
+        pending += 2
         if (callers.size < CALLERS_MAX) callers += by
         fromEventThread = fromEventThread || isEventThread
     }
 
-    fun handed(tookNs: Long) {
-        handedNs += tookNs
-        underWay--
+    fun handedOver(tookNs: Long) {
+        handOverNs += tookNs
+        pending--
     }
 
     /** Removes a task that the executor refused. Its hand-over does not end, and it never runs. */
     fun refused() {
-        given--
-        underWay -= 2
+        submitted--
+        pending -= 2
     }
 
-    /** Removes a task that was handed over and will never run. */
+    /** Removes a task that was handedOver over and will never run. */
     fun dropped() {
-        given--
-        underWay--
+        submitted--
+        pending--
     }
 
-    fun begun(givenNs: Long, atNs: Long) {
-        if (firstWaitNs < 0) firstWaitNs = atNs - givenNs
-        waitedNs += atNs - givenNs
+    fun begun(submittedNs: Long, atNs: Long) {
+        if (firstWaitNs < 0) firstWaitNs = atNs - submittedNs
+        waitedNs += atNs - submittedNs
         running++
         threads = maxOf(threads, running)
     }
@@ -97,7 +97,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     fun ended(beganNs: Long, atNs: Long, ranCpuNs: Long) {
         val tookNs = atNs - beganNs
         running--
-        underWay--
+        pending--
         done++
         itemsNs += tookNs
         lastNs = maxOf(lastNs, atNs)
@@ -115,7 +115,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
      */
     fun observation(processors: Int, collectionsNow: Long): Observation =
         Observation(
-            Place.CPU,
+            Placement.CPU,
             done,
             itemsNs,
             elapsedNs,

@@ -28,8 +28,8 @@ internal interface Clock {
     fun threadNumber(): Long = -1
 
     /**
-     * Returns how long, in ns, the thread with this system number has waited for a processor since it started.
-     * Returns -1 if unknown.
+     * Returns how long, in ns, the thread with this system number has waited for a processor since it started. Returns
+     * -1 if unknown.
      */
     fun waitedForProcessorNs(threadNumber: Long): Long = -1
 

@@ -2,7 +2,7 @@
 package clearway.executor.model
 
 /** The threads that a batch can run on. */
-internal enum class Place {
+internal enum class Placement {
     /** The caller alone. */
     INLINE,
     /** The caller and the CPU workers. */
@@ -13,7 +13,7 @@ internal enum class Place {
 
 /** The measurements of one finished batch. Times are in ns. */
 internal class Observation(
-    val place: Place,
+    val place: Placement,
     /** Number of items that ran to their end and were timed. */
     val items: Int,
     /** Sum of the wall times of these items, over all threads. */
@@ -42,5 +42,5 @@ internal class Observation(
      * Whether the batch did not run as planned: more threads joined, its site is ordered, an item failed, or the batch
      * was cancelled. The model then does not compare it with its prediction.
      */
-    val grew: Boolean = false,
+    val offPlan: Boolean = false,
 )
