@@ -4,6 +4,7 @@ package clearway.executor.advisor
 import clearway.executor.model.DurationHistogram
 import clearway.executor.model.Observation
 import clearway.executor.model.Placement
+import clearway.executor.model.isCrowded
 
 /**
  * Tasks of one site that were in flight together. A burst starts with a task that is submitted while none is in flight.
@@ -122,7 +123,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
             cpuItems,
             cpuWallNs,
             cpuNs,
-            crowded = threads > processors && cpuNs > elapsedNs * processors * CROWDED,
+            crowded = isCrowded(threads, cpuNs, elapsedNs, processors),
             paused = collectionsNow != collections,
             buckets = buckets,
         )
@@ -133,7 +134,5 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
          * anyway.
          */
         private const val CALLERS_MAX = 64
-        /** A burst is crowded if its tasks used more than this share of the time of all processors. */
-        private const val CROWDED = 0.9
     }
 }

@@ -44,3 +44,13 @@ internal class Observation(
      */
     val offPlan: Boolean = false,
 )
+
+/**
+ * Whether a batch probably kept all processors busy. It did if it ran on more threads than processors, and its threads
+ * together used more than [CROWDED] of the processors' time.
+ */
+internal fun isCrowded(threads: Int, cpuNs: Long, elapsedNs: Long, processors: Int): Boolean =
+    threads > processors && cpuNs > elapsedNs * processors * CROWDED
+
+/** A batch that used more than this share of the processors' time is crowded. */
+private const val CROWDED = 0.9

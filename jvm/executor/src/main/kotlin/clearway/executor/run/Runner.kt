@@ -6,6 +6,7 @@ import clearway.executor.host.Clock
 import clearway.executor.model.Observation
 import clearway.executor.model.Placement
 import clearway.executor.model.Plan
+import clearway.executor.model.isCrowded
 import java.util.concurrent.CancellationException
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.locks.LockSupport
@@ -289,7 +290,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val plan = batch.plan
         val elapsedNs = clock.nanoTime() - batch.startNs
         val totals = batch.totals ?: return
-        val crowded = totals.threads > costs.now.processors && totals.cpuNs > elapsedNs * CROWDED
+        val crowded = isCrowded(totals.threads, totals.cpuNs, elapsedNs, costs.now.processors)
         val seen =
             synchronized(totals) {
                 Observation(
@@ -328,10 +329,5 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         const val SHUT = "the executor is shut down"
         const val NO_THREAD = "the system starts no thread"
         const val STOPPED = "the executor was shut down"
-        /**
-         * A batch with more threads than processors is crowded if its threads together used more CPU time than this
-         * share of the elapsed time. The model then does not take missing CPU time for sleep.
-         */
-        const val CROWDED = 0.9
     }
 }

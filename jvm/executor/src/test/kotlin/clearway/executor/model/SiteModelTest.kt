@@ -117,6 +117,13 @@ class SiteModelTest {
     }
 
     @Test
+    fun `a batch is crowded when its threads use almost all time of all processors`() {
+        assertTrue(isCrowded(threads = 9, cpuNs = 7_900, elapsedNs = 1_000, processors = 8))
+        assertFalse(isCrowded(threads = 9, cpuNs = 1_000, elapsedNs = 1_000, processors = 8))
+        assertFalse(isCrowded(threads = 8, cpuNs = 8_000, elapsedNs = 1_000, processors = 8))
+    }
+
+    @Test
     fun `the model distinguishes preempted threads from sleeping ones`() {
         fun batch(waitedNs: Long) =
             Observation(
