@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException
 import org.junit.jupiter.api.Assertions.assertArrayEquals
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 
@@ -49,6 +50,16 @@ class ServerTest {
             }
             backTo(before, plugin)
             assertEquals(0, plugin.stats().leaked)
+        }
+    }
+
+    @Test
+    fun `an answer without bytes reaches the plugin as the null message`() {
+        open().use { plugin ->
+            served(plugin, ServedChannels().asks("probe/asked")) { here ->
+                here.messages("probe/asked", Codecs.BINARY).handle { _, _ -> Reply.of(ByteArray(0)) }
+                plugin.channel("ask").send(int32s(1)).join().use { assertTrue(it.isNull) }
+            }
         }
     }
 
