@@ -7,7 +7,7 @@ import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.endpoint.CONTROL_CHANNEL
 import clearway.channel.endpoint.Core
-import clearway.channel.endpoint.Greeting
+import clearway.channel.endpoint.Handshake
 import clearway.channel.endpoint.resizeMessage
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
@@ -25,7 +25,7 @@ import java.util.concurrent.CompletableFuture
 public class Endpoint internal constructor(private val core: Core) : AutoCloseable {
     /** The wire that both ends agreed on: [Wire.CLEARWAY] or [Wire.PLAIN]. */
     public val wire: Wire
-        get() = if (core.link.isPlain) Wire.PLAIN else Wire.CLEARWAY
+        get() = if (core.connection.isPlain) Wire.PLAIN else Wire.CLEARWAY
 
     /**
      * Completes with the reason when the transport has closed. Either end may have closed it, or the connection was
@@ -56,7 +56,7 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
      */
     public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
         core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { answer ->
-            val reply = core.link.decodeReply(Codecs.STANDARD_METHODS, answer)
+            val reply = core.connection.decodeReply(Codecs.STANDARD_METHODS, answer)
             // Flutter's end answers with an empty reply when it has resized the buffer.
             if (reply is MethodReply.Failure) valueOf(reply, CONTROL_CHANNEL)
             null
@@ -85,7 +85,7 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     /** Closes the transport at once. All calls and streams in both directions end with `transport-closed`. */
     @JvmOverloads public fun terminate(reason: CloseReason = CloseReason.CLOSED): Unit = core.terminate(reason)
 
-    override fun toString(): String = "Endpoint(${core.link.transportName}, $wire)"
+    override fun toString(): String = "Endpoint(${core.connection.transportName}, $wire)"
 
     public companion object {
         private const val CLOSE_MS = 5_000L
@@ -109,9 +109,9 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
             require(transport.frameBytesMax >= FRAME_BYTES_MIN) {
                 "transport.frameBytesMax must be at least $FRAME_BYTES_MIN: frameBytesMax=${transport.frameBytesMax}"
             }
-            val greeting = Greeting(transport, options)
-            greeting.begin()
-            return greeting.met
+            val handshake = Handshake(transport, options)
+            handshake.begin()
+            return handshake.connected
         }
     }
 }

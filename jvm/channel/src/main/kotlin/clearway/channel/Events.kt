@@ -4,12 +4,12 @@ package clearway.channel
 import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
-import clearway.channel.endpoint.AskedStream
 import clearway.channel.endpoint.Core
 import clearway.channel.endpoint.Handler
 import clearway.channel.endpoint.PlainPublisher
 import clearway.channel.endpoint.QueueLimits
 import clearway.channel.endpoint.Received
+import clearway.channel.endpoint.RequestedStream
 import clearway.channel.endpoint.Served
 import clearway.channel.endpoint.Serving
 import clearway.channel.endpoint.Source
@@ -31,10 +31,10 @@ public fun interface EventIterable {
 /** A channel of events. Both ends may listen and serve. */
 public class Events
 internal constructor(private val core: Core, public val name: String, private val codec: MethodCodec) {
-    private val link = core.link
+    private val connection = core.connection
 
     init {
-        link.checkName(name)
+        connection.checkName(name)
     }
 
     /**
@@ -46,8 +46,8 @@ internal constructor(private val core: Core, public val name: String, private va
     @JvmOverloads
     @Suppress("UNCHECKED_CAST") // The documentation of this function says that `T` is not checked.
     public fun <T> listen(args: Any? = null, options: ListenOptions = ListenOptions()): EventStream<T> {
-        val read = { message: Received -> valueOf(link.decodeReply(codec, message), name) as T }
-        if (link.isPlain) return core.plainSubscriptions.listen(name, codec, args, options, read)
+        val read = { message: Received -> valueOf(connection.decodeReply(codec, message), name) as T }
+        if (connection.isPlain) return core.plainSubscriptions.listen(name, codec, args, options, read)
         return core.listens.listen(name, codec.encodeCall(MethodCall("listen", args)), options, read)
     }
 
@@ -61,7 +61,7 @@ internal constructor(private val core: Core, public val name: String, private va
     public fun serve(source: EventSource, options: ServeOptions = ServeOptions()): AutoCloseable =
         serving(options) { sink, args ->
             source.listen(args, sink)
-            sink.left()
+            sink.sourceEnded()
         }
 
     /**
@@ -81,10 +81,10 @@ internal constructor(private val core: Core, public val name: String, private va
                 override fun encode(event: Any?) = codec.encodeReply(MethodReply.Success(event))
 
                 override fun begin(source: Source, args: Received) {
-                    link.lock.defer { start(source) { open(source, link.decodeCall(codec, args).args) } }
+                    connection.lock.defer { start(source) { open(source, connection.decodeCall(codec, args).args) } }
                 }
             }
-        if (link.isPlain) return core.router.handle(name, PlainPublisher(core, name, codec, serving))
+        if (connection.isPlain) return core.router.handle(name, PlainPublisher(core, name, codec, serving))
         return core.router.handle(
             name,
             object : Handler {
@@ -93,24 +93,24 @@ internal constructor(private val core: Core, public val name: String, private va
                     served.ended()
                 }
 
-                override fun listen(asked: AskedStream) = asked.serve(serving)
+                override fun listen(stream: RequestedStream) = stream.serve(serving)
             },
         )
     }
 
     private fun start(source: Source, act: () -> Unit) {
         try {
-            link.settings.executor.execute {
+            connection.settings.executor.execute {
                 try {
                     act()
                 } catch (thrown: Throwable) {
                     source.fail(thrown)
-                    source.left()
+                    source.sourceEnded()
                 }
             }
         } catch (rejected: Throwable) {
             source.fail(rejected)
-            source.left()
+            source.sourceEnded()
         }
     }
 }

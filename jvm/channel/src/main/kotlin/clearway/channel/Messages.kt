@@ -44,10 +44,10 @@ public fun interface AsyncMessageHandler<T> {
 /** A channel of single messages. Each message may have a reply. Both ends may send and handle messages. */
 public class Messages<T>
 internal constructor(private val core: Core, public val name: String, private val codec: MessageCodec<T>) {
-    private val link = core.link
+    private val connection = core.connection
 
     init {
-        link.checkName(name)
+        connection.checkName(name)
     }
 
     /**
@@ -60,7 +60,7 @@ internal constructor(private val core: Core, public val name: String, private va
     @JvmOverloads
     public fun send(message: T?, options: CallOptions = CallOptions()): CompletableFuture<Reply<T>> =
         core.call(name, codec.encode(message), options) { answer ->
-            if (answer.flags and Flag.EMPTY != 0) Reply.empty() else Reply.of(link.decode(codec, answer))
+            if (answer.flags and Flag.EMPTY != 0) Reply.empty() else Reply.of(connection.decode(codec, answer))
         }
 
     /**
@@ -83,7 +83,7 @@ internal constructor(private val core: Core, public val name: String, private va
      * reply to the previous one.
      */
     public fun handleAsync(handler: AsyncMessageHandler<T>): AutoCloseable {
-        val inOrder = SerialTasks(link.settings.executor)
+        val inOrder = SerialTasks(connection.settings.executor)
         return core.router.handle(
             name,
             object : Handler {
@@ -91,7 +91,7 @@ internal constructor(private val core: Core, public val name: String, private va
                     val task = { serve(served, handler) }
                     // The task is added under the lock, so that the queue has the order of arrival.
                     inOrder.add(task)
-                    link.lock.defer { served.started { inOrder.start(task) } }
+                    connection.lock.defer { served.started { inOrder.start(task) } }
                 }
             },
         )
@@ -100,7 +100,7 @@ internal constructor(private val core: Core, public val name: String, private va
     private fun serve(served: Served, handler: AsyncMessageHandler<T>): Unit =
         run(
             served,
-            { handler.handle(link.decode(codec, served.message), served) },
+            { handler.handle(connection.decode(codec, served.message), served) },
             { reply -> answer(served, reply) },
             { served.fail(it) },
         )

@@ -35,10 +35,10 @@ public class MethodTable {
 /** A channel of methods. Both ends may call and handle methods. */
 public class Methods
 internal constructor(private val core: Core, public val name: String, private val codec: MethodCodec) {
-    private val link = core.link
+    private val connection = core.connection
 
     init {
-        link.checkName(name)
+        connection.checkName(name)
     }
 
     /**
@@ -51,7 +51,7 @@ internal constructor(private val core: Core, public val name: String, private va
     @Suppress("UNCHECKED_CAST") // The documentation of this function says that `R` is not checked.
     public fun <R> call(method: String, args: Any? = null, options: CallOptions = CallOptions()): CompletableFuture<R> =
         core.call(name, codec.encodeCall(MethodCall(method, args)), options) { answer ->
-            valueOf(link.decodeReply(codec, answer), name) as R
+            valueOf(connection.decodeReply(codec, answer), name) as R
         }
 
     /**
@@ -65,7 +65,9 @@ internal constructor(private val core: Core, public val name: String, private va
             name,
             object : Handler {
                 override fun request(served: Served) {
-                    link.lock.defer { served.started { link.settings.executor.execute { serve(served, methods) } } }
+                    connection.lock.defer {
+                        served.started { connection.settings.executor.execute { serve(served, methods) } }
+                    }
                 }
             },
         )
@@ -75,7 +77,7 @@ internal constructor(private val core: Core, public val name: String, private va
         run(
             served,
             {
-                val call = link.decodeCall(codec, served.message)
+                val call = connection.decodeCall(codec, served.message)
                 val handler = methods[call.method]
                 val given = if (handler == null) NOT_IMPLEMENTED else handler.call(call.args, served)
                 @Suppress("UNCHECKED_CAST") // The stage may complete with any value.
@@ -86,7 +88,7 @@ internal constructor(private val core: Core, public val name: String, private va
                 if (value === NOT_IMPLEMENTED) served.answer(Status.NOT_IMPLEMENTED)
                 else served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(value)))
             },
-            { thrown -> served.fail(thrown) { link.envelope(codec, it, link.settings.stacks) } },
+            { thrown -> served.fail(thrown) { connection.envelope(codec, it, connection.settings.stacks) } },
         )
     }
 

@@ -160,10 +160,10 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /** Runs `task` on another thread. The task belongs to the site that has the name of the task's class. */
     override fun execute(task: Runnable) {
-        val subject = (task as? SiteTask<*>)?.subject ?: task
+        val submitted = (task as? SiteTask<*>)?.task ?: task
         // Finds the site by name. A ClassValue would be stored in the task's class, and would keep this executor's
         // classes loaded for as long as that class.
-        singles.execute(site(subject.javaClass.name), task)
+        singles.execute(site(submitted.javaClass.name), task)
     }
 
     override fun <T> newTaskFor(runnable: Runnable, value: T): RunnableFuture<T> =

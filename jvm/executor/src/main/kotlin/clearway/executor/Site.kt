@@ -3,7 +3,7 @@ package clearway.executor
 
 import clearway.executor.model.Costs
 import clearway.executor.model.Observation
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import clearway.executor.model.Plan
 import clearway.executor.model.Planner
 import clearway.executor.model.SiteModel
@@ -17,27 +17,27 @@ import clearway.executor.run.SiteLock
 public class Site internal constructor(public val name: String, internal val options: SiteOptions) {
     internal val model = SiteModel()
     private val planner = Planner(model)
-    private var place = Place.INLINE
+    private var place = Placement.INLINE
     internal val lock: SiteLock? = if (options.ordered) SiteLock() else null
 
     // The plan that several untimed batches reuse, because planning costs more than a trivial batch.
-    @Volatile private var quick: Plan? = null
-    private var quickSize = 0
-    private var quickLeft = 0
+    @Volatile private var reusedPlan: Plan? = null
+    private var reusedSize = 0
+    private var reusesLeft = 0
 
     internal fun plan(size: Int, costs: Costs): Plan {
-        val ready = quick
+        val ready = reusedPlan
         // Threads may race here. A lost update only makes the plan serve a few more batches.
-        if (ready != null && size == quickSize && --quickLeft >= 0) return ready
+        if (ready != null && size == reusedSize && --reusesLeft >= 0) return ready
         return synchronized(model) {
             val plan = planner.plan(size, costs)
             if (plan.place != place) {
                 BatchEvents.decided(name, place, plan, size)
                 place = plan.place
             }
-            quick = plan.takeIf { it.serves > 1 }
-            quickSize = size
-            quickLeft = plan.serves - 1
+            reusedPlan = plan.takeIf { it.serves > 1 }
+            reusedSize = size
+            reusesLeft = plan.serves - 1
             plan
         }
     }
@@ -45,13 +45,13 @@ public class Site internal constructor(public val name: String, internal val opt
     internal fun observe(seen: Observation) {
         synchronized(model) {
             model.observe(seen)
-            quick = null
+            reusedPlan = null
         }
     }
 
     /** Whether to time a batch that reuses a plan. True for one batch in [SAMPLED]. */
     internal val isSampled: Boolean
-        get() = quickLeft and (SAMPLED - 1) == 0
+        get() = reusesLeft and (SAMPLED - 1) == 0
 
     /** Reports the time of a sampled batch, in ns. Ends the plan if the batch took far longer than predicted. */
     internal fun sample(ns: Long, plan: Plan) {
@@ -62,23 +62,23 @@ public class Site internal constructor(public val name: String, internal val opt
     internal fun forgetPlan() {
         synchronized(model) {
             planner.timeNext()
-            quick = null
+            reusedPlan = null
         }
     }
 
-    // `singlesUnlooked` counts the next tasks that are not measured. `singlesWatched` counts the next tasks that are
+    // `singlesToSkip` counts the next tasks that are not measured. `singlesToMeasure` counts the next tasks that are
     // measured in any case. Threads may race on both counters: a lost update only measures one task more or less.
-    @Volatile private var singlesUnlooked = 0
-    @Volatile private var singlesWatched = 0
+    @Volatile private var singlesToSkip = 0
+    @Volatile private var singlesToMeasure = 0
 
     /**
      * Whether to measure the next single task. Measures every task until the site is warm, and then one in [SINGLES] if
      * the tasks are trivial. Reading the thread's CPU time and learning cost two to ten times as much as a trivial
      * task.
      */
-    internal fun looksAtSingle(): Boolean {
-        val left = singlesUnlooked
-        if (left > 0) singlesUnlooked = left - 1
+    internal fun measuresNextSingle(): Boolean {
+        val left = singlesToSkip
+        if (left > 0) singlesToSkip = left - 1
         return left <= 0
     }
 
@@ -86,23 +86,23 @@ public class Site internal constructor(public val name: String, internal val opt
      * Reports the time of an unmeasured task, in ns. If the task was long, it may have slept, so the next tasks are
      * measured.
      */
-    internal fun overlooked(wallNs: Long) {
+    internal fun reportUnmeasured(wallNs: Long) {
         if (wallNs < TRIVIAL_NS) return
-        singlesWatched = SINGLES
-        singlesUnlooked = 0
+        singlesToMeasure = SINGLES
+        singlesToSkip = 0
     }
 
     private fun learntOfSingle() {
-        val watched = singlesWatched
-        if (watched > 0) singlesWatched = watched - 1
-        else if (model.warm && !model.mayBlock && model.itemNs < TRIVIAL_NS) singlesUnlooked = SINGLES - 1
+        val watched = singlesToMeasure
+        if (watched > 0) singlesToMeasure = watched - 1
+        else if (model.warm && !model.mayBlock && model.itemNs < TRIVIAL_NS) singlesToSkip = SINGLES - 1
     }
 
     /** Learns from a single task. */
     internal fun observeSingle(seen: Observation) {
         synchronized(model) {
             model.observe(seen)
-            quick = null
+            reusedPlan = null
             learntOfSingle()
         }
     }

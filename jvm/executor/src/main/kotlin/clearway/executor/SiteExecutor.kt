@@ -12,7 +12,7 @@ import java.util.concurrent.RunnableFuture
 import java.util.concurrent.TimeUnit
 
 /** A `FutureTask` that also keeps the submitted task. The call site has the name of that task's class. */
-internal class SiteTask<T>(call: Callable<T>, val subject: Any) : RunnableFuture<T> by FutureTask(call)
+internal class SiteTask<T>(call: Callable<T>, val task: Any) : RunnableFuture<T> by FutureTask(call)
 
 /**
  * Runs the tasks of one site as an `ExecutorService`. It has its own shutdown. After a shutdown of the

@@ -15,7 +15,7 @@ import clearway.lab.offload.measureSizes
 import clearway.lab.offload.measureWorks
 import clearway.lab.protocol.Cell
 import clearway.lab.protocol.Measured
-import clearway.lab.push.Ways
+import clearway.lab.push.PushMechanisms
 import clearway.lab.push.measurePush
 
 /** All mechanisms that this runner can measure, by scenario. */
@@ -33,7 +33,7 @@ internal object Registry {
 
     fun entries(): List<Entry> =
         offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
-            push.flatMap { scenario -> Ways.all.map { Entry(scenario, it.name, it.unavailable) } } +
+            push.flatMap { scenario -> PushMechanisms.all.map { Entry(scenario, it.name, it.unavailable) } } +
             LabCodecs.names.map { Entry(CODEC, it, null) } +
             Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
             Fillers.all.map { Entry(MEMORY, it.name, it.problem) } +

@@ -3,11 +3,11 @@ package clearway.plugin
 
 import clearway.plugin.abi.Abi
 import clearway.plugin.abi.Layout
+import clearway.plugin.host.EventReader
 import clearway.plugin.host.Loader
 import clearway.plugin.host.Loans
-import clearway.plugin.host.Opening
-import clearway.plugin.host.Port
-import clearway.plugin.host.Pump
+import clearway.plugin.host.NativeChannel
+import clearway.plugin.host.PluginInstance
 import clearway.plugin.host.Status
 import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
@@ -21,7 +21,8 @@ import java.nio.file.Path
  *
  * It needs JDK 22 or newer and libclearway (see [load]). Some JVMs also require the option `--enable-native-access`.
  */
-public class Plugin internal constructor(private val opening: Opening, private val pump: Pump, public val path: Path) :
+public class Plugin
+internal constructor(private val instance: PluginInstance, private val reader: EventReader, public val path: Path) :
     AutoCloseable {
     private val closing = Any()
 
@@ -30,8 +31,8 @@ public class Plugin internal constructor(private val opening: Opening, private v
      * `closed`.
      */
     public fun channel(name: String): PluginChannel {
-        opening.open()
-        return PluginChannel(opening, Port(opening, name))
+        instance.open()
+        return PluginChannel(instance, NativeChannel(instance, name))
     }
 
     /**
@@ -40,7 +41,7 @@ public class Plugin internal constructor(private val opening: Opening, private v
      */
     public fun allocate(size: Long): NativeMemory {
         if (size < 0) throw invalid("size", "0 or more", size)
-        return opening.allocate(size)
+        return instance.allocate(size)
     }
 
     /**
@@ -49,11 +50,11 @@ public class Plugin internal constructor(private val opening: Opening, private v
      * that could be closed while it is lent. Use [allocate] instead of these.
      */
     public fun lend(segment: MemorySegment): LentMemory {
-        if (!Loans.lasts(segment)) {
+        if (!Loans.isUncloseable(segment)) {
             val what = if (segment.isNative) "an arena that can be closed, or read-only" else "the heap"
             throw PluginException(PluginErrorCode.WOULD_COPY, "memory of $what cannot be lent: use allocate()")
         }
-        return opening.lend(segment)
+        return instance.lend(segment)
     }
 
     /** Lends the remaining bytes of a direct buffer, as [lend] does for segments. */
@@ -64,24 +65,24 @@ public class Plugin internal constructor(private val opening: Opening, private v
      * `invalid-argument` if the channel has a handler.
      */
     public fun handle(channel: String, handler: MessageHandler): AutoCloseable {
-        opening.open()
-        if (opening.handlers.putIfAbsent(channel, handler) != null) {
+        instance.open()
+        if (instance.handlers.putIfAbsent(channel, handler) != null) {
             throw invalid("channel", "one that nobody handles", channel)
         }
-        return AutoCloseable { opening.handlers.remove(channel, handler) }
+        return AutoCloseable { instance.handlers.remove(channel, handler) }
     }
 
     /** Returns the plugin's counters. Throws `closed`. */
     public fun stats(): PluginStats =
         Arena.ofConfined().use { arena ->
-            opening.open()
+            instance.open()
             val stats = arena.allocate(Layout.STATS_BYTES, 8)
             stats.set(Layout.LONG, Layout.STATS_SIZE, Layout.STATS_BYTES)
-            opening.check(Abi.pluginStats(opening.id, stats), "stats")
+            instance.check(Abi.pluginStats(instance.id, stats), "stats")
             val numbers = stats.asSlice(Layout.STATS_NUMBERS)
             val native =
                 statNames.withIndex().associate { (at, name) -> name to numbers.getAtIndex(Layout.LONG, at.toLong()) }
-            val memories = opening.memories
+            val memories = instance.memories
             PluginStats(Ledger(memories.toNative.side(), memories.fromNative.side()), memories.leaked.sum(), native)
         }
 
@@ -95,14 +96,14 @@ public class Plugin internal constructor(private val opening: Opening, private v
      */
     override fun close(): Unit =
         synchronized(closing) {
-            if (opening.closed) return
-            opening.closing = true
-            val status = Abi.pluginClose(opening.id, opening.options.closeMs.toInt())
+            if (instance.closed) return
+            instance.closing = true
+            val status = Abi.pluginClose(instance.id, instance.options.closeMs.toInt())
             if (status == Status.TIMEOUT.ordinal) throw Status.error(status, path.toString(), "a handler does not end")
             if (status == Status.INVALID_ARGUMENT.ordinal)
                 throw Status.error(status, path.toString(), "a callback of a plugin cannot close it")
-            opening.closed = true
-            pump.finish()
+            instance.closed = true
+            reader.finish()
         }
 
     public companion object {

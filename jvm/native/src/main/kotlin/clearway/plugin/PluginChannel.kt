@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.plugin
 
-import clearway.plugin.host.Opening
-import clearway.plugin.host.Port
+import clearway.plugin.host.NativeChannel
+import clearway.plugin.host.PluginInstance
 import java.util.concurrent.CompletableFuture
 
 /**
  * A channel of a plugin. Create it once and use it for many calls. Creating one is cheap and sends nothing.
  * Thread-safe.
  */
-public class PluginChannel internal constructor(private val opening: Opening, private val port: Port) {
+public class PluginChannel
+internal constructor(private val instance: PluginInstance, private val channel: NativeChannel) {
     public val name: String
-        get() = port.name
+        get() = channel.name
 
     /**
      * Runs the handler on the calling thread and returns its answer. Use this method for direct handlers only, which
@@ -21,7 +22,7 @@ public class PluginChannel internal constructor(private val opening: Opening, pr
      */
     @JvmOverloads
     public fun call(message: Payload? = null, attachments: List<Memory> = emptyList()): Message =
-        opening.call(port, message, attachments)
+        instance.call(channel, message, attachments)
 
     /** Runs the handler with a copy of the bytes. */
     public fun call(message: ByteArray): Message = call(Payload.of(message))
@@ -37,7 +38,7 @@ public class PluginChannel internal constructor(private val opening: Opening, pr
      */
     @JvmOverloads
     public fun send(message: Payload? = null, attachments: List<Memory> = emptyList()): CompletableFuture<Message> =
-        opening.send(port, message, attachments)
+        instance.send(channel, message, attachments)
 
     /** Sends a copy of the bytes to the handler. */
     public fun send(message: ByteArray): CompletableFuture<Message> = send(Payload.of(message))
@@ -48,7 +49,7 @@ public class PluginChannel internal constructor(private val opening: Opening, pr
      */
     @JvmOverloads
     public fun listen(options: ListenOptions = ListenOptions()): PluginEvents {
-        opening.open()
-        return PluginEvents(port, options)
+        instance.open()
+        return PluginEvents(channel, options)
     }
 }

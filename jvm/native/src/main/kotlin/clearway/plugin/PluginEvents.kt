@@ -2,7 +2,7 @@
 package clearway.plugin
 
 import clearway.plugin.abi.Abi
-import clearway.plugin.host.Port
+import clearway.plugin.host.NativeChannel
 import clearway.plugin.host.Window
 import java.time.Duration
 import java.util.ArrayDeque
@@ -67,9 +67,9 @@ public class ListenOptions private constructor(internal var items: Int, internal
  * A plugin's stream of events, in order. The reader owns each event that it reads, and must close messages that have
  * native memory. [close] cancels the source. Thread-safe: if several threads read, each event reaches one of them.
  */
-public class PluginEvents internal constructor(private val port: Port, options: ListenOptions) :
+public class PluginEvents internal constructor(private val nativeChannel: NativeChannel, options: ListenOptions) :
     Iterable<Message>, AutoCloseable {
-    internal val channel: String = port.name
+    internal val channel: String = nativeChannel.name
     internal var tag: Long = 0
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()
@@ -86,7 +86,7 @@ public class PluginEvents internal constructor(private val port: Port, options: 
 
     init {
         val window = Window(options.items, options.whenFull.ordinal, options.bytes)
-        stream = port.opening.listen(port, options.arguments, window, this)
+        stream = nativeChannel.instance.listen(nativeChannel, options.arguments, window, this)
     }
 
     /** The number of events that were dropped so far. */
@@ -137,7 +137,7 @@ public class PluginEvents internal constructor(private val port: Port, options: 
             }
             .let { message ->
                 // The function returns `stale` if the stream has ended, which is no error here.
-                if (credit > 0) Abi.streamCredit(port.opening.id, stream, credit)
+                if (credit > 0) Abi.streamCredit(nativeChannel.instance.id, stream, credit)
                 return message
             }
     }
@@ -163,8 +163,8 @@ public class PluginEvents internal constructor(private val port: Port, options: 
 
     /** Cancels the source and releases the events that wait. Does not block. A second call does nothing. */
     override fun close() {
-        port.opening.streams.remove(tag)
-        if (finish(null, 0)) Abi.streamCancel(port.opening.id, stream)
+        nativeChannel.instance.streams.remove(tag)
+        if (finish(null, 0)) Abi.streamCancel(nativeChannel.instance.id, stream)
         val left =
             lock.withLock {
                 problem = null

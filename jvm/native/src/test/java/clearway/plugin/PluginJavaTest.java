@@ -33,7 +33,7 @@ class PluginJavaTest {
             lent.getReturned().join();
             int count = 0;
             ListenOptions options =
-                    new ListenOptions().arguments(FixtureKt.told(5, 16, 0)).items(256);
+                    new ListenOptions().arguments(FixtureKt.int32s(5, 16, 0)).items(256);
             try (PluginEvents ticks = plugin.channel("ticks").listen(options)) {
                 for (Message tick : ticks) count += (int) (tick.getSize() / 16);
             }

@@ -76,7 +76,7 @@ class CallTest {
         open().use { plugin ->
             assertEquals(PluginErrorCode.NOT_DIRECT, codeOf { plugin.channel("pool/echo").call() })
             assertEquals(PluginErrorCode.NOT_DIRECT, codeOf { plugin.channel("never").call() })
-            assertArrayEquals(told(1), plugin.channel("pool/echo").send(told(1)).join().toByteArray())
+            assertArrayEquals(int32s(1), plugin.channel("pool/echo").send(int32s(1)).join().toByteArray())
         }
     }
 
@@ -111,7 +111,7 @@ class CallTest {
         open().use { plugin ->
             val order = java.util.concurrent.ConcurrentLinkedQueue<Int>()
             val block = plugin.channel("serial/block")
-            val sent = listOf(5, 0, 3, 0, 1).map { ms -> block.send(told(ms)).thenAccept { order.add(numberIn(it)) } }
+            val sent = listOf(5, 0, 3, 0, 1).map { ms -> block.send(int32s(ms)).thenAccept { order.add(numberIn(it)) } }
             for (each in sent) each.join()
             assertEquals(listOf(5, 0, 3, 0, 1), order.toList())
         }
@@ -120,7 +120,7 @@ class CallTest {
     @Test
     fun `a handler that blocks the pool does not hold this thread up`() {
         open().use { plugin ->
-            val blocked = plugin.channel("pool/block").send(told(200))
+            val blocked = plugin.channel("pool/block").send(int32s(200))
             for (turn in 1..5) assertTrue(plugin.channel("null").call().isNull)
             assertEquals(200, numberIn(blocked.join()))
         }
@@ -129,12 +129,12 @@ class CallTest {
     @Test
     fun `a call that is cancelled ends at once, and its answer is dropped`() {
         open().use { plugin ->
-            val sent = plugin.channel("pool/block").send(told(50))
+            val sent = plugin.channel("pool/block").send(int32s(50))
             assertTrue(sent.cancel(true))
             assertThrows(CancellationException::class.java) { sent.join() }
-            val late = plugin.channel("pool/block").send(told(50))
+            val late = plugin.channel("pool/block").send(int32s(50))
             assertTrue(late.completeExceptionally(IllegalStateException("left")))
-            assertArrayEquals(told(1), plugin.channel("pool/echo").send(told(1)).join().toByteArray())
+            assertArrayEquals(int32s(1), plugin.channel("pool/echo").send(int32s(1)).join().toByteArray())
         }
     }
 
@@ -142,7 +142,7 @@ class CallTest {
     fun `thousands of calls at once are all answered, each with its own`() {
         open().use { plugin ->
             val echo = plugin.channel("pool/echo")
-            val answers = List(5000) { echo.send(told(it)) }.map { it.join() }
+            val answers = List(5000) { echo.send(int32s(it)) }.map { it.join() }
             assertTrue(answers.withIndex().all { (at, message) -> numberIn(message) == at })
         }
     }
@@ -151,7 +151,7 @@ class CallTest {
     fun `more calls than may be under way are refused as full, and the others are answered`() {
         open(PluginOptions().callsMax(100)).use { plugin ->
             val block = plugin.channel("serial/block")
-            val sent = List(500) { at -> block.send(told(if (at == 0) 50 else 0)) }
+            val sent = List(500) { at -> block.send(int32s(if (at == 0) 50 else 0)) }
             val codes = sent.map { codeOf { it.join() } }
             assertTrue(codes.count { it == null } >= 100)
             assertEquals(setOf(null, PluginErrorCode.FULL), codes.toSet())
@@ -163,7 +163,7 @@ class CallTest {
         val plugin = open()
         val never = plugin.channel("never").send()
         val ticks = plugin.channel("ticks")
-        val events = ticks.listen(ListenOptions().arguments(told(0, 16, 1000)))
+        val events = ticks.listen(ListenOptions().arguments(int32s(0, 16, 1000)))
         val direct = plugin.channel("null")
         direct.call()
         plugin.close()
@@ -184,7 +184,7 @@ class CallTest {
     @Test
     fun `closing says which handler it waited for in vain, and may be tried again`() {
         val plugin = open(PluginOptions().closeMs(0))
-        val blocked = plugin.channel("pool/block").send(told(300))
+        val blocked = plugin.channel("pool/block").send(int32s(300))
         plugin.channel("pool/echo").send().join() // the pool now runs the blocked call
         var codes = emptyList<PluginErrorCode?>()
         while (codes.lastOrNull() != null || codes.isEmpty()) codes = codes + codeOf { plugin.close() }

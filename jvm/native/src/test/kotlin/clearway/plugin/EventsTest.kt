@@ -16,7 +16,7 @@ class EventsTest {
     @Test
     fun `arrive in order, none lost, and end`() {
         open().use { plugin ->
-            val events = plugin.ticks(ListenOptions().arguments(told(5000, 16, 0)).items(32))
+            val events = plugin.ticks(ListenOptions().arguments(int32s(5000, 16, 0)).items(32))
             assertEquals(List(5000) { it }, events.map(::numberIn))
             assertTrue(events.ended)
             assertNull(events.take())
@@ -26,7 +26,7 @@ class EventsTest {
     @Test
     fun `a million with credit, none lost, while calls go on`() {
         open().use { plugin ->
-            val events = plugin.ticks(ListenOptions().arguments(told(1_000_000, 16, 0)).items(4096))
+            val events = plugin.ticks(ListenOptions().arguments(int32s(1_000_000, 16, 0)).items(4096))
             var next = 0
             var lost = 0
             for (event in events) {
@@ -44,7 +44,7 @@ class EventsTest {
         open().use { plugin ->
             val before = live(plugin)
             var count = 0
-            for (frame in plugin.ticks(ListenOptions().arguments(told(50, 8 shl 20, 0)).items(2))) {
+            for (frame in plugin.ticks(ListenOptions().arguments(int32s(50, 8 shl 20, 0)).items(2))) {
                 frame.use { assertEquals(count.toByte(), it.segment?.get(JAVA_BYTE, 8_000_000)) }
                 count++
             }
@@ -58,9 +58,9 @@ class EventsTest {
     @Test
     fun `who reads nothing gets no more than the window`() {
         open().use { plugin ->
-            plugin.ticks(ListenOptions().arguments(told(0, 16, 0)).items(8)).use { events ->
+            plugin.ticks(ListenOptions().arguments(int32s(0, 16, 0)).items(8)).use { events ->
                 events.take()
-                plugin.channel("pool/block").send(told(20)).join()
+                plugin.channel("pool/block").send(int32s(20)).join()
                 assertTrue(plugin.stats().native.getValue("events") <= 8 + 8)
             }
         }
@@ -70,9 +70,9 @@ class EventsTest {
     fun `closing cancels the source, and releases what waits`() {
         open().use { plugin ->
             val before = live(plugin)
-            plugin.ticks(ListenOptions().arguments(told(0, 8192, 0))).use { it.take()?.close() }
+            plugin.ticks(ListenOptions().arguments(int32s(0, 8192, 0))).use { it.take()?.close() }
             while (numberIn(plugin.channel("cancels").call()) != 1) Thread.yield()
-            backTo(before, plugin) // the pump may still release an event
+            backTo(before, plugin) // the event reader may still release an event
             assertEquals(0, plugin.stats().leaked)
         }
     }
@@ -80,7 +80,7 @@ class EventsTest {
     @Test
     fun `latest keeps only the newest, says how many were dropped, and goes forward`() {
         open().use { plugin ->
-            val events = plugin.ticks(ListenOptions().arguments(told(20_000, 16, 0)).latest())
+            val events = plugin.ticks(ListenOptions().arguments(int32s(20_000, 16, 0)).latest())
             val numbers = events.map(::numberIn)
             assertEquals(numbers.sorted().distinct(), numbers)
             assertEquals(19_999, numbers.last())
@@ -92,10 +92,10 @@ class EventsTest {
     fun `dropNewest keeps the oldest, and fail ends the stream with overflow`() {
         open().use { plugin ->
             val kept =
-                plugin.ticks(ListenOptions().arguments(told(20_000, 16, 0)).items(4).whenFull(WhenFull.DROP_NEWEST))
+                plugin.ticks(ListenOptions().arguments(int32s(20_000, 16, 0)).items(4).whenFull(WhenFull.DROP_NEWEST))
             assertEquals(20_000L, kept.count() + kept.dropped)
-            val failing = plugin.ticks(ListenOptions().arguments(told(0, 16, 0)).items(4).whenFull(WhenFull.FAIL))
-            val code = codeOf { for (event in failing) plugin.channel("pool/block").send(told(1)).join() }
+            val failing = plugin.ticks(ListenOptions().arguments(int32s(0, 16, 0)).items(4).whenFull(WhenFull.FAIL))
+            val code = codeOf { for (event in failing) plugin.channel("pool/block").send(int32s(1)).join() }
             assertEquals(PluginErrorCode.OVERFLOW, code)
             assertNull(failing.take())
         }
@@ -104,9 +104,9 @@ class EventsTest {
     @Test
     fun `whoever waits for one wakes when the stream is closed, or the time is over`() {
         open().use { plugin ->
-            val events = plugin.ticks(ListenOptions().arguments(told(1, 16, 0)))
+            val events = plugin.ticks(ListenOptions().arguments(int32s(1, 16, 0)))
             events.take()
-            val quiet = plugin.ticks(ListenOptions().arguments(told(2, 16, 999_999)))
+            val quiet = plugin.ticks(ListenOptions().arguments(int32s(2, 16, 999_999)))
             quiet.take()
             assertNull(quiet.poll(Duration.ofNanos(1)))
             var taken: Message? = Message.NULL
@@ -136,7 +136,7 @@ class AsksTest {
     fun `a plugin's messages are answered by the handler of their channel, which may block and call back`() {
         open().use { plugin ->
             plugin.handle("probe/asked") { message ->
-                plugin.channel("pool/echo").send(told(1)).join()
+                plugin.channel("pool/echo").send(int32s(1)).join()
                 Payload.of((message.toByteArray() ?: ByteArray(0)) + 4)
             }
             val answer = plugin.channel("ask").send(byteArrayOf(1, 2)).join()
@@ -173,7 +173,7 @@ class AsksTest {
     }
 
     @Test
-    fun `what it logs is told`() {
+    fun `the log listener receives what the plugin logs`() {
         val logged = java.util.concurrent.ConcurrentLinkedQueue<Pair<Int, String>>()
         open(PluginOptions().onLog { level, text -> logged.add(level to text) }).use { plugin ->
             plugin.channel("say").call("hello, Zoë".toByteArray())

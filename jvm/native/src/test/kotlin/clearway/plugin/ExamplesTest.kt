@@ -70,8 +70,8 @@ class ExamplesTest {
             val readings = plugin.channel("sensor").listen(ListenOptions().arguments(map("rate" to 0, "count" to 2000)))
             val numbers = readings.map { it.segment?.get(java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED, 0) }
             assertEquals(List(2000) { it.toLong() }, numbers.map { checkNotNull(it) - checkNotNull(numbers[0]) })
-            val told = map("rate" to 0, "width" to 320, "height" to 200)
-            plugin.channel("frames").listen(ListenOptions().arguments(told).latest()).use { frames ->
+            val arguments = map("rate" to 0, "width" to 320, "height" to 200)
+            plugin.channel("frames").listen(ListenOptions().arguments(arguments).latest()).use { frames ->
                 var last = -1
                 repeat(20) {
                     checkNotNull(frames.take()).use { frame ->
@@ -91,7 +91,7 @@ class ExamplesTest {
     @ValueSource(strings = ["c", "rust"])
     fun `the filter changes pixels where they are, and one that blocks holds nobody up`(language: String) {
         example(language).use { plugin ->
-            val blocked = plugin.channel("block").send(told(100))
+            val blocked = plugin.channel("block").send(int32s(100))
             plugin.allocate(4L * 4 * 4).use { pixels ->
                 pixels.segment.fill(10)
                 val what = map("width" to 4, "height" to 4, "filter" to "negative")
@@ -122,12 +122,12 @@ class ExamplesTest {
 
     // The functions below encode values as the standard codec does (spec/wire.md).
 
-    private fun value(number: Int): ByteArray = byteArrayOf(3) + told(number)
+    private fun value(number: Int): ByteArray = byteArrayOf(3) + int32s(number)
 
     private fun text(text: String): ByteArray = byteArrayOf(7) + sized(text.length) + text.toByteArray()
 
     private fun sized(size: Int): ByteArray =
-        if (size < 254) byteArrayOf(size.toByte()) else byteArrayOf(-1) + told(size)
+        if (size < 254) byteArrayOf(size.toByte()) else byteArrayOf(-1) + int32s(size)
 
     private fun map(vararg entries: Pair<String, Any>): ByteArray {
         val out = ByteArrayOutputStream()

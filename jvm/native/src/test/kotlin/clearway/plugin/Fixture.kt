@@ -87,7 +87,7 @@ object Built {
 fun open(options: PluginOptions = PluginOptions()): Plugin = Plugin.load(Built.probe(), options)
 
 /** Returns numbers in the form that the probe plugin reads: 32 bits each, little-endian. */
-fun told(vararg numbers: Int): ByteArray {
+fun int32s(vararg numbers: Int): ByteArray {
     val buffer = ByteBuffer.allocate(4 * numbers.size).order(ByteOrder.LITTLE_ENDIAN)
     for (number in numbers) buffer.putInt(number)
     return buffer.array()

@@ -58,7 +58,7 @@ class ForeignCodeTest {
                         foreign()
                         null
                     }
-                    settled(plugin.channel("ask").send(told(1)))
+                    settled(plugin.channel("ask").send(int32s(1)))
                 }
             },
             Point("an executor of handlers") { foreign ->
@@ -68,7 +68,7 @@ class ForeignCodeTest {
                 }
                 open(PluginOptions().executor(executor)).also { plugin ->
                     plugin.handle("probe/asked") { null }
-                    settled(plugin.channel("ask").send(told(1)))
+                    settled(plugin.channel("ask").send(int32s(1)))
                 }
             },
             Point("an executor that runs the handler") { foreign ->
@@ -78,18 +78,18 @@ class ForeignCodeTest {
                 }
                 open(PluginOptions().executor(executor)).also { plugin ->
                     plugin.handle("probe/asked") { null }
-                    settled(plugin.channel("ask").send(told(1)))
+                    settled(plugin.channel("ask").send(int32s(1)))
                 }
             },
             Point("onLog") { foreign ->
                 open(PluginOptions().onLog { _, _ -> foreign() }).also { plugin ->
-                    repeat(3) { plugin.channel("say").call(told(1)).close() }
-                    settled(plugin.channel("pool/echo").send(told(1)))
+                    repeat(3) { plugin.channel("say").call(int32s(1)).close() }
+                    settled(plugin.channel("pool/echo").send(int32s(1)))
                 }
             },
             Point("what depends on an answer") { foreign ->
                 open().also { plugin ->
-                    val answers = List(3) { plugin.channel("pool/echo").send(told(1)) }
+                    val answers = List(3) { plugin.channel("pool/echo").send(int32s(1)) }
                     for (each in answers.map { it.thenAccept { foreign() } }) settled(each)
                     for (each in answers) each.thenAccept { it.close() }
                 }
@@ -104,9 +104,9 @@ class ForeignCodeTest {
      * Checks that the plugin still answers, sends events and closes, and that no memory, call or thread of it remains.
      */
     private fun assertWorks(plugin: Plugin) {
-        assertEquals(7, numberIn(plugin.channel("echo").call(told(7))))
-        plugin.channel("pool/echo").send(told(8)).get(LIMIT, TimeUnit.SECONDS).use { assertEquals(8, numberIn(it)) }
-        val events = plugin.channel("ticks").listen(ListenOptions().arguments(told(10, 16, 0)))
+        assertEquals(7, numberIn(plugin.channel("echo").call(int32s(7))))
+        plugin.channel("pool/echo").send(int32s(8)).get(LIMIT, TimeUnit.SECONDS).use { assertEquals(8, numberIn(it)) }
+        val events = plugin.channel("ticks").listen(ListenOptions().arguments(int32s(10, 16, 0)))
         assertEquals(10, events.count())
         assertEquals(0, plugin.stats().native.getValue("calls"))
         assertEquals(0, plugin.stats().leaked)
@@ -151,7 +151,7 @@ class ForeignCodeTest {
             dynamicTest(point.name) {
                 leavesNothing {
                     point.reach {
-                        open().use { other -> assertEquals(1, numberIn(other.channel("echo").call(told(1)))) }
+                        open().use { other -> assertEquals(1, numberIn(other.channel("echo").call(int32s(1)))) }
                     }
                 }
             }
@@ -167,9 +167,9 @@ class ForeignCodeTest {
             release.await()
             null
         }
-        val asked = plugin.channel("ask").send(told(1))
+        val asked = plugin.channel("ask").send(int32s(1))
         begun.await()
-        plugin.channel("pool/echo").send(told(8)).get(LIMIT, TimeUnit.SECONDS).use { assertEquals(8, numberIn(it)) }
+        plugin.channel("pool/echo").send(int32s(8)).get(LIMIT, TimeUnit.SECONDS).use { assertEquals(8, numberIn(it)) }
         plugin.close()
         assertEquals(PluginErrorCode.CLOSED, codeOf { asked.get(LIMIT, TimeUnit.SECONDS) })
         release.countDown()
@@ -182,7 +182,7 @@ class ForeignCodeTest {
             plugin.handle("probe/asked") { plugin.allocate(100).also { it.close() } }
             assertEquals(
                 PluginErrorCode.FAILED,
-                codeOf { plugin.channel("ask").send(told(1)).get(LIMIT, TimeUnit.SECONDS) },
+                codeOf { plugin.channel("ask").send(int32s(1)).get(LIMIT, TimeUnit.SECONDS) },
             )
             backTo(before, plugin)
         }

@@ -15,14 +15,14 @@ class LeaksTest {
             val echo = plugin.channel("echo")
             val make = plugin.channel("make")
             val pool = plugin.channel("pool/echo")
-            val small = told(1)
+            val small = int32s(1)
             val large = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(5000))
             val lent = plugin.lend(large)
             repeat(100_000) {
                 echo.call(small).close()
                 echo.call(lent).close()
             }
-            repeat(20_000) { make.call(told(100)).close() }
+            repeat(20_000) { make.call(int32s(100)).close() }
             repeat(100) {
                 val sent = List(200) { at -> if (at % 2 == 0) pool.send(small) else pool.send(Payload.of(large)) }
                 for (each in sent) each.join().close()

@@ -78,7 +78,7 @@ class LentTest {
         open().use { plugin ->
             val lent = plugin.lend(direct(1 shl 20))
             plugin.channel("keep").call(lent)
-            repeat(20) { plugin.channel("make").call(told(8192)) }
+            repeat(20) { plugin.channel("make").call(int32s(8192)) }
             collect { plugin.stats().leaked >= 20L } // garbage was collected meanwhile
             plugin.channel("drop").call()
             lent.close()

@@ -21,7 +21,7 @@ class MemoryTest {
     fun `the bytes are there, the ledger says how, and after the release they are an error`(kind: ViewKind) {
         open(PluginOptions().views(kind)).use { plugin ->
             val before = live(plugin)
-            val answer = plugin.channel("make").call(told(10_000))
+            val answer = plugin.channel("make").call(int32s(10_000))
             assertArrayEquals(ByteArray(10_000) { 7 }, answer.toByteArray())
             assertEquals(10_000, plugin.stats().ledger.fromNative.sharedBytes)
             assertEquals(0, plugin.stats().ledger.fromNative.copiedBytes)
@@ -100,7 +100,7 @@ class MemoryTest {
     fun `memory of no bytes is memory`() {
         open().use { plugin ->
             plugin.allocate(0).use { assertEquals(0, it.segment.byteSize()) }
-            plugin.channel("make").call(told(0)).use { assertEquals(0, it.segment?.byteSize()) }
+            plugin.channel("make").call(int32s(0)).use { assertEquals(0, it.segment?.byteSize()) }
         }
     }
 
@@ -133,7 +133,7 @@ class MemoryTest {
     fun `memory that nobody releases is collected, and counted as leaked`() {
         open().use { plugin ->
             val before = live(plugin)
-            repeat(20) { plugin.channel("make").call(told(8192)).segment }
+            repeat(20) { plugin.channel("make").call(int32s(8192)).segment }
             collect { plugin.stats().leaked == 20L }
             backTo(before, plugin)
         }
@@ -142,8 +142,8 @@ class MemoryTest {
     @Test
     fun `a view outlives the memory's object that nobody released`() {
         open().use { plugin ->
-            val view: MemorySegment = checkNotNull(plugin.channel("make").call(told(8192)).segment)
-            repeat(20) { plugin.channel("make").call(told(8192)).segment }
+            val view: MemorySegment = checkNotNull(plugin.channel("make").call(int32s(8192)).segment)
+            repeat(20) { plugin.channel("make").call(int32s(8192)).segment }
             collect { plugin.stats().leaked == 20L }
             assertEquals(-1, view.mismatch(MemorySegment.ofArray(ByteArray(8192) { 7 })))
         }
@@ -152,7 +152,7 @@ class MemoryTest {
     @Test
     fun `memory that is out when the plugin closes stays until its release`() {
         val plugin = open()
-        val answer = plugin.channel("make").call(told(8192))
+        val answer = plugin.channel("make").call(int32s(8192))
         plugin.close()
         assertEquals(7, answer.segment?.get(JAVA_BYTE, 1))
         answer.close()

@@ -223,17 +223,17 @@ class NativeBench {
     }
 
     private fun events() {
-        val told =
+        val arguments =
             byteArrayOf(13, 2, 7, 4) +
                 "rate".toByteArray() +
                 3 +
-                told(0) +
+                int32s(0) +
                 7 +
                 5 +
                 "count".toByteArray() +
                 3 +
-                told(1_000_000)
-        val options = ListenOptions().arguments(told).items(4096)
+                int32s(1_000_000)
+        val options = ListenOptions().arguments(arguments).items(4096)
         val times =
             List(5) {
                 val begin = System.nanoTime()

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException
 import org.junit.jupiter.api.Assertions.assertArrayEquals
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 
@@ -41,7 +42,7 @@ class ServerTest {
                     here.messages("echo").send(mapOf("a" to listOf(1, 2))).join().value,
                 )
                 assertEquals("text", here.messages("pool/echo").send("text").join().value)
-                val made = here.messages("pool/make", Codecs.BINARY).send(told(100_000)).join().value
+                val made = here.messages("pool/make", Codecs.BINARY).send(int32s(100_000)).join().value
                 assertArrayEquals(ByteArray(100_000) { 7 }, made)
                 here.messages("probe/asked", Codecs.BINARY).handle { bytes, _ -> Reply.of((bytes ?: ByteArray(0)) + 9) }
                 val asked = here.messages("ask", Codecs.BINARY).send(byteArrayOf(1)).join().value
@@ -49,6 +50,16 @@ class ServerTest {
             }
             backTo(before, plugin)
             assertEquals(0, plugin.stats().leaked)
+        }
+    }
+
+    @Test
+    fun `an answer without bytes reaches the plugin as the null message`() {
+        open().use { plugin ->
+            served(plugin, ServedChannels().asks("probe/asked")) { here ->
+                here.messages("probe/asked", Codecs.BINARY).handle { _, _ -> Reply.of(ByteArray(0)) }
+                plugin.channel("ask").send(int32s(1)).join().use { assertTrue(it.isNull) }
+            }
         }
     }
 

@@ -32,7 +32,7 @@ class ThreadsTest {
             val pool = plugin.channel("pool/echo")
             inThreads(8) { thread ->
                 for (at in 0 until 2000) {
-                    val own = told(thread, at)
+                    val own = int32s(thread, at)
                     assertArrayEquals(own, echo.call(own).toByteArray())
                     if (at % 10 == 0) assertArrayEquals(own, pool.send(own).join().toByteArray())
                     if (at % 100 == 0) {
@@ -83,8 +83,8 @@ class ThreadsTest {
                     List(500) { at ->
                         threads.submit(
                             Callable {
-                                numberIn(plugin.channel("echo").call(told(at))) +
-                                    numberIn(plugin.channel("pool/echo").send(told(at)).join())
+                                numberIn(plugin.channel("echo").call(int32s(at))) +
+                                    numberIn(plugin.channel("pool/echo").send(int32s(at)).join())
                             }
                         )
                     }
@@ -121,12 +121,13 @@ class ThreadsTest {
             val pool = plugin.channel("pool/echo")
             inThreads(4) { thread ->
                 if (thread == 0) {
-                    repeat(50) { pool.send(told(it)).join() }
+                    repeat(50) { pool.send(int32s(it)).join() }
                     closing.set(true)
                     plugin.close()
                 } else {
                     val code = codeOf {
-                        while (true) if (thread == 1) echo.call(told(1)).close() else pool.send(told(1)).join().close()
+                        while (true) if (thread == 1) echo.call(int32s(1)).close()
+                        else pool.send(int32s(1)).join().close()
                     }
                     assertEquals(PluginErrorCode.CLOSED, code)
                     assertTrue(closing.get())
@@ -147,8 +148,8 @@ class ThreadsTest {
                     plugin.close()
                 } else {
                     ready.countDown()
-                    repeat(500) { pool.send(told(it)).handle { message, _ -> message?.close() } }
-                    assertEquals(PluginErrorCode.CLOSED, codeOf { while (true) pool.send(told(1)).join().close() })
+                    repeat(500) { pool.send(int32s(it)).handle { message, _ -> message?.close() } }
+                    assertEquals(PluginErrorCode.CLOSED, codeOf { while (true) pool.send(int32s(1)).join().close() })
                 }
             }
         }

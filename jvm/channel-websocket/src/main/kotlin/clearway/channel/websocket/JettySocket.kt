@@ -12,6 +12,7 @@ internal class JettySocket(
     val transport: SocketTransport,
     override val isOurs: Boolean,
     private val open: MutableSet<JettySocket>,
+    private val connectionsMax: Int,
     private val connected: () -> Unit,
 ) : Session.Listener, Socket {
     private lateinit var session: Session
@@ -20,8 +21,10 @@ internal class JettySocket(
 
     override fun onWebSocketOpen(session: Session) {
         this.session = session
-        open += this
+        val hasRoom = synchronized(open) { open.size < connectionsMax && open.add(this) }
         transport.opened(this)
+        // The server refuses requests while it is full, but requests that arrive at the same time may all be accepted.
+        if (!hasRoom) return transport.close(CloseReason(CloseCode.REFUSED, "too many connections"))
         try {
             connected()
         } catch (thrown: Throwable) {
@@ -76,11 +79,12 @@ internal class JettySocket(
     }
 
     override fun binary(message: ByteArray, sent: () -> Unit): Unit =
-        session.sendBinary(ByteBuffer.wrap(message), told(sent))
+        session.sendBinary(ByteBuffer.wrap(message), callbackOf(sent))
 
-    override fun text(message: String, sent: () -> Unit): Unit = session.sendText(message, told(sent))
+    override fun text(message: String, sent: () -> Unit): Unit = session.sendText(message, callbackOf(sent))
 
-    override fun close(status: Int, text: String, sent: () -> Unit): Unit = session.close(status, text, told(sent))
+    override fun close(status: Int, text: String, sent: () -> Unit): Unit =
+        session.close(status, text, callbackOf(sent))
 
     override fun demand() {
         try {
@@ -98,5 +102,5 @@ internal class JettySocket(
 
     // Returns a callback that calls `sent` in any case. A failed send ends the connection, and Jetty reports that end
     // to the listener.
-    private fun told(sent: () -> Unit): Callback = Callback.from(sent) { sent() }
+    private fun callbackOf(sent: () -> Unit): Callback = Callback.from(sent) { sent() }
 }

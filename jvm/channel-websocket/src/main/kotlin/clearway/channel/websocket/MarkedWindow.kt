@@ -11,11 +11,11 @@ package clearway.channel.websocket
 
 private val form = Regex("(mark|taken) (\\d{1,16})")
 
-internal class Mark(val word: String, val total: Long)
+internal class Mark(val kind: String, val total: Long)
 
 /** Parses a mark. Returns null for any other text. */
 internal fun readMark(text: String): Mark? =
-    form.matchEntire(text)?.destructured?.let { (word, total) -> Mark(word, total.toLong()) }
+    form.matchEntire(text)?.destructured?.let { (kind, total) -> Mark(kind, total.toLong()) }
 
 /** Returns the number of bytes that a frame counts in the window. The extra 8 bytes make an empty frame count, too. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L

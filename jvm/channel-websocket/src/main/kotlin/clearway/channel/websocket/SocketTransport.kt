@@ -23,7 +23,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
 
     private val lock = Any()
     /** Held during calls of the sink. Only one thread at a time calls it. */
-    private val telling = Any()
+    private val sinkLock = Any()
     private var sink: ChannelSink? = null
     private var socket: Socket? = null
     private val queue = ArrayDeque<Out>()
@@ -46,7 +46,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private var delivering = false
     private var paused = false
     /** Whether the transport has requested a message that has not arrived yet. */
-    private var asked = false
+    private var requested = false
     private var received = 0L
     /** The total of the last mark that arrived. A repeated mark is a protocol error. */
     private var marked = 0L
@@ -54,14 +54,16 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
      * The total of a mark whose echo waits to be sent, or -1. An echo confirms all earlier marks too, so only one has
      * to wait.
      */
-    private var owed = -1L
+    private var pendingEcho = -1L
     private val assembler = MessageAssembler(limits.frameBytesMax)
     /** The reason why the transport has ended or is ending; null while it is open. */
     private var end: CloseReason? = null
     /** Whether this end has closed the transport. No more frames are delivered then. */
-    private var deaf = false
-    private var over = false
-    private var told = false
+    private var closedHere = false
+    /** Whether the socket has closed or failed. No more messages arrive then. */
+    private var disconnected = false
+    /** Whether the sink's `closed` was called. The sink receives no calls after it. */
+    private var closedReported = false
 
     /** Completes when the socket is open. */
     val opening = CompletableFuture<Unit>()
@@ -74,7 +76,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
 
     /** Whether the socket is being read, so that a pong can be noticed. */
     val isRead: Boolean
-        get() = synchronized(lock) { sink != null && asked }
+        get() = synchronized(lock) { sink != null && requested }
 
     private val marks: Boolean
         get() = socket?.isOurs ?: true
@@ -89,7 +91,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     override fun pause() {
-        synchronized(lock) { paused = !over }
+        synchronized(lock) { paused = !disconnected }
     }
 
     override fun resume() {
@@ -117,7 +119,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         synchronized(lock) {
             if (end != null) return
             end = reason
-            deaf = true
+            closedHere = true
             inbox.clear()
             queue.add(Out.Close(closeStatus(reason.code), closeText(reason.message)))
         }
@@ -131,7 +133,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     fun abort(reason: CloseReason) {
         val open =
             synchronized(lock) {
-                if (over) return
+                if (disconnected) return
                 socket
             }
         guarded { open?.abort() }
@@ -143,7 +145,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         val late =
             synchronized(lock) {
                 socket = open
-                over
+                disconnected
             }
         if (late) return open.abort()
         opening.complete(Unit)
@@ -167,7 +169,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             else if (last) {
                 val text = assembler.takeText()
                 // An echoed mark makes room for waiting frames, so it is handled even while the sink is paused.
-                if (readMark(text)?.word == "taken") control(text) else keep(text)
+                if (readMark(text)?.kind == "taken") control(text) else keep(text)
             }
         }
         demand()
@@ -176,8 +178,8 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     /** Records that a requested message arrived. Returns false if this end has closed and ignores the message. */
     private fun arrived(): Boolean =
         synchronized(lock) {
-            asked = false
-            !deaf
+            requested = false
+            !closedHere
         }
 
     private fun keep(message: Any) {
@@ -197,21 +199,21 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         while (true) {
             val next =
                 synchronized(lock) {
-                    val first = if (sink == null || paused || deaf) null else inbox.poll()
+                    val first = if (sink == null || paused || closedHere) null else inbox.poll()
                     if (first == null) delivering = false else inboxBytes -= weight(first)
                     first
                 } ?: break
             if (next is ByteArray) deliver(next) else control(next as String)
         }
         demand()
-        tellEnd()
+        reportClosed()
     }
 
     private fun deliver(frame: ByteArray) {
         // The count changes before the call of the sink. During the call, the sink may reply and the peer's next mark
         // may arrive.
         received += weight(frame)
-        synchronized(telling) { if (!synchronized(lock) { deaf }) guarded { sink?.frame(frame) } }
+        synchronized(sinkLock) { if (!synchronized(lock) { closedHere }) guarded { sink?.frame(frame) } }
     }
 
     /**
@@ -222,8 +224,8 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         val open =
             synchronized(lock) {
                 val full = if (sink == null) inbox.isNotEmpty() else inboxBytes >= limits.frameBytesMax + windowBytes
-                if (asked || over || (full && !deaf)) return
-                asked = socket != null
+                if (requested || disconnected || (full && !closedHere)) return
+                requested = socket != null
                 socket
             }
         open?.demand()
@@ -236,7 +238,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     fun ended(reason: CloseReason) {
         synchronized(lock) {
             if (end == null) end = reason
-            over = true
+            disconnected = true
             // No more messages can arrive, so a pause has no purpose.
             paused = false
             queue.clear()
@@ -246,13 +248,13 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
 
     private fun control(text: String) {
         val mark = if (marks) readMark(text) else null
-        if (mark != null && mark.word == "mark" && mark.total == received && mark.total > marked) {
+        if (mark != null && mark.kind == "mark" && mark.total == received && mark.total > marked) {
             marked = mark.total
-            synchronized(lock) { owed = mark.total }
+            synchronized(lock) { pendingEcho = mark.total }
             return pump()
         }
-        val drained = if (mark?.word == "taken") synchronized(lock) { window.taken(mark.total) } else null
-        if (drained == null) stray(text) else if (drained) tellDrained()
+        val drained = if (mark?.kind == "taken") synchronized(lock) { window.taken(mark.total) } else null
+        if (drained == null) stray(text) else if (drained) reportDrained()
     }
 
     private fun stray(text: String): Unit =
@@ -271,13 +273,13 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                     if (sending) return
                     // A peer that is not a Clearway end does not understand marks.
                     if (!open.isOurs) while (queue.peek() is Out.Text) queue.remove()
-                    val first = answer() ?: queue.poll() ?: return
+                    val first = takePendingEcho() ?: queue.poll() ?: return
                     sending = true
                     first
                 }
             val state = AtomicInteger(BEGUN)
             val sent = {
-                left(next)
+                messageSent(next)
                 if (!state.compareAndSet(BEGUN, DONE)) pump()
             }
             try {
@@ -296,14 +298,14 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         }
     }
 
-    /** Takes the echo of the last mark. Returns null if it was sent already. The caller holds the lock. */
-    private fun answer(): Out? {
-        val total = owed
-        owed = -1
+    /** Removes and returns the echo that waits. Returns null if no echo waits. The caller holds the lock. */
+    private fun takePendingEcho(): Out? {
+        val total = pendingEcho
+        pendingEcho = -1
         return if (total < 0) null else Out.Text("taken $total")
     }
 
-    private fun left(out: Out) {
+    private fun messageSent(out: Out) {
         val drained =
             synchronized(lock) {
                 sending = false
@@ -312,17 +314,19 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 if (now) queueFull = false
                 now && !marks && end == null
             }
-        if (drained) DeliveryThreads.execute(::tellDrained)
+        if (drained) DeliveryThreads.execute(::reportDrained)
     }
 
-    private fun tellDrained(): Unit = synchronized(telling) { if (!told) guarded { sink?.drained() } }
+    private fun reportDrained(): Unit = synchronized(sinkLock) { if (!closedReported) guarded { sink?.drained() } }
 
-    private fun tellEnd() {
-        val reason = synchronized(lock) { end.takeIf { over && !delivering && (deaf || inbox.isEmpty()) } } ?: return
-        synchronized(telling) {
+    private fun reportClosed() {
+        val reason =
+            synchronized(lock) { end.takeIf { disconnected && !delivering && (closedHere || inbox.isEmpty()) } }
+                ?: return
+        synchronized(sinkLock) {
             val to = sink
-            if (told || to == null) return
-            told = true
+            if (closedReported || to == null) return
+            closedReported = true
             guarded { to.closed(reason) }
         }
     }

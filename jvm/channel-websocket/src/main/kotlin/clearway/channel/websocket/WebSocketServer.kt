@@ -64,7 +64,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
             }
         server.handler = context
         server.start()
-        pings.scheduleAtFixedRate(::look, rules.pingMs, rules.pingMs, TimeUnit.MILLISECONDS)
+        pings.scheduleAtFixedRate(::pingAll, rules.pingMs, rules.pingMs, TimeUnit.MILLISECONDS)
     }
 
     private fun connect(request: ServerUpgradeRequest, response: ServerUpgradeResponse, callback: Callback): Any? {
@@ -86,10 +86,10 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
         val ours = SUBPROTOCOL in request.subProtocols
         if (ours) response.acceptedSubProtocol = SUBPROTOCOL
         val transport = SocketTransport(rules.limits)
-        return JettySocket(transport, ours, open) { onConnect.accept(transport) }
+        return JettySocket(transport, ours, open, rules.connectionsMax) { onConnect.accept(transport) }
     }
 
-    private fun look() {
+    private fun pingAll() {
         // A call may throw if its connection closes at the same time. The exception must not stop the pings of the
         // other connections.
         for (each in open) guarded {

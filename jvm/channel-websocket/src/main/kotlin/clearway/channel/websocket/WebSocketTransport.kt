@@ -122,12 +122,12 @@ private class Listener(private val transport: SocketTransport) : WebSocket.Liste
 
     override fun onError(socket: WebSocket, error: Throwable) {
         val code = if (error is IOException) CloseCode.LOST else CloseCode.FAILED
-        transport.ended(CloseReason(code, "the connection broke: ${wordsOf(error)}", emptyMap(), error))
+        transport.ended(CloseReason(code, "the connection broke: ${messageOf(error)}", emptyMap(), error))
     }
 }
 
 /** Returns an error's class name and message. Some errors of the JDK have a message only in their cause. */
-private fun wordsOf(error: Throwable): String {
+private fun messageOf(error: Throwable): String {
     val words = error.message ?: error.cause?.message
     return if (words == null) error.toString() else "${error.javaClass.simpleName}: $words"
 }

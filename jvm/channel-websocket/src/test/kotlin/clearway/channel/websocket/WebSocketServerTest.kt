@@ -6,13 +6,20 @@ import clearway.channel.Endpoint
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.Log
+import clearway.channel.transport.TransportLimits
+import java.lang.reflect.Proxy
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.WebSocket
 import java.net.http.WebSocketHandshakeException
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.atomic.AtomicInteger
+import org.eclipse.jetty.websocket.api.Callback
+import org.eclipse.jetty.websocket.api.Session
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -21,7 +28,7 @@ import org.junit.jupiter.api.Test
 class WebSocketServerTest {
     private val rules = WebSocketServerOptions().path("/camera").token("secret").connectionsMax(2)
 
-    private fun judged(
+    private fun checked(
         path: String = "/camera",
         from: String = "127.0.0.1",
         origin: String? = null,
@@ -34,19 +41,19 @@ class WebSocketServerTest {
 
     @Test
     fun `the server accepts and refuses requests with the status of the first failed check`() {
-        assertEquals(null, judged())
-        assertEquals(null, judged(offered = emptyList(), authorization = "Bearer secret"))
-        assertEquals(null, judged(origin = "http://127.0.0.1:81"))
-        assertEquals(404, judged(path = "/"))
-        assertEquals(403, judged(from = "192.168.1.7"))
+        assertEquals(null, checked())
+        assertEquals(null, checked(offered = emptyList(), authorization = "Bearer secret"))
+        assertEquals(null, checked(origin = "http://127.0.0.1:81"))
+        assertEquals(404, checked(path = "/"))
+        assertEquals(403, checked(from = "192.168.1.7"))
         for (origin in listOf("http://example.com", "null", "http://127.0.0.1:82", "not a URL")) assertEquals(
             403,
-            judged(origin = origin),
+            checked(origin = origin),
             origin,
         )
-        assertEquals(503, judged(connections = 2))
-        assertEquals(401, judged(offered = offers("guess")))
-        assertEquals(401, judged(offered = offers(null)))
+        assertEquals(503, checked(connections = 2))
+        assertEquals(401, checked(offered = offers("guess")))
+        assertEquals(401, checked(offered = offers(null)))
     }
 
     @Test
@@ -124,6 +131,28 @@ class WebSocketServerTest {
                 next.send(byteArrayOf(1))
                 accepted.count(1)
             }
+    }
+
+    @Test
+    fun `a connection that opens when the server is full is closed with refused`() {
+        val open = ConcurrentHashMap.newKeySet<JettySocket>()
+        val accepted = AtomicInteger()
+        val statuses = ConcurrentLinkedQueue<Any>()
+        val session =
+            Proxy.newProxyInstance(javaClass.classLoader, arrayOf(Session::class.java)) { _, method, given ->
+                if (method.name == "close") {
+                    statuses += given[0]
+                    (given[2] as Callback).succeed()
+                }
+                null
+            } as Session
+        repeat(2) {
+            val transport = SocketTransport(TransportLimits())
+            JettySocket(transport, true, open, 1) { accepted.incrementAndGet() }.onWebSocketOpen(session)
+        }
+        assertEquals(1, accepted.get())
+        assertEquals(1, open.size)
+        assertEquals(listOf<Any>(closeStatus(CloseCode.REFUSED)), statuses.toList())
     }
 
     @Test

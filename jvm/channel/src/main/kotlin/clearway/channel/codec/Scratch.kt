@@ -10,28 +10,28 @@ internal class Scratch {
 }
 
 /**
- * Keeps one [Scratch] that all threads share, one at a time. A thread that finds the shelf empty creates its own. The
- * shelf is not a thread-local, because a process may have a million virtual threads and each would keep a buffer.
+ * Keeps one [Scratch] that all threads share, one at a time. A thread that finds none creates its own. The spare
+ * scratch is not a thread-local, because a process may have a million virtual threads and each would keep a buffer.
  */
-internal class ScratchShelf {
-    val shelf = AtomicReference<Scratch>()
+internal class SpareScratch {
+    val spare = AtomicReference<Scratch>()
 
     inline fun <T> use(act: (Scratch) -> T): T {
         // Only one thread at a time owns the scratch. `getAndSet` reads the scratch that the `set` below published,
         // with all changes.
-        val scratch = shelf.getAndSet(null) ?: Scratch()
+        val scratch = spare.getAndSet(null) ?: Scratch()
         try {
             return act(scratch)
         } finally {
             scratch.writer.offset = 0
-            if (scratch.writer.bytes.size <= KEPT_MAX) shelf.set(scratch)
+            if (scratch.writer.bytes.size <= KEPT_MAX) spare.set(scratch)
         }
     }
 
     internal companion object {
         /**
-         * Maximum size, in bytes, of a buffer that the shelf keeps. A larger buffer is dropped, so that one large
-         * message does not hold its memory for ever. The codecs of the other languages have the same limit.
+         * Maximum size, in bytes, of a buffer that is kept. A larger buffer is dropped, so that one large message does
+         * not hold its memory for ever. The codecs of the other languages have the same limit.
          */
         const val KEPT_MAX = 1 shl 20
     }

@@ -27,7 +27,7 @@ internal constructor(
     private val emptyNull: Boolean,
     internal val views: Boolean = false,
 ) : MessageCodec<Any> {
-    private val shelf = ScratchShelf()
+    private val spareScratch = SpareScratch()
 
     override val name: String
         get() = "standard"
@@ -58,7 +58,7 @@ internal constructor(
 
     override fun encode(value: Any?): ByteArray {
         if (value == null && emptyNull) return NOTHING
-        return shelf.use { scratch ->
+        return spareScratch.use { scratch ->
             write(scratch.writer, value)
             scratch.writer.copy()
         }
@@ -72,7 +72,7 @@ internal constructor(
      */
     public fun encodeInto(value: Any?, buffer: ByteBuffer): Boolean {
         if (value == null && emptyNull) return true
-        return shelf.use { scratch ->
+        return spareScratch.use { scratch ->
             val writer = scratch.writer
             write(writer, value)
             val fits = writer.offset <= buffer.remaining()
@@ -90,7 +90,7 @@ internal constructor(
 
     private fun decode(bytes: ByteArray, start: Int, end: Int, owned: Boolean, attached: List<ByteBuffer>?): Any? {
         if (start == end && emptyNull) return null
-        return shelf.use { scratch ->
+        return spareScratch.use { scratch ->
             val reader = Reader(bytes, start, end, scratch.keys, owned, attached)
             val value = source(reader).value(0)
             reader.finish()
@@ -107,7 +107,7 @@ internal constructor(
     internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>): ByteArray {
         val values = ArrayList<Any?>()
         inArray(message) { bytes, start, end ->
-            shelf.use { scratch ->
+            spareScratch.use { scratch ->
                 val reader = Reader(bytes, start, end, scratch.keys, true, attached)
                 val source = source(reader)
                 while (reader.at < reader.end) values.add(source.value(0))
@@ -115,7 +115,7 @@ internal constructor(
                     throw reader.refusal(CodecError.TOO_LARGE, "lists of ${reader.attachedBytes} bytes in all", start)
             }
         }
-        return shelf.use { scratch ->
+        return spareScratch.use { scratch ->
             val sink = sink(scratch.writer)
             for (value in values) sink.value(value, 0)
             scratch.writer.copy()

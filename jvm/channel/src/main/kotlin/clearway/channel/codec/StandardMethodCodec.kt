@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 
 /** Flutter's standard codec for method calls (spec/wire.md). Encodes values as [StandardMessageCodec] does. */
 public class StandardMethodCodec internal constructor(private val values: StandardMessageCodec) : MethodCodec {
-    private val shelf = ScratchShelf()
+    private val spareScratch = SpareScratch()
     internal val views: Boolean
         get() = values.views
 
@@ -16,7 +16,7 @@ public class StandardMethodCodec internal constructor(private val values: Standa
     public fun with(values: StandardMessageCodec): StandardMethodCodec = StandardMethodCodec(values)
 
     override fun encodeCall(call: MethodCall): ByteArray =
-        shelf.use { scratch ->
+        spareScratch.use { scratch ->
             val sink = values.sink(scratch.writer)
             sink.text(call.method)
             sink.value(call.args, 0)
@@ -33,7 +33,7 @@ public class StandardMethodCodec internal constructor(private val values: Standa
 
     override fun encodeReply(reply: MethodReply): ByteArray {
         if (reply is MethodReply.None) return NOTHING
-        return shelf.use { scratch ->
+        return spareScratch.use { scratch ->
             val sink = values.sink(scratch.writer)
             when (reply) {
                 is MethodReply.None -> {}
@@ -82,7 +82,7 @@ public class StandardMethodCodec internal constructor(private val values: Standa
         act: (Reader, ValueSource) -> T,
     ): T =
         inArray(message) { bytes, start, end ->
-            shelf.use { scratch ->
+            spareScratch.use { scratch ->
                 val reader = Reader(bytes, start, end, scratch.keys, owned, attached)
                 val read = act(reader, values.source(reader))
                 reader.finish()

@@ -22,10 +22,10 @@ internal class Call(
     private val message: ByteArray,
     private val options: CallOptions,
     val settle: Settle,
-) : Waiting {
+) : QueuedRequest {
     var timer: Timer? = null
 
-    override fun leave(): Unit = calls.send(this, message, options)
+    override fun send(): Unit = calls.send(this, message, options)
 
     override fun refuse(reason: Throwable): Unit = calls.refuse(this, reason)
 }
@@ -35,7 +35,7 @@ internal class Call(
  * of the transport.
  */
 internal class Calls(
-    private val link: Link,
+    private val connection: Connection,
     private val outbox: Outbox,
     /** Called under the lock when the first call opens and when the last open call settles. */
     private val onChange: () -> Unit,
@@ -52,16 +52,16 @@ internal class Calls(
      * call was refused before it opened; `settle` then receives the reason.
      */
     fun call(channel: String, message: ByteArray, options: CallOptions, settle: Settle): Call? {
-        val callsMax = link.settings.callsMax
+        val callsMax = connection.settings.callsMax
         val refusal =
             when {
-                link.over -> link.closedError("call to $channel")
+                connection.over -> connection.closedError("call to $channel")
                 open.size >= callsMax ->
                     ChannelException(ChannelError.QUEUE_FULL, "too many open calls: callsMax=$callsMax")
                 else -> null
             }
         if (refusal != null) {
-            link.lock.defer { settle(null, refusal) }
+            connection.lock.defer { settle(null, refusal) }
             return null
         }
         val call = Call(this, nextId(), channel, message, options, settle)
@@ -77,10 +77,10 @@ internal class Calls(
     }
 
     fun send(call: Call, message: ByteArray, options: CallOptions) {
-        val name = link.name(call.channel)
-        if (link.isPlain) link.send(Op.MESSAGE, id = call.id, name = name, body = message)
+        val name = connection.name(call.channel)
+        if (connection.isPlain) connection.send(Op.MESSAGE, id = call.id, name = name, body = message)
         else
-            link.send(
+            connection.send(
                 Op.CALL,
                 id = call.id,
                 a = toWire(options.deadlineMs),
@@ -109,9 +109,10 @@ internal class Calls(
      * Clearway's.
      */
     fun giveUp(call: Call, status: Int, reason: Throwable) {
-        link.lock.locked {
+        connection.lock.locked {
             if (take(call.id) != null) {
-                if (!outbox.remove(call) && !link.isPlain) link.send(Op.CANCEL, id = call.id, a = status.toLong())
+                if (!outbox.remove(call) && !connection.isPlain)
+                    connection.send(Op.CANCEL, id = call.id, a = status.toLong())
                 end(call, null, reason)
             }
         }
@@ -121,28 +122,28 @@ internal class Calls(
     fun closed() {
         for (call in open.values.toList()) {
             take(call.id)
-            end(call, null, link.closedError("call to ${call.channel}"))
+            end(call, null, connection.closedError("call to ${call.channel}"))
         }
     }
 
     /** Runs `act` when no call is open. `act` runs after the lock is released. */
     fun whenIdle(act: () -> Unit) {
-        if (open.isEmpty()) link.lock.defer(act) else idle.add(act)
+        if (open.isEmpty()) connection.lock.defer(act) else idle.add(act)
     }
 
     private fun end(call: Call, answer: Received?, failure: Throwable?): Unit =
-        link.lock.defer { call.settle(answer, failure) }
+        connection.lock.defer { call.settle(answer, failure) }
 
     private fun limit(call: Call, options: CallOptions) {
         val deadlineMs = if (options.deadlineMs > 0) options.deadlineMs else Long.MAX_VALUE
         // On the plain wire, the other end does not enforce timeouts, so this end does.
-        val timeoutMs = if (link.isPlain && options.timeoutMs > 0) options.timeoutMs else Long.MAX_VALUE
+        val timeoutMs = if (connection.isPlain && options.timeoutMs > 0) options.timeoutMs else Long.MAX_VALUE
         val ms = minOf(deadlineMs, timeoutMs)
         if (ms == Long.MAX_VALUE) return
         val error = if (ms == deadlineMs) ChannelError.DEADLINE else ChannelError.TIMEOUT
         val status = if (ms == deadlineMs) Status.CANCELLED else Status.TIMEOUT
         call.timer =
-            link.settings.clock.after(ms) {
+            connection.settings.clock.after(ms) {
                 giveUp(call, status, ChannelException(error, "no answer of ${call.channel} in $ms ms"))
             }
     }
@@ -152,7 +153,7 @@ internal class Calls(
         call.timer?.stop()
         if (open.isEmpty()) {
             onChange()
-            for (each in idle) link.lock.defer(each)
+            for (each in idle) connection.lock.defer(each)
             idle.clear()
         }
         return call

@@ -20,10 +20,11 @@ private val codec = Codecs.STANDARD_METHODS
  * [name, allowed]` sets whether a dropped message causes a warning. This end never warns, so it only checks the
  * arguments of `overflow`.
  */
-internal class Control(private val link: Link, private val resize: (name: String, count: Int) -> Unit) : Handler {
+internal class Control(private val connection: Connection, private val resize: (name: String, count: Int) -> Unit) :
+    Handler {
     override fun request(served: Served) {
         try {
-            val call = link.decodeCall(codec, served.message)
+            val call = connection.decodeCall(codec, served.message)
             val (name, value) = arguments(call)
             when (call.method) {
                 "resize" -> resize(name, count(value))
@@ -32,7 +33,7 @@ internal class Control(private val link: Link, private val resize: (name: String
             }
             served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(null)))
         } catch (thrown: Throwable) {
-            link.lock.defer { served.fail(thrown) { link.envelope(codec, it, false) } }
+            connection.lock.defer { served.fail(thrown) { connection.envelope(codec, it, false) } }
         } finally {
             served.ended()
         }

@@ -11,7 +11,7 @@ import clearway.channel.codec.Codecs
 import clearway.channel.codec.NOTHING
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
-import clearway.channel.transport.speaking
+import clearway.channel.transport.withSafeToString
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Hello
@@ -26,12 +26,12 @@ import java.util.concurrent.atomic.AtomicBoolean
  */
 internal class Core(private val transport: ChannelTransport, settings: EndpointOptions, wire: Int, there: Hello?) {
     val lock = EndpointLock { settings.report(it, transport.name) }
-    val link = Link(transport, settings, lock, wire, there, ::ended)
-    private val outbox = Outbox(link)
+    val connection = Connection(transport, settings, lock, wire, there, ::ended)
+    private val outbox = Outbox(connection)
     /** The answers, and the ends of streams, that wait until the transport has room. */
     private val replies: Replies =
         Replies(
-            link,
+            connection,
             object : RepliesOwner {
                 override fun mayPause() = calls.size == 0
 
@@ -40,11 +40,11 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                 override fun end(reason: CloseReason) = terminate(reason)
             },
         )
-    val calls: Calls = Calls(link, outbox) { replies.weigh() }
-    val listens = Subscriptions(link, outbox)
-    val plainSubscriptions = PlainSubscriptions(link, calls)
-    val router: RequestRouter = RequestRouter(link, replies)
-    private val publishers = Publishers(link, replies, router::withdraw)
+    val calls: Calls = Calls(connection, outbox) { replies.updatePause() }
+    val listens = Subscriptions(connection, outbox)
+    val plainSubscriptions = PlainSubscriptions(connection, calls)
+    val router: RequestRouter = RequestRouter(connection, replies)
+    private val publishers = Publishers(connection, replies, router::withdraw)
     /** The event streams that this end serves on the plain wire. */
     val plainSources = LinkedHashSet<Source>()
     /**
@@ -54,11 +54,11 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()
     /** The posts that wait to be sent. They fail when the connection ends. */
-    private val posts = LinkedHashSet<Waiting>()
+    private val posts = LinkedHashSet<QueuedRequest>()
     private val closing = AtomicBoolean()
 
     init {
-        router.handle(CONTROL_CHANNEL, Control(link, router::resize))
+        router.handle(CONTROL_CHANNEL, Control(connection, router::resize))
     }
 
     /**
@@ -78,7 +78,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                     try {
                         if (answer != null) future.complete(read(answer)) else future.completeExceptionally(failure)
                     } catch (thrown: Throwable) {
-                        future.completeExceptionally(speaking(thrown))
+                        future.completeExceptionally(withSafeToString(thrown))
                     }
                 }
             }
@@ -94,10 +94,10 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
         val post =
-            object : Waiting {
-                override fun leave() {
-                    val op = if (link.isPlain) Op.MESSAGE else Op.POST
-                    link.send(op, name = link.name(channel), body = message)
+            object : QueuedRequest {
+                override fun send() {
+                    val op = if (connection.isPlain) Op.MESSAGE else Op.POST
+                    connection.send(op, name = connection.name(channel), body = message)
                     posts.remove(this)
                     lock.defer { future.complete(null) }
                 }
@@ -108,8 +108,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                 }
             }
         lock.locked {
-            val callsMax = link.settings.callsMax
-            if (link.over) post.refuse(link.closedError("post to $channel"))
+            val callsMax = connection.settings.callsMax
+            if (connection.over) post.refuse(connection.closedError("post to $channel"))
             else if (posts.size >= callsMax)
                 post.refuse(ChannelException(ChannelError.QUEUE_FULL, "too many waiting posts: callsMax=$callsMax"))
             else {
@@ -124,17 +124,17 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         lock.locked {
             val frame = readFrame(bytes)
             // The transport may still deliver frames after the connection has ended.
-            if (link.reason != null) return@locked
-            if (frame == null) link.broken("received ${bytes.size} bytes that are not a frame")
+            if (connection.reason != null) return@locked
+            if (frame == null) connection.broken("received ${bytes.size} bytes that are not a frame")
             else {
                 val message = Received(frame.body, frame.flags and (Flag.WHOLE or Flag.EMPTY), frame.attachments)
-                if (link.isPlain) plain(frame, message) else ours(frame, message)
+                if (connection.isPlain) plain(frame, message) else ours(frame, message)
             }
         }
 
     fun drained(): Unit =
         lock.locked {
-            link.congested = false
+            connection.congested = false
             router.drain()
             publishers.drain()
             for (source in plainSources.toList()) source.drain()
@@ -143,10 +143,10 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
 
     fun ended(reason: CloseReason): Unit =
         lock.locked {
-            if (link.reason == null) {
-                link.reason = reason
+            if (connection.reason == null) {
+                connection.reason = reason
                 outbox.clear()
-                for (post in posts.toList()) post.refuse(link.closedError("post"))
+                for (post in posts.toList()) post.refuse(connection.closedError("post"))
                 calls.closed()
                 listens.closed()
                 plainSubscriptions.closed()
@@ -165,18 +165,18 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     fun close(timeoutMs: Long) {
         if (!closing.compareAndSet(false, true)) return
         lock.locked {
-            link.closing = true
+            connection.closing = true
             publishers.closed(Status.CANCELLED)
             for (source in plainSources.toList()) source.cancel(Status.DONE)
             router.refuseEarly()
-            val late = link.settings.clock.after(timeoutMs) { terminate(CloseReason.CLOSED) }
+            val late = connection.settings.clock.after(timeoutMs) { terminate(CloseReason.CLOSED) }
             closed.whenComplete { _, _ -> late.stop() }
             calls.whenIdle { lock.locked { router.whenIdle { terminate(CloseReason.CLOSED) } } }
         }
     }
 
     fun terminate(reason: CloseReason) {
-        link.close(reason)
+        connection.close(reason)
         ended(reason)
     }
 
@@ -186,7 +186,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                 transport.name,
                 calls.size,
                 router.size,
-                replies.bytes + link.queued.bytes,
+                replies.bytes + connection.queued.bytes,
                 listens.size + plainSubscriptions.size,
                 publishers.size + plainSources.size,
             )
@@ -201,18 +201,18 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             Op.STOP -> publishers.cancel(frame.id)?.let(router::withdraw)
             Op.LISTEN -> {
                 val channel = channel(frame) ?: return
-                publishers.ask(frame, channel, message)?.let { router.listen(it, message.body.remaining()) }
+                publishers.request(frame, channel, message)?.let { router.listen(it, message.body.remaining()) }
             }
             Op.EVENT -> listens.event(frame, message)
             Op.END -> listens.end(frame)
             Op.CREDIT -> publishers.credit(frame)
-            else -> link.broken("a frame of kind ${frame.op}")
+            else -> connection.broken("a frame of kind ${frame.op}")
         }
     }
 
     private fun plain(frame: Frame, message: Received) {
         if (frame.op == Op.ANSWER) return calls.reply(frame, message)
-        if (frame.op != Op.MESSAGE) return link.broken("a frame of kind ${frame.op} on the plain wire")
+        if (frame.op != Op.MESSAGE) return connection.broken("a frame of kind ${frame.op} on the plain wire")
         val channel = channel(frame) ?: return
         if (!plainSubscriptions.message(channel, message)) request(frame, message, frame.id != 0, channel)
         // An event needs no answer. An answer is sent only if the other end asked for one.
@@ -221,22 +221,22 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
 
     private fun request(frame: Frame, message: Received, wanted: Boolean, name: String? = channel(frame)) {
         val channel = name ?: return
-        val isPlain = link.isPlain
+        val isPlain = connection.isPlain
         val deadlineMs = if (isPlain) 0 else frame.a
         val timeoutMs = if (isPlain) 0 else frame.b
-        router.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, router))
+        router.request(Served(connection, frame.id, channel, message, wanted, deadlineMs, timeoutMs, router))
     }
 
     private fun channel(frame: Frame): String? {
         val size = frame.name.remaining()
-        if (size <= link.settings.nameBytesMax) {
+        if (size <= connection.settings.nameBytesMax) {
             try {
                 return Codecs.STRING.decodeOwned(frame.name)
             } catch (_: CodecException) {
                 // The name is not UTF-8. The code below closes the connection.
             }
         }
-        link.broken("a channel's name of $size bytes that cannot be read")
+        connection.broken("a channel's name of $size bytes that cannot be read")
         return null
     }
 }

@@ -11,11 +11,12 @@ import java.util.ArrayDeque
 internal class Early<T : Any>(private val each: Int, private val bytesMax: Long, private val keptMs: Long) {
     private class Kept<T>(val entry: T, val bytes: Long, val untilMs: Long)
 
-    private class Shelf<T>(var max: Int) {
+    /** The early messages of one channel, oldest first. */
+    private class ChannelBuffer<T>(var max: Int) {
         val kept = ArrayDeque<Kept<T>>()
     }
 
-    private val shelves = LinkedHashMap<String, Shelf<T>>()
+    private val buffers = LinkedHashMap<String, ChannelBuffer<T>>()
     private var bytes = 0L
 
     /**
@@ -23,69 +24,69 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
      * entry, or both.
      */
     fun add(name: String, entry: T, size: Long, nowMs: Long): List<T> {
-        val shelf = shelf(name)
-        if (shelf.max == 0 || size > bytesMax) return listOf(entry)
-        val gone = ArrayList<T>()
-        while (shelf.kept.size >= shelf.max) gone.add(shift(shelf))
-        while (bytes + size > bytesMax && shelf.kept.isNotEmpty()) gone.add(shift(shelf))
+        val buffer = buffer(name)
+        if (buffer.max == 0 || size > bytesMax) return listOf(entry)
+        val dropped = ArrayList<T>()
+        while (buffer.kept.size >= buffer.max) dropped.add(shift(buffer))
+        while (bytes + size > bytesMax && buffer.kept.isNotEmpty()) dropped.add(shift(buffer))
         // Messages of other channels are never dropped to make room.
-        if (bytes + size > bytesMax) return gone + entry
-        shelf.kept.add(Kept(entry, size, nowMs + keptMs))
+        if (bytes + size > bytesMax) return dropped + entry
+        buffer.kept.add(Kept(entry, size, nowMs + keptMs))
         bytes += size
-        return gone
+        return dropped
     }
 
     /** Removes and returns all entries of a channel, oldest first. */
     fun take(name: String): List<T> {
-        val shelf = shelves[name] ?: return emptyList()
-        return List(shelf.kept.size) { shift(shelf) }
+        val buffer = buffers[name] ?: return emptyList()
+        return List(buffer.kept.size) { shift(buffer) }
     }
 
     /** Removes an entry. Does nothing if the entry is not kept. */
     fun remove(name: String, entry: T) {
-        val shelf = shelves[name] ?: return
-        val kept = shelf.kept.firstOrNull { it.entry === entry } ?: return
-        shelf.kept.remove(kept)
+        val buffer = buffers[name] ?: return
+        val kept = buffer.kept.firstOrNull { it.entry === entry } ?: return
+        buffer.kept.remove(kept)
         bytes -= kept.bytes
     }
 
     /** Sets how many entries of a channel are kept. Removes and returns the oldest entries above that number. */
     fun resize(name: String, max: Int): List<T> {
-        val shelf = shelf(name)
-        shelf.max = max
-        return List(maxOf(0, shelf.kept.size - max)) { shift(shelf) }
+        val buffer = buffer(name)
+        buffer.max = max
+        return List(maxOf(0, buffer.kept.size - max)) { shift(buffer) }
     }
 
     /** Removes and returns the entries that have expired. */
     fun expire(nowMs: Long): List<T> {
-        val gone = ArrayList<T>()
-        for (shelf in shelves.values) while ((shelf.kept.peek() ?: break).untilMs <= nowMs) gone.add(shift(shelf))
-        return gone
+        val expired = ArrayList<T>()
+        for (buffer in buffers.values) while ((buffer.kept.peek() ?: break).untilMs <= nowMs) expired.add(shift(buffer))
+        return expired
     }
 
     /** The time at which the next entry expires; null if there is no entry. In milliseconds of the clock. */
     val nextMs: Long?
-        get() = shelves.values.mapNotNull { it.kept.peek()?.untilMs }.minOrNull()
+        get() = buffers.values.mapNotNull { it.kept.peek()?.untilMs }.minOrNull()
 
-    private fun shelf(name: String): Shelf<T> {
-        shelves[name]?.let {
+    private fun buffer(name: String): ChannelBuffer<T> {
+        buffers[name]?.let {
             return it
         }
-        if (shelves.size >= SHELVES_MAX) {
-            val empty = shelves.entries.firstOrNull { it.value.kept.isEmpty() }
-            if (empty != null) shelves.remove(empty.key)
+        if (buffers.size >= BUFFERS_MAX) {
+            val empty = buffers.entries.firstOrNull { it.value.kept.isEmpty() }
+            if (empty != null) buffers.remove(empty.key)
         }
-        return Shelf<T>(each).also { shelves[name] = it }
+        return ChannelBuffer<T>(each).also { buffers[name] = it }
     }
 
-    private fun shift(shelf: Shelf<T>): T {
-        val first = shelf.kept.remove()
+    private fun shift(buffer: ChannelBuffer<T>): T {
+        val first = buffer.kept.remove()
         bytes -= first.bytes
         return first.entry
     }
 
     private companion object {
         /** Maximum number of channel names. A further name evicts the oldest name that has no messages. */
-        const val SHELVES_MAX = 1024
+        const val BUFFERS_MAX = 1024
     }
 }

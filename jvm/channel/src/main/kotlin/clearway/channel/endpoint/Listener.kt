@@ -5,7 +5,7 @@ import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.Event
 import clearway.channel.EventStream
-import clearway.channel.transport.speaking
+import clearway.channel.transport.withSafeToString
 import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ExecutionException
@@ -152,7 +152,7 @@ internal class Listener<T>(
                 to.complete(Event(owner.decode(next.message)))
             } catch (thrown: Throwable) {
                 close()
-                to.completeExceptionally(speaking(thrown))
+                to.completeExceptionally(withSafeToString(thrown))
             }
         }
     }

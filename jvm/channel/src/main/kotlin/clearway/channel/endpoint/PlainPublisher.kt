@@ -19,7 +19,7 @@ internal class PlainPublisher(
     private val codec: MethodCodec,
     private val serving: Serving,
 ) : Handler {
-    private val link = core.link
+    private val connection = core.connection
     private val done = codec.encodeReply(MethodReply.Success(null))
     private var active: Source? = null
 
@@ -27,15 +27,15 @@ internal class PlainPublisher(
         try {
             answer(served)
         } catch (thrown: Throwable) {
-            link.lock.defer { served.fail(thrown) { link.envelope(codec, it, link.settings.stacks) } }
+            connection.lock.defer { served.fail(thrown) { connection.envelope(codec, it, connection.settings.stacks) } }
         } finally {
             served.ended()
         }
     }
 
     private fun answer(served: Served) {
-        val method = link.decodeCall(codec, served.message).method
-        if (method == "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.BUSY)
+        val method = connection.decodeCall(codec, served.message).method
+        if (method == "listen" && core.plainRunning.size >= connection.settings.callsMax) served.answer(Status.BUSY)
         else if (method == "listen") {
             active?.cancel()
             // The answer must be sent before the first event.
@@ -58,33 +58,33 @@ internal class PlainPublisher(
                 override fun encode(event: Any?) = serving.encode(event)
 
                 override fun event(message: ByteArray, dropped: Long) =
-                    link.send(Op.MESSAGE, name = link.name(channel), body = message)
+                    connection.send(Op.MESSAGE, name = connection.name(channel), body = message)
 
                 override fun error(thrown: Throwable): ByteArray =
                     try {
-                        link.envelope(codec, link.redacted(thrown, channel), link.settings.stacks)
+                        connection.envelope(codec, connection.redacted(thrown, channel), connection.settings.stacks)
                     } catch (unwritten: Throwable) {
-                        link.settings.report(unwritten, channel)
+                        connection.settings.report(unwritten, channel)
                         NOTHING
                     }
 
                 override fun end(status: Int, error: ByteArray, dropped: Long) {
                     val name =
                         try {
-                            link.name(channel)
+                            connection.name(channel)
                         } catch (_: IllegalArgumentException) {
                             return // No peer can listen to a channel whose name is too long for it.
                         }
-                    if (error.isNotEmpty()) link.control(Op.MESSAGE, name = name, body = error)
-                    link.control(Op.MESSAGE, name = name)
+                    if (error.isNotEmpty()) connection.control(Op.MESSAGE, name = name, body = error)
+                    connection.control(Op.MESSAGE, name = name)
                 }
             }
         val source =
-            Source(link, channel, serving.limits, wire) { ended ->
+            Source(connection, channel, serving.limits, wire) { ended ->
                 core.plainSources.remove(ended)
                 if (active === ended) active = null
             }
-        source.onLeft = { core.plainRunning.remove(source) }
+        source.onSourceEnded = { core.plainRunning.remove(source) }
         core.plainRunning.add(source)
         source.queue.credit.grant(UNBOUNDED, UNBOUNDED)
         core.plainSources.add(source)

@@ -16,7 +16,7 @@ import clearway.channel.codec.MethodCodec
  * limits the number of events that wait in each stream. A policy that drops events also reports their number. With any
  * other policy, a full buffer ends the stream with `queue-full`, because no event may be lost silently.
  */
-internal class PlainSubscriptions(private val link: Link, private val calls: Calls) {
+internal class PlainSubscriptions(private val connection: Connection, private val calls: Calls) {
     private inner class Subscription<T>(
         val channel: String,
         val codec: MethodCodec,
@@ -24,7 +24,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
         val options: ListenOptions,
         val decode: (Received) -> T,
     ) : ListenerOwner<T> {
-        val stream = Listener(link.lock, this, UNBOUNDED, UNBOUNDED)
+        val stream = Listener(connection.lock, this, UNBOUNDED, UNBOUNDED)
         private val capacity = if (options.capacity > 0) options.capacity else CAPACITY
         /** The number of events dropped since an event was last kept. Only `DROP_NEWEST` counts here. */
         private var missed = 0L
@@ -69,7 +69,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
         fun begin(message: ByteArray) {
             calls.call(channel, message, CallOptions.NONE) { answer, failure ->
                 val refused = failure ?: answer?.let(::refusal)
-                if (refused != null) link.lock.locked { if (open[channel] === this) end(refused) }
+                if (refused != null) connection.lock.locked { if (open[channel] === this) end(refused) }
             }
         }
 
@@ -95,9 +95,9 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
         decode: (Received) -> T,
     ): EventStream<T> {
         val message = codec.encodeCall(MethodCall("listen", args))
-        return link.lock.locked {
+        return connection.lock.locked {
             val listen = Subscription(channel, codec, args, options, decode)
-            if (link.over) listen.stream.fail(link.closedError("events of $channel"))
+            if (connection.over) listen.stream.fail(connection.closedError("events of $channel"))
             else {
                 // The other end ends the first stream when it receives the second `listen`.
                 open[channel]?.end(replaced(channel))
@@ -117,7 +117,7 @@ internal class PlainSubscriptions(private val link: Link, private val calls: Cal
 
     /** Ends all streams, because the transport has closed. */
     fun closed() {
-        for (listen in open.values.toList()) listen.end(link.closedError("events of ${listen.channel}"))
+        for (listen in open.values.toList()) listen.end(connection.closedError("events of ${listen.channel}"))
     }
 
     private companion object {

@@ -16,13 +16,13 @@ internal interface Serving {
 
     /**
      * Starts a stream's code. Called under the lock, so it must only schedule that code. The code must call
-     * [Source.left] at its end.
+     * [Source.sourceEnded] at its end.
      */
     fun begin(source: Source, args: Received)
 }
 
 /** A stream that the other end has requested but that has not begun, on Clearway's wire. */
-internal class AskedStream(
+internal class RequestedStream(
     private val publishers: Publishers,
     val id: Int,
     val channel: String,
@@ -33,7 +33,7 @@ internal class AskedStream(
     val granted = SendCredit().apply { grant(frame.a, frame.b) }
     private val capacity = frame.c
     private val policy = frame.flags ushr Flag.WHEN_FULL_SHIFT
-    val asked = Asked.Stream(this)
+    val request = Request.Stream(this)
 
     /** Returns the limits that the listener requested. `own` supplies each limit that the listener did not set. */
     fun limits(own: QueueLimits): QueueLimits =
@@ -52,78 +52,79 @@ internal class AskedStream(
  * a requested stream that waits for its handler. It does nothing if the stream does not wait.
  */
 internal class Publishers(
-    private val link: Link,
+    private val connection: Connection,
     private val replies: Replies,
-    private val withdraw: (AskedStream) -> Unit,
+    private val withdraw: (RequestedStream) -> Unit,
 ) {
     /**
      * The requested streams that have not begun, by id. The other end may reuse the id of a refused stream. Entries are
      * therefore removed by id and stream.
      */
-    private val asked = HashMap<Int, AskedStream>()
+    private val requested = HashMap<Int, RequestedStream>()
     /** The streams that have begun, by id. */
     private val open = HashMap<Int, Source>()
     /**
      * The streams that have ended while their source still runs. Such a stream counts against `callsMax` until its
      * source has ended.
      */
-    private val leaving = HashSet<Source>()
+    private val stopping = HashSet<Source>()
 
     val size: Int
-        get() = open.size + asked.size
+        get() = open.size + requested.size
 
     /** Registers a stream that the other end requests. Returns null if the stream is refused. */
-    fun ask(frame: Frame, channel: String, args: Received): AskedStream? {
+    fun request(frame: Frame, channel: String, args: Received): RequestedStream? {
         val id = frame.id
-        if (asked.containsKey(id) || open.containsKey(id)) {
-            link.broken("two streams of number $id")
+        if (requested.containsKey(id) || open.containsKey(id)) {
+            connection.broken("two streams of number $id")
             return null
         }
         replace(channel)
         // `replace` may send the end of a stream. If too many such ends already wait to be sent, the connection is
         // closed.
-        if (link.reason != null) return null
-        val stream = AskedStream(this, id, channel, args, frame)
-        asked[id] = stream
-        if (size + leaving.size <= link.settings.callsMax) return stream
+        if (connection.reason != null) return null
+        val stream = RequestedStream(this, id, channel, args, frame)
+        requested[id] = stream
+        if (size + stopping.size <= connection.settings.callsMax) return stream
         stream.refuse(Status.BUSY)
         return null
     }
 
-    fun serve(stream: AskedStream, serving: Serving) {
+    fun serve(stream: RequestedStream, serving: Serving) {
         val id = stream.id
-        if (!asked.remove(id, stream)) return
+        if (!requested.remove(id, stream)) return
         val wire =
             object : SourceWire {
                 override fun encode(event: Any?) = serving.encode(event)
 
                 override fun event(message: ByteArray, dropped: Long) =
-                    link.send(Op.EVENT, id = id, a = dropped, body = message)
+                    connection.send(Op.EVENT, id = id, a = dropped, body = message)
 
-                override fun error(thrown: Throwable) = link.errorBody(link.redacted(thrown, stream.channel))
+                override fun error(thrown: Throwable) =
+                    connection.errorBody(connection.redacted(thrown, stream.channel))
 
                 override fun end(status: Int, error: ByteArray, dropped: Long) {
                     replies.send(Op.END, 0, id, status.toLong(), dropped, error) {}
                 }
             }
         val source =
-            Source(link, stream.channel, stream.limits(serving.limits), wire) { ended ->
+            Source(connection, stream.channel, stream.limits(serving.limits), wire) { ended ->
                 open.remove(id)
-                if (ended.running) leaving.add(ended)
+                if (ended.running) stopping.add(ended)
             }
-        source.onLeft = { leaving.remove(source) }
+        source.onSourceEnded = { stopping.remove(source) }
         source.queue.credit.grant(stream.granted)
         open[id] = source
         serving.begin(source, stream.args)
     }
 
-    fun refuse(stream: AskedStream, status: Int) {
-        if (asked.remove(stream.id, stream)) replies.send(Op.END, 0, stream.id, status.toLong(), 0, NOTHING) {}
+    fun refuse(stream: RequestedStream, status: Int) {
+        if (requested.remove(stream.id, stream)) replies.send(Op.END, 0, stream.id, status.toLong(), 0, NOTHING) {}
     }
 
     fun credit(frame: Frame) {
         val source = open[frame.id]
-        if (source == null) asked[frame.id]?.granted?.grant(frame.a, frame.b)
+        if (source == null) requested[frame.id]?.granted?.grant(frame.a, frame.b)
         else {
             source.queue.credit.grant(frame.a, frame.b)
             source.drain()
@@ -131,9 +132,9 @@ internal class Publishers(
     }
 
     /** Ends a stream, because its listener has cancelled it. Returns the stream if it has not begun. */
-    fun cancel(id: Int): AskedStream? {
+    fun cancel(id: Int): RequestedStream? {
         open[id]?.cancel()
-        return asked.remove(id)
+        return requested.remove(id)
     }
 
     /** Sends waiting events, because the transport has room again. */
@@ -146,7 +147,7 @@ internal class Publishers(
      * the requested streams.
      */
     fun closed(status: Int?) {
-        if (status == null) asked.clear()
+        if (status == null) requested.clear()
         for (source in open.values.toList()) source.cancel(status)
     }
 
@@ -154,7 +155,7 @@ internal class Publishers(
     private fun replace(channel: String) {
         val running = open.values.firstOrNull { it.channel == channel }
         if (running != null) return running.cancel(Status.CANCELLED)
-        val waiting = asked.values.firstOrNull { it.channel == channel } ?: return
+        val waiting = requested.values.firstOrNull { it.channel == channel } ?: return
         withdraw(waiting)
         waiting.refuse(Status.CANCELLED)
     }

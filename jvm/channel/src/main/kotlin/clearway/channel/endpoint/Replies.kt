@@ -26,7 +26,7 @@ internal interface RepliesOwner {
  * for an answer. If the other end then reads no reply for `stallMs`, the connection is closed. The endpoint's lock
  * guards this object.
  */
-internal class Replies(private val link: Link, private val owner: RepliesOwner) {
+internal class Replies(private val connection: Connection, private val owner: RepliesOwner) {
     private class Reply(
         val op: Int,
         val flags: Int,
@@ -34,7 +34,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         val a: Long,
         val b: Long,
         val body: ByteArray,
-        val gone: () -> Unit,
+        val onSentOrDropped: () -> Unit,
     ) {
         val bytes: Long
             get() = REPLY_BYTES + body.size
@@ -56,40 +56,41 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         get() = waiting.size
 
     /**
-     * Sends a reply now, or when the transport has room. Calls `gone` when the reply was sent or dropped. Never throws.
+     * Sends a reply now, or when the transport has room. Calls `onSentOrDropped` when the reply was sent or dropped.
+     * Never throws.
      */
-    fun send(op: Int, flags: Int, id: Int, a: Long, b: Long, body: ByteArray, gone: () -> Unit) {
-        if (link.reason != null) return gone()
-        if (waiting.isEmpty() && !link.congested) {
-            link.control(op, flags, id, a, b, body = body)
-            return gone()
+    fun send(op: Int, flags: Int, id: Int, a: Long, b: Long, body: ByteArray, onSentOrDropped: () -> Unit) {
+        if (connection.reason != null) return onSentOrDropped()
+        if (waiting.isEmpty() && !connection.congested) {
+            connection.control(op, flags, id, a, b, body = body)
+            return onSentOrDropped()
         }
-        val reply = Reply(op, flags, id, a, b, body, gone)
+        val reply = Reply(op, flags, id, a, b, body, onSentOrDropped)
         waiting.add(reply)
         bytes += reply.bytes
-        val settings = link.settings
+        val settings = connection.settings
         if (waiting.size > settings.callsMax.toLong() + REFUSALS_MAX) disconnect("reads no answers and goes on calling")
-        else if (bytes >= settings.replyBytesMax) fill()
+        else if (bytes >= settings.replyBytesMax) becomeFull()
     }
 
     /** Pauses or resumes the transport, depending on [full] and on the owner. */
-    fun weigh() {
+    fun updatePause() {
         val pause = full && owner.mayPause()
         if (pause == paused) return
         paused = pause
-        if (pause) link.pause() else link.resume()
+        if (pause) connection.pause() else connection.resume()
     }
 
     /** Sends waiting replies. The owner calls this function when the transport has room again. */
     fun drain() {
         val before = waiting.size
-        while (!link.congested) {
+        while (!connection.congested) {
             val reply = waiting.poll() ?: break
             bytes -= reply.bytes
-            link.control(reply.op, reply.flags, reply.id, reply.a, reply.b, body = reply.body)
-            reply.gone()
+            connection.control(reply.op, reply.flags, reply.id, reply.a, reply.b, body = reply.body)
+            reply.onSentOrDropped()
         }
-        if (full && waiting.size < before) left()
+        if (full && waiting.size < before) afterDrain()
     }
 
     /** Drops the waiting replies, because the connection has ended. */
@@ -97,28 +98,30 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         stalled?.stop()
         full = false
         bytes = 0
-        while (true) (waiting.poll() ?: return).gone()
+        while (true) (waiting.poll() ?: return).onSentOrDropped()
     }
 
-    private fun fill() {
-        if (!full) wind()
+    private fun becomeFull() {
+        if (!full) startStallTimer()
         full = true
-        weigh()
+        updatePause()
     }
 
-    private fun left() {
+    private fun afterDrain() {
         stalled?.stop()
-        if (bytes * 2 > link.settings.replyBytesMax) return wind()
+        if (bytes * 2 > connection.settings.replyBytesMax) return startStallTimer()
         full = false
-        weigh()
+        updatePause()
         owner.room()
     }
 
-    private fun wind() {
-        val ms = link.settings.stallMs
+    private fun startStallTimer() {
+        val ms = connection.settings.stallMs
         if (ms == 0L) return
         stalled =
-            link.settings.clock.after(ms) { link.lock.locked { if (full) disconnect("has read no answer for $ms ms") } }
+            connection.settings.clock.after(ms) {
+                connection.lock.locked { if (full) disconnect("has read no answer for $ms ms") }
+            }
     }
 
     private fun disconnect(what: String) {

@@ -7,22 +7,22 @@ import clearway.channel.wire.Status
 import java.util.ArrayDeque
 
 /** A request of the other end: a call, a post or a stream. */
-internal sealed class Asked {
+internal sealed class Request {
     abstract val channel: String
 
-    class Request(val served: Served) : Asked() {
+    class CallOrPost(val served: Served) : Request() {
         override val channel: String
             get() = served.channel
     }
 
-    class Stream(val stream: AskedStream) : Asked() {
+    class Stream(val stream: RequestedStream) : Request() {
         override val channel: String
             get() = stream.channel
     }
 
     fun refuse(status: Int) {
         when (this) {
-            is Request -> served.answer(status)
+            is CallOrPost -> served.answer(status)
             is Stream -> stream.refuse(status)
         }
     }
@@ -36,8 +36,8 @@ internal interface Handler {
     /** Starts the code for a call or a post. The handler calls [Served.ended] when that code has ended. */
     fun request(served: Served)
 
-    fun listen(asked: AskedStream) {
-        asked.refuse(Status.NOT_IMPLEMENTED)
+    fun listen(stream: RequestedStream) {
+        stream.refuse(Status.NOT_IMPLEMENTED)
     }
 }
 
@@ -45,70 +45,70 @@ internal interface Handler {
  * Passes the other end's requests to the handler of their channel. Keeps requests that arrive before the channel has a
  * handler.
  */
-internal class RequestRouter(private val link: Link, private val replies: Replies) : ServedOwner {
-    private class Held(val asked: Asked, val bytes: Int)
+internal class RequestRouter(private val connection: Connection, private val replies: Replies) : ServedOwner {
+    private class HeldRequest(val request: Request, val bytes: Int)
 
-    private val settings = link.settings
+    private val settings = connection.settings
     private val handlers = HashMap<String, Handler>()
-    private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
+    private val early = Early<Request>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
     /** The calls without an answer, by id. Their handlers run or wait to run. */
-    private val open = HashMap<Int, Asked.Request>()
+    private val open = HashMap<Int, Request.CallOrPost>()
     /** The posts that have not settled. A post has no id, because no caller waits for it. */
     private val posts = HashSet<Served>()
     /**
      * The calls and posts that count against `callsMax`. A request counts until its handler has ended and its answer
      * was sent, even if the caller has cancelled it.
      */
-    private val places = HashSet<Served>()
+    private val counted = HashSet<Served>()
     /** The requests that arrived while [Replies.full] was true, in order of arrival. */
-    private val held = ArrayDeque<Held>()
+    private val held = ArrayDeque<HeldRequest>()
     private var heldBytes = 0L
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
     /** The number of calls and posts that count against `callsMax`. */
     val size: Int
-        get() = places.size
+        get() = counted.size
 
     /**
      * Registers a channel's handler and passes it the requests that arrived before it. Closing the result removes the
      * handler. Throws IllegalArgumentException if the channel has a handler. Any thread may call this function.
      */
     fun handle(name: String, handler: Handler): AutoCloseable =
-        link.lock.locked {
+        connection.lock.locked {
             require(name !in handlers) { "channel must be handled once: channel=$name" }
             handlers[name] = handler
-            for (asked in early.take(name)) hand(handler, asked)
-            AutoCloseable { link.lock.locked { if (handlers[name] === handler) handlers.remove(name) } }
+            for (request in early.take(name)) dispatch(handler, request)
+            AutoCloseable { connection.lock.locked { if (handlers[name] === handler) handlers.remove(name) } }
         }
 
     fun request(served: Served) {
-        if (served.wanted && open.containsKey(served.id)) return link.broken("two calls of number ${served.id}")
-        val asked = Asked.Request(served)
-        val room = places.size < settings.callsMax
-        if (room) places.add(served)
-        if (served.wanted) open[served.id] = asked else posts.add(served)
+        if (served.wanted && open.containsKey(served.id)) return connection.broken("two calls of number ${served.id}")
+        val request = Request.CallOrPost(served)
+        val room = counted.size < settings.callsMax
+        if (room) counted.add(served)
+        if (served.wanted) open[served.id] = request else posts.add(served)
         if (!room) return served.answer(Status.BUSY)
-        admit(asked, served.message.body.remaining())
+        admit(request, served.message.body.remaining())
     }
 
-    fun listen(asked: AskedStream, bytes: Int): Unit = admit(asked.asked, bytes)
+    fun listen(stream: RequestedStream, bytes: Int): Unit = admit(stream.request, bytes)
 
     /** Cancels a call that its caller has given up. */
     fun cancel(id: Int, status: Long) {
-        val asked = open[id] ?: return
-        withdraw(asked)
+        val request = open[id] ?: return
+        withdraw(request)
         val error = if (status == Status.TIMEOUT.toLong()) ChannelError.TIMEOUT else ChannelError.CANCELLED
-        asked.served.cancel(ChannelException(error, "the caller has cancelled"))
+        request.served.cancel(ChannelException(error, "the caller has cancelled"))
     }
 
     /** Removes a stream that waits for its handler, because the listener has cancelled it. */
-    fun withdraw(asked: AskedStream) {
-        withdraw(asked.asked)
+    fun withdraw(stream: RequestedStream) {
+        withdraw(stream.request)
     }
 
-    private fun withdraw(asked: Asked) {
-        val waits = held.firstOrNull { it.asked === asked } ?: return early.remove(asked.channel, asked)
+    private fun withdraw(request: Request) {
+        val waits = held.firstOrNull { it.request === request } ?: return early.remove(request.channel, request)
         held.remove(waits)
         heldBytes -= waits.bytes
     }
@@ -118,25 +118,25 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
      * messages above that number.
      */
     fun resize(name: String, count: Int): Unit =
-        link.lock.locked { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
+        connection.lock.locked { for (request in early.resize(name, count)) request.refuse(Status.DROPPED) }
 
     override fun settled(served: Served) {
         if (served.wanted) open.remove(served.id) else posts.remove(served)
-        look()
+        checkIdle()
     }
 
-    override fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit): Unit =
-        replies.send(op, flags, id, status, 0, body, gone)
+    override fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, onSentOrDropped: () -> Unit): Unit =
+        replies.send(op, flags, id, status, 0, body, onSentOrDropped)
 
-    override fun left(served: Served) {
-        places.remove(served)
-        look()
+    override fun finished(served: Served) {
+        counted.remove(served)
+        checkIdle()
     }
 
     /** Runs `act` when all requests are answered and all answers are sent. `act` runs after the lock is released. */
     fun whenIdle(act: () -> Unit) {
         idle.add(act)
-        look()
+        checkIdle()
     }
 
     /** Refuses the requests that wait for a handler, because the endpoint is closing. */
@@ -149,24 +149,24 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         held.clear()
         replies.clear()
         for (served in open.values.map { it.served } + posts) served.cancel(
-            link.closedError("call of ${served.channel}")
+            connection.closedError("call of ${served.channel}")
         )
-        places.clear()
+        counted.clear()
         handlers.clear()
     }
 
-    private fun look() {
+    private fun checkIdle() {
         if (open.size + posts.size + replies.size > 0) return
-        for (each in idle) link.lock.defer(each)
+        for (each in idle) connection.lock.defer(each)
         idle.clear()
     }
 
     // Passes a request on, or holds it back while [Replies.full] is true.
-    private fun admit(asked: Asked, bytes: Int) {
-        if (held.isEmpty() && !replies.full) return take(asked, bytes)
-        replies.weigh()
-        if (heldBytes >= settings.replyBytesMax) return asked.refuse(Status.BUSY)
-        held.add(Held(asked, bytes))
+    private fun admit(request: Request, bytes: Int) {
+        if (held.isEmpty() && !replies.full) return route(request, bytes)
+        replies.updatePause()
+        if (heldBytes >= settings.replyBytesMax) return request.refuse(Status.BUSY)
+        held.add(HeldRequest(request, bytes))
         heldBytes += bytes
     }
 
@@ -175,57 +175,57 @@ internal class RequestRouter(private val link: Link, private val replies: Replie
         while (!replies.full) {
             val next = held.poll() ?: return
             heldBytes -= next.bytes
-            take(next.asked, next.bytes)
+            route(next.request, next.bytes)
         }
     }
 
     /** Sends waiting answers. The owner calls this function when the transport has room again. */
     fun drain() {
         replies.drain()
-        look()
+        checkIdle()
     }
 
-    private fun take(asked: Asked, bytes: Int) {
-        val handler = handlers[asked.channel]
-        if (handler != null) return hand(handler, asked)
-        if (settings.earlyMs == 0L || link.closing) return asked.refuse(Status.NO_HANDLER)
+    private fun route(request: Request, bytes: Int) {
+        val handler = handlers[request.channel]
+        if (handler != null) return dispatch(handler, request)
+        if (settings.earlyMs == 0L || connection.closing) return request.refuse(Status.NO_HANDLER)
         // The extra weight counts the memory of a message without a body.
-        for (gone in early.add(asked.channel, asked, bytes + WEIGHT, settings.clock.nowMs())) gone.refuse(
+        for (dropped in early.add(request.channel, request, bytes + WEIGHT, settings.clock.nowMs())) dropped.refuse(
             Status.DROPPED
         )
-        wind()
+        startTimer()
     }
 
-    private fun hand(handler: Handler, asked: Asked) {
-        when (asked) {
-            is Asked.Request ->
-                if (!asked.served.settled)
+    private fun dispatch(handler: Handler, request: Request) {
+        when (request) {
+            is Request.CallOrPost ->
+                if (!request.served.settled)
                     try {
-                        asked.served.start()
-                        handler.request(asked.served)
+                        request.served.start()
+                        handler.request(request.served)
                     } catch (thrown: Throwable) {
-                        link.lock.defer { asked.served.fail(thrown) }
-                        asked.served.ended()
+                        connection.lock.defer { request.served.fail(thrown) }
+                        request.served.ended()
                     }
-            is Asked.Stream -> handler.listen(asked.stream)
+            is Request.Stream -> handler.listen(request.stream)
         }
     }
 
-    private fun wind() {
+    private fun startTimer() {
         val next = early.nextMs ?: return
         if (timer != null) return
         timer =
             settings.clock.after(maxOf(next - settings.clock.nowMs(), 1)) {
-                link.lock.locked {
+                connection.lock.locked {
                     timer = null
                     expire(settings.clock.nowMs())
-                    wind()
+                    startTimer()
                 }
             }
     }
 
     private fun expire(nowMs: Long) {
-        for (asked in early.expire(nowMs)) asked.refuse(Status.NO_HANDLER)
+        for (request in early.expire(nowMs)) request.refuse(Status.NO_HANDLER)
     }
 
     private companion object {

@@ -13,11 +13,11 @@ internal interface ServedOwner {
     /** Called when the request was answered or cancelled. */
     fun settled(served: Served)
 
-    /** Sends the answer. Calls `gone` when the answer was sent or dropped. Never throws. */
-    fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit)
+    /** Sends the answer. Calls `onSentOrDropped` when the answer was sent or dropped. Never throws. */
+    fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, onSentOrDropped: () -> Unit)
 
     /** Called when the handler has ended and the answer was sent. The request no longer counts against `callsMax`. */
-    fun left(served: Served)
+    fun finished(served: Served)
 }
 
 /**
@@ -25,7 +25,7 @@ internal interface ServedOwner {
  * after the request was cancelled. The endpoint's lock guards this object.
  */
 internal class Served(
-    private val link: Link,
+    private val connection: Connection,
     val id: Int,
     override val channel: String,
     val message: Received,
@@ -44,7 +44,7 @@ internal class Served(
     private var timer: Timer? = null
     private var phase = Phase.WAITS
     /** Whether the answer waits to be sent. */
-    private var leaving = false
+    private var answerQueued = false
 
     /** The state of the handler. An executor may start a handler late, or never. */
     private enum class Phase {
@@ -55,10 +55,12 @@ internal class Served(
     }
 
     override val isCancelled: Boolean
-        get() = link.lock.locked { cancelled != null }
+        get() = connection.lock.locked { cancelled != null }
 
     override fun onCancel(act: Runnable) {
-        link.lock.locked { if (cancelled != null) link.lock.defer(act::run) else if (!settled) onCancel.add(act) }
+        connection.lock.locked {
+            if (cancelled != null) connection.lock.defer(act::run) else if (!settled) onCancel.add(act)
+        }
     }
 
     /** Marks that the handler is passed to its executor, and starts the timeout. The caller holds the lock. */
@@ -66,8 +68,8 @@ internal class Served(
         phase = Phase.GIVEN
         if (timeoutMs == 0L) return
         timer =
-            link.settings.clock.after(timeoutMs) {
-                link.lock.locked {
+            connection.settings.clock.after(timeoutMs) {
+                connection.lock.locked {
                     if (!settled) {
                         answer(Status.TIMEOUT)
                         val what = "the handler of $channel ran longer than $timeoutMs ms"
@@ -85,7 +87,7 @@ internal class Served(
             start()
         } catch (rejected: Throwable) {
             fail(rejected)
-            link.lock.locked { if (phase == Phase.GIVEN) ended() }
+            connection.lock.locked { if (phase == Phase.GIVEN) ended() }
         }
     }
 
@@ -94,7 +96,7 @@ internal class Served(
      * Any thread may call this function.
      */
     fun begin(): Boolean =
-        link.lock.locked {
+        connection.lock.locked {
             if (settled) ended() else phase = Phase.RUNS
             !settled
         }
@@ -104,7 +106,7 @@ internal class Served(
      * until then. Any thread may call this function.
      */
     fun ended(): Unit =
-        link.lock.locked {
+        connection.lock.locked {
             phase = Phase.ENDED
             release()
         }
@@ -113,7 +115,7 @@ internal class Served(
     fun cancel(reason: Throwable) {
         if (cancelled != null) return
         cancelled = reason
-        for (each in onCancel) link.lock.defer(each::run)
+        for (each in onCancel) connection.lock.defer(each::run)
         onCancel.clear()
         settle()
         release()
@@ -121,9 +123,9 @@ internal class Served(
 
     /** Answers the request. On the plain wire, an answer whose status is not `DONE` has no bytes. */
     fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
-        link.lock.locked {
+        connection.lock.locked {
             if (settle() && wanted) {
-                leaving = true
+                answerQueued = true
                 reply(status, message, flags)
             }
             release()
@@ -134,15 +136,15 @@ internal class Served(
      * has no bytes. If the error cannot be sent and the request has not settled, reports the error at this end.
      */
     fun fail(thrown: Throwable, envelope: ((Throwable) -> ByteArray)? = null) {
-        val told = wanted && (!link.isPlain || envelope != null)
-        if (!told && !link.lock.locked { settled }) link.settings.report(thrown, channel)
-        val redacted = if (told) link.redacted(thrown, channel) else thrown
-        if (!link.isPlain) return answer(Status.ERROR, if (told) link.errorBody(redacted) else NOTHING)
+        val sendable = wanted && (!connection.isPlain || envelope != null)
+        if (!sendable && !connection.lock.locked { settled }) connection.settings.report(thrown, channel)
+        val redacted = if (sendable) connection.redacted(thrown, channel) else thrown
+        if (!connection.isPlain) return answer(Status.ERROR, if (sendable) connection.errorBody(redacted) else NOTHING)
         var message = NOTHING
         try {
             message = envelope?.invoke(redacted) ?: NOTHING
         } catch (unwritten: Throwable) {
-            link.settings.report(unwritten, channel)
+            connection.settings.report(unwritten, channel)
         }
         answer(Status.DONE, message)
     }
@@ -156,20 +158,21 @@ internal class Served(
     }
 
     private fun release() {
-        if (settled && !leaving && (phase == Phase.WAITS || phase == Phase.ENDED)) owner.left(this)
+        if (settled && !answerQueued && (phase == Phase.WAITS || phase == Phase.ENDED)) owner.finished(this)
     }
 
     private fun reply(status: Int, message: ByteArray, flags: Int) {
-        val gone = {
-            leaving = false
+        val onSentOrDropped = {
+            answerQueued = false
             release()
         }
-        val tooLarge = link.tooLarge(message)
-        if (tooLarge != null) link.lock.defer { link.settings.report(tooLarge, channel) }
-        if (link.isPlain) {
+        val tooLarge = connection.tooLarge(message)
+        if (tooLarge != null) connection.lock.defer { connection.settings.report(tooLarge, channel) }
+        if (connection.isPlain) {
             val body = if (tooLarge != null || status != Status.DONE) NOTHING else message
-            owner.reply(Op.ANSWER, 0, id, 0, body, gone)
-        } else if (tooLarge != null) owner.reply(Op.REPLY, 0, id, Status.ERROR.toLong(), link.errorBody(tooLarge), gone)
-        else owner.reply(Op.REPLY, flags, id, status.toLong(), message, gone)
+            owner.reply(Op.ANSWER, 0, id, 0, body, onSentOrDropped)
+        } else if (tooLarge != null)
+            owner.reply(Op.REPLY, 0, id, Status.ERROR.toLong(), connection.errorBody(tooLarge), onSentOrDropped)
+        else owner.reply(Op.REPLY, flags, id, status.toLong(), message, onSentOrDropped)
     }
 }

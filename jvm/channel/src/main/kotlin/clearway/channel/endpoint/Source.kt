@@ -32,7 +32,7 @@ internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
  * The stream of one listener, at the end that serves it. The stream ends once. The endpoint's lock guards this object.
  */
 internal class Source(
-    private val link: Link,
+    private val connection: Connection,
     override val channel: String,
     private val limits: QueueLimits,
     private val wire: SourceWire,
@@ -42,7 +42,7 @@ internal class Source(
 
     private class Ending(val status: Int, val error: ByteArray)
 
-    val queue = SourceQueue(limits.capacity, limits.whenFull, link.queued)
+    val queue = SourceQueue(limits.capacity, limits.whenFull, connection.queued)
     /** The events that wait for room in the queue, in order. */
     private val waiters = ArrayDeque<Waiter>()
     /** How the stream ends after all events were sent; null until the source ends it. */
@@ -50,33 +50,33 @@ internal class Source(
     private var ended = false
     /** Whether an event could not be sent. Only the error may be sent then. */
     private var broken = false
-    /** Whether the source's code runs or waits to run. It is true until [left]. */
+    /** Whether the source's code runs or waits to run. It is true until [sourceEnded]. */
     var running = true
         private set
 
     /** Called under the lock when the source's code has ended. */
-    var onLeft: () -> Unit = {}
+    var onSourceEnded: () -> Unit = {}
     private val onCancel = ArrayList<Runnable>()
     /** Continues [pump]; null unless [pump] waits for credit or room. */
-    private var draw: (() -> Unit)? = null
+    private var resumePump: (() -> Unit)? = null
 
     private val over: Boolean
         get() = ended || broken || ending != null
 
-    private val mayDraw: Boolean
-        get() = queue.size == 0 && waiters.isEmpty() && queue.credit.maySend && !link.congested
+    private val mayPull: Boolean
+        get() = queue.size == 0 && waiters.isEmpty() && queue.credit.maySend && !connection.congested
 
     override val isCancelled: Boolean
-        get() = link.lock.locked { ended }
+        get() = connection.lock.locked { ended }
 
     override fun onCancel(act: Runnable) {
-        link.lock.locked { if (ended) link.lock.defer(act::run) else onCancel.add(act) }
+        connection.lock.locked { if (ended) connection.lock.defer(act::run) else onCancel.add(act) }
     }
 
     override fun send(event: Any?): CompletableFuture<Boolean> {
         val message = wire.encode(event)
         val settle = CompletableFuture<Boolean>()
-        link.lock.locked {
+        connection.lock.locked {
             val pushed =
                 when {
                     over -> SourceQueue.Pushed.DROPPED
@@ -84,11 +84,11 @@ internal class Source(
                     else -> queue.push(message)
                 }
             if (pushed != SourceQueue.Pushed.FULL)
-                link.lock.defer { settle.complete(pushed == SourceQueue.Pushed.TAKEN) }
+                connection.lock.defer { settle.complete(pushed == SourceQueue.Pushed.TAKEN) }
             else if (limits.whenFull == WhenFull.FAIL || waiters.size >= WAITERS_MAX) {
                 val behind = limits.capacity + waiters.size
                 val what = "$channel: the listener is $behind events behind"
-                link.lock.defer { settle.completeExceptionally(ChannelException(ChannelError.QUEUE_FULL, what)) }
+                connection.lock.defer { settle.completeExceptionally(ChannelException(ChannelError.QUEUE_FULL, what)) }
             } else waiters.add(Waiter(message, settle))
             drain()
         }
@@ -101,12 +101,12 @@ internal class Source(
 
     /** Sends the events that may be sent now. */
     fun drain(): Unit =
-        link.lock.locked {
-            while (!ended && !broken && !link.congested) {
+        connection.lock.locked {
+            while (!ended && !broken && !connection.congested) {
                 while (waiters.isNotEmpty() && queue.room) {
                     val waiter = waiters.remove()
                     queue.push(waiter.message)
-                    waiter.settle?.let { link.lock.defer { it.complete(true) } }
+                    waiter.settle?.let { connection.lock.defer { it.complete(true) } }
                 }
                 val next = queue.next() ?: break
                 try {
@@ -116,13 +116,13 @@ internal class Source(
                     // The event does not fit in a frame. The stream ends, because a later event would hide the missing
                     // one.
                     broken = true
-                    link.lock.defer { endNow(reason) }
+                    connection.lock.defer { endNow(reason) }
                 }
             }
             val ending = ending
             val empty = queue.size == 0 && waiters.isEmpty()
-            if (ending != null && !ended && !broken && empty && !link.congested) close(ending)
-            if (over || mayDraw) wakeDrawer()
+            if (ending != null && !ended && !broken && empty && !connection.congested) close(ending)
+            if (over || mayPull) resumePumpIfWaiting()
         }
 
     /** Ends the stream at once. If `status` is not null, sends it to the listener. The caller holds the lock. */
@@ -143,14 +143,14 @@ internal class Source(
     fun pump(iterator: Iterator<*>) {
         try {
             while (true) {
-                val go = mayGoOn(iterator) ?: return
+                val go = mayContinue(iterator) ?: return
                 if (!go) break
                 if (!iterator.hasNext()) {
                     end()
                     break
                 }
                 val message = wire.encode(iterator.next())
-                link.lock.locked {
+                connection.lock.locked {
                     if (!over) waiters.add(Waiter(message, null))
                     drain()
                 }
@@ -158,59 +158,59 @@ internal class Source(
         } catch (thrown: Throwable) {
             fail(thrown)
         }
-        shut(iterator)
+        closeIterator(iterator)
     }
 
-    private fun shut(iterator: Iterator<*>) {
+    private fun closeIterator(iterator: Iterator<*>) {
         try {
             if (iterator is AutoCloseable) iterator.close()
         } catch (thrown: Throwable) {
-            link.settings.report(thrown, channel)
+            connection.settings.report(thrown, channel)
         } finally {
-            left()
+            sourceEnded()
         }
     }
 
     /** Marks that the source's code has ended. Any thread may call this function. */
-    fun left(): Unit =
-        link.lock.locked {
+    fun sourceEnded(): Unit =
+        connection.lock.locked {
             running = false
-            onLeft()
+            onSourceEnded()
         }
 
     /**
      * Returns whether [pump] may read the next value. Returns null if it must wait; [pump] is then called again later.
      */
-    private fun mayGoOn(iterator: Iterator<*>): Boolean? =
-        link.lock.locked {
-            if (!over && !mayDraw) {
-                draw = { again(iterator) }
+    private fun mayContinue(iterator: Iterator<*>): Boolean? =
+        connection.lock.locked {
+            if (!over && !mayPull) {
+                resumePump = { pumpOnExecutor(iterator) }
                 null
             } else !over
         }
 
-    private fun again(iterator: Iterator<*>) {
+    private fun pumpOnExecutor(iterator: Iterator<*>) {
         try {
-            link.settings.executor.execute { pump(iterator) }
+            connection.settings.executor.execute { pump(iterator) }
         } catch (rejected: Throwable) {
             fail(rejected)
-            shut(iterator)
+            closeIterator(iterator)
         }
     }
 
-    private fun wakeDrawer() {
-        draw?.let { link.lock.defer(it) }
-        draw = null
+    private fun resumePumpIfWaiting() {
+        resumePump?.let { connection.lock.defer(it) }
+        resumePump = null
     }
 
     /** Ends the stream with an error at once. Drops the waiting events. */
     private fun endNow(thrown: Throwable) {
         val error = wire.error(thrown)
-        link.lock.locked { if (!ended) close(Ending(Status.ERROR, error)) }
+        connection.lock.locked { if (!ended) close(Ending(Status.ERROR, error)) }
     }
 
     private fun finish(status: Int, error: ByteArray): Unit =
-        link.lock.locked {
+        connection.lock.locked {
             if (!over) {
                 ending = Ending(status, error)
                 drain()
@@ -228,11 +228,11 @@ internal class Source(
     private fun stop() {
         ended = true
         queue.clear()
-        for (waiter in waiters) waiter.settle?.let { link.lock.defer { it.complete(false) } }
+        for (waiter in waiters) waiter.settle?.let { connection.lock.defer { it.complete(false) } }
         waiters.clear()
-        for (each in onCancel) link.lock.defer(each::run)
+        for (each in onCancel) connection.lock.defer(each::run)
         onCancel.clear()
-        wakeDrawer()
+        resumePumpIfWaiting()
         onEnded(this)
     }
 

@@ -8,7 +8,7 @@ import java.util.ArrayDeque
  * Counts the bytes of the events that wait for one peer, over all its streams. The limit holds even if the peer
  * requests large capacities.
  */
-internal class QueueCharge(private val bytesMax: Long) {
+internal class ByteBudget(private val bytesMax: Long) {
     var bytes = 0L
 
     val room: Boolean
@@ -22,7 +22,7 @@ internal class QueueCharge(private val bytesMax: Long) {
 internal class SourceQueue(
     private val capacity: Int,
     private val whenFull: WhenFull,
-    private val charge: QueueCharge = QueueCharge(Long.MAX_VALUE),
+    private val budget: ByteBudget = ByteBudget(Long.MAX_VALUE),
 ) {
     enum class Pushed {
         TAKEN,
@@ -41,7 +41,7 @@ internal class SourceQueue(
 
     /** Whether the queue can take an event without dropping one. An event that can be sent at once needs no room. */
     val room: Boolean
-        get() = (waiting.size < capacity && charge.room) || (waiting.isEmpty() && credit.maySend)
+        get() = (waiting.size < capacity && budget.room) || (waiting.isEmpty() && credit.maySend)
 
     fun push(event: ByteArray): Pushed {
         val full = !room
@@ -52,7 +52,7 @@ internal class SourceQueue(
         if (full && (whenFull == WhenFull.DROP_NEWEST || waiting.isEmpty())) return Pushed.DROPPED
         if (full) shift()
         waiting.add(event)
-        charge.bytes += event.size
+        budget.bytes += event.size
         return Pushed.TAKEN
     }
 
@@ -67,13 +67,13 @@ internal class SourceQueue(
     }
 
     fun clear() {
-        for (event in waiting) charge.bytes -= event.size
+        for (event in waiting) budget.bytes -= event.size
         waiting.clear()
     }
 
     private fun shift(): ByteArray? {
         val first = waiting.poll() ?: return null
-        charge.bytes -= first.size
+        budget.bytes -= first.size
         return first
     }
 }

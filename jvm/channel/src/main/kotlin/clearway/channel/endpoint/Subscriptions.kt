@@ -11,38 +11,38 @@ import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
 /** The event streams that this end listens to on Clearway's wire. A second stream on a channel ends the first one. */
-internal class Subscriptions(private val link: Link, private val outbox: Outbox) {
+internal class Subscriptions(private val connection: Connection, private val outbox: Outbox) {
     private inner class Subscription<T>(
         val id: Int,
         val channel: String,
         val args: ByteArray,
         val options: ListenOptions,
         val decode: (Received) -> T,
-    ) : Waiting, ListenerOwner<T> {
-        val stream = Listener(link.lock, this, options.windowItems, options.windowBytes)
+    ) : QueuedRequest, ListenerOwner<T> {
+        val stream = Listener(connection.lock, this, options.windowItems, options.windowBytes)
 
         override fun decode(message: Received): T = decode.invoke(message)
 
-        override fun grant(items: Long, bytes: Long): Unit = link.send(Op.CREDIT, id = id, a = items, b = bytes)
+        override fun grant(items: Long, bytes: Long): Unit = connection.send(Op.CREDIT, id = id, a = items, b = bytes)
 
         override fun cancel() {
-            if (open.remove(id) != null && !outbox.remove(this)) link.send(Op.STOP, id = id)
+            if (open.remove(id) != null && !outbox.remove(this)) connection.send(Op.STOP, id = id)
         }
 
         override fun dropped(count: Long) {
             options.onDrop?.accept(count)
         }
 
-        override fun leave() {
+        override fun send() {
             val policy = options.whenFull?.let { it.ordinal + 1 } ?: 0
-            link.send(
+            connection.send(
                 Op.LISTEN,
                 policy shl Flag.WHEN_FULL_SHIFT,
                 id,
                 options.windowItems,
                 options.windowBytes,
                 options.capacity,
-                link.name(channel),
+                connection.name(channel),
                 args,
             )
         }
@@ -61,7 +61,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
 
     /** Starts a stream. All errors are reported through the stream. Any thread may call this function. */
     fun <T> listen(channel: String, args: ByteArray, options: ListenOptions, decode: (Received) -> T): EventStream<T> =
-        link.lock.locked {
+        connection.lock.locked {
             val listen = Subscription(nextId(), channel, args, options, decode)
             val refusal = refusal(channel)
             if (refusal != null) listen.stream.fail(refusal)
@@ -80,7 +80,7 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
     fun event(frame: Frame, message: Received) {
         val listen = open[frame.id] ?: return
         if (!listen.stream.arrived(message, message.bytes, frame.a))
-            link.broken("an event without credit: ${listen.channel}")
+            connection.broken("an event without credit: ${listen.channel}")
     }
 
     fun end(frame: Frame) {
@@ -90,13 +90,13 @@ internal class Subscriptions(private val link: Link, private val outbox: Outbox)
 
     /** Ends all streams, because the transport has closed. */
     fun closed() {
-        for (listen in open.values) listen.stream.ended(0, link.closedError("events of ${listen.channel}"))
+        for (listen in open.values) listen.stream.ended(0, connection.closedError("events of ${listen.channel}"))
         open.clear()
     }
 
     private fun refusal(channel: String): Throwable? {
-        val callsMax = link.settings.callsMax
-        if (link.over) return link.closedError("events of $channel")
+        val callsMax = connection.settings.callsMax
+        if (connection.over) return connection.closedError("events of $channel")
         if (open.size < callsMax) return null
         return ChannelException(ChannelError.QUEUE_FULL, "too many open streams: callsMax=$callsMax")
     }

@@ -26,7 +26,7 @@ public object MemoryTransport {
 private class MemoryEnd(private val lock: Any, private val limits: TransportLimits, executor: Executor) :
     ChannelTransport {
     lateinit var other: MemoryEnd
-    private val teller = SerialTasks(executor)
+    private val deliveries = SerialTasks(executor)
     private val inbox = ArrayDeque<ByteArray>()
     private var sink: ChannelSink? = null
     /** The number of bytes that this end has sent and the other end's sink has not handled. */
@@ -35,7 +35,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
     private var paused = false
     private var closing = false
     private var end: CloseReason? = null
-    private var told = false
+    private var closedReported = false
 
     override val name: String
         get() = "memory"
@@ -88,7 +88,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
         other.wake()
     }
 
-    private fun wake() = teller.run(::deliver)
+    private fun wake() = deliveries.run(::deliver)
 
     private fun deliver() {
         while (true) {
@@ -98,7 +98,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
             val to: ChannelSink
             synchronized(lock) {
                 to = sink ?: return
-                if (told) return
+                if (closedReported) return
                 if (full && end == null && outBytes * 2 <= limits.windowBytes) {
                     full = false
                     drained = true
@@ -108,7 +108,7 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
                     frame = inbox.poll()
                     if (frame == null) {
                         reason = end ?: return
-                        told = true
+                        closedReported = true
                     }
                 }
             }

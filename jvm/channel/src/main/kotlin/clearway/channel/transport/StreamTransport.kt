@@ -37,10 +37,10 @@ internal constructor(
     private val limits: TransportLimits,
     private val process: Process?,
     /**
-     * Whether the transport closes `output` at its end. It is false for the process's own standard output. If it is
-     * false, the streams are not closed when a thread is blocked in them, either.
+     * Whether the transport owns the streams. It is false for the process's own standard streams. The transport then
+     * leaves the output open, and closes no stream in which a thread is blocked.
      */
-    private val closesOutput: Boolean,
+    private val ownsStreams: Boolean,
     private val timers: Clock = SystemClock,
 ) : ChannelTransport {
     // The buffer joins a header with its frame, and small frames with each other.
@@ -49,7 +49,7 @@ internal constructor(
     private val more = lock.newCondition()
     private val resumed = lock.newCondition()
     /** Held during calls of the sink, because the reader, the writer and timers all call it. */
-    private val telling = Any()
+    private val sinkLock = Any()
     private var sink: ChannelSink? = null
     private val queue = ArrayDeque<ByteArray>()
     private var queuedBytes = 0L
@@ -62,8 +62,10 @@ internal constructor(
      * accepts none.
      */
     private var end: CloseReason? = null
-    private var lastWord: ByteArray? = null
-    private var told = false
+    /** The body of the frame that tells the other end the reason; null if no such frame is sent. */
+    private var closeFrameBody: ByteArray? = null
+    /** Whether the sink's `closed` was called. The sink receives no calls after it. */
+    private var closedReported = false
     private var failed: Throwable? = null
 
     override val name: String
@@ -71,7 +73,7 @@ internal constructor(
 
     /** True for the streams of a child process and for the streams to the parent process. */
     override val isTrusted: Boolean
-        get() = process != null || !closesOutput
+        get() = process != null || !ownsStreams
 
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
@@ -110,7 +112,7 @@ internal constructor(
             resumed.signalAll()
         }
 
-    override fun close(reason: CloseReason): Unit = finish(reason, say = true)
+    override fun close(reason: CloseReason): Unit = finish(reason, sendReason = true)
 
     // Wakes the writer thread, or starts it. The caller holds the lock. The thread runs until the transport has ended
     // and all frames are written.
@@ -126,7 +128,7 @@ internal constructor(
             val reason = CloseReason(CloseCode.FAILED, "no thread could be started to write", emptyMap(), thrown)
             later(0) {
                 finish(reason, false)
-                tellEnd()
+                reportClosed()
             }
         }
     }
@@ -138,19 +140,19 @@ internal constructor(
                 if (frame != null) {
                     output.write(streamHeader(frame.size))
                     output.write(frame)
-                    left(frame)
+                    frameWritten(frame)
                     continue
                 }
                 output.flush()
                 if (!waitForMore()) break
             }
-            val word = lock.withLock { lastWord }
-            if (word != null) {
-                output.write(streamHeader(word.size, KIND_CLOSE))
-                output.write(word)
+            val body = lock.withLock { closeFrameBody }
+            if (body != null) {
+                output.write(streamHeader(body.size, KIND_CLOSE))
+                output.write(body)
             }
             output.flush()
-            if (closesOutput) output.close()
+            if (ownsStreams) output.close()
         } catch (broken: Throwable) {
             lock.withLock {
                 failed = broken
@@ -162,10 +164,10 @@ internal constructor(
                 else CloseReason(CloseCode.FAILED, "writing failed: ${broken.javaClass.name}", emptyMap(), broken)
             // The other end may have sent a reason before it closed its input. The reader gets time to read that
             // reason.
-            later(PARTS_MS) { finish(reason, false) }
+            later(END_EVENTS_MS) { finish(reason, false) }
         }
         lock.withLock { writing = false }
-        tellEnd()
+        reportClosed()
     }
 
     /** Waits for the next frame. Returns false if the transport has ended and no frame waits. */
@@ -175,7 +177,7 @@ internal constructor(
             queue.isNotEmpty()
         }
 
-    private fun left(frame: ByteArray) {
+    private fun frameWritten(frame: ByteArray) {
         val drained =
             lock.withLock {
                 queuedBytes -= weight(frame)
@@ -183,23 +185,23 @@ internal constructor(
                 if (now) full = false
                 now
             }
-        if (drained) synchronized(telling) { if (!told) guarded { sink?.drained() } }
+        if (drained) synchronized(sinkLock) { if (!closedReported) guarded { sink?.drained() } }
     }
 
     private fun read() {
-        var spoke = false
+        var readerEnded = false
         val frames =
             FrameReader(
                 limits.frameBytesMax,
                 { frame ->
-                    synchronized(telling) { if (lock.withLock { end } == null) guarded { sink?.frame(frame) } }
+                    synchronized(sinkLock) { if (lock.withLock { end } == null) guarded { sink?.frame(frame) } }
                 },
                 { reason ->
-                    spoke = true
-                    finish(reason, say = reason.code == CloseCode.PROTOCOL || reason.code == CloseCode.TOO_LARGE)
+                    readerEnded = true
+                    finish(reason, sendReason = reason.code == CloseCode.PROTOCOL || reason.code == CloseCode.TOO_LARGE)
                 },
             )
-        tellEnd() // The transport may have ended before `open`.
+        reportClosed() // The transport may have ended before `open`.
         var loss: Throwable? = null
         try {
             val piece = ByteArray(PIECE_BYTES)
@@ -214,7 +216,7 @@ internal constructor(
             loss = broken
         }
         lock.withLock { reading = false }
-        if (spoke || lock.withLock { end } != null) return
+        if (readerEnded || lock.withLock { end } != null) return
         if (loss != null && loss !is IOException) {
             // For example, there was no memory for a frame. The other end still reads, so it can receive the reason.
             return finish(
@@ -234,34 +236,34 @@ internal constructor(
 
     /** Returns the process's exit as a reason. Returns null if there is no process or it does not exit in time. */
     private fun exitReason(): CloseReason? {
-        if (process == null || !process.waitFor(PARTS_MS, TimeUnit.MILLISECONDS)) return null
+        if (process == null || !process.waitFor(END_EVENTS_MS, TimeUnit.MILLISECONDS)) return null
         val status = process.exitValue()
         return CloseReason(CloseCode.LOST, "the process exited with status $status", mapOf("exitCode" to status))
     }
 
     /**
-     * Ends the transport. If `say`, sends the reason to the other end after the waiting frames; otherwise drops those
-     * frames. The sink's `closed` is called when all frames were written, or after [LEAVE_MS].
+     * Ends the transport. If `sendReason`, sends the reason to the other end after the waiting frames; otherwise drops
+     * those frames. The sink's `closed` is called when all frames were written, or after [LEAVE_MS].
      */
-    private fun finish(reason: CloseReason, say: Boolean) {
+    private fun finish(reason: CloseReason, sendReason: Boolean) {
         lock.withLock {
             if (end != null) return
             end = reason
             resumed.signalAll()
-            if (say) lastWord = closeBody(reason) else queue.clear()
+            if (sendReason) closeFrameBody = closeBody(reason) else queue.clear()
             if (failed == null) write()
         }
         later(LEAVE_MS) {
-            tellEnd(late = true)
+            reportClosed(late = true)
             abandon()
         }
-        if (lock.withLock { failed } != null) later(0) { tellEnd() }
+        if (lock.withLock { failed } != null) later(0) { reportClosed() }
     }
 
     /** Closes the streams if a thread is still blocked in them. */
     private fun abandon() {
         val stuck = lock.withLock { reading || writing }
-        if (!stuck || process != null || !closesOutput) return
+        if (!stuck || process != null || !ownsStreams) return
         // Closing a stream may block, too, and all endpoints share the timer thread. A separate thread therefore closes
         // the streams.
         val closing = {
@@ -271,12 +273,12 @@ internal constructor(
         guarded { CLOSERS.newThread(closing).start() }
     }
 
-    private fun tellEnd(late: Boolean = false) {
+    private fun reportClosed(late: Boolean = false) {
         val reason = lock.withLock { end.takeIf { late || failed != null || (queue.isEmpty() && !writing) } }
-        synchronized(telling) {
+        synchronized(sinkLock) {
             val to = sink
-            if (reason == null || told || to == null) return
-            told = true
+            if (reason == null || closedReported || to == null) return
+            closedReported = true
             guarded { to.closed(reason) }
         }
     }
@@ -296,7 +298,7 @@ internal constructor(
          * How long to wait for further signs of an end, in milliseconds. Such signs are a reason and the exit of the
          * process. On an idle machine, they arrive within milliseconds.
          */
-        private const val PARTS_MS = 1_000L
+        private const val END_EVENTS_MS = 1_000L
         private const val PIECE_BYTES = 1 shl 16
         private val READERS = DaemonThreads("clearway-channel-reader-")
         private val WRITERS = DaemonThreads("clearway-channel-writer-")

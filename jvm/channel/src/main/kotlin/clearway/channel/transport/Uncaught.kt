@@ -27,7 +27,7 @@ internal inline fun guarded(act: () -> Unit) {
  * Returns an error that is safe to fail a future with. CompletableFuture calls `toString` of its failure; if that call
  * throws, dependent stages never complete. The result is therefore a replacement if `toString` throws.
  */
-internal fun speaking(thrown: Throwable): Throwable =
+internal fun withSafeToString(thrown: Throwable): Throwable =
     try {
         thrown.toString()
         thrown

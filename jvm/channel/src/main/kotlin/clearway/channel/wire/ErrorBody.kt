@@ -50,7 +50,7 @@ internal fun partsOf(thrown: Throwable, whole: Boolean): ErrorParts {
         }
     // An error with a channel name came from another end, and so did its details.
     val details = (thrown as? RemoteException)?.takeIf { whole || it.channel.isEmpty() }?.details
-    return ErrorParts(wellFormed(code), wordsOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
+    return ErrorParts(wellFormed(code), messageOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
 }
 
 /**
@@ -97,7 +97,7 @@ private fun describe(thrown: Throwable, depth: Int): Map<String, Any?> {
         linkedMapOf<String, Any?>(
             "base" to "Error",
             "name" to wellFormed(thrown.javaClass.name),
-            "message" to wordsOf(thrown).orEmpty(),
+            "message" to messageOf(thrown).orEmpty(),
             "stack" to stackOf(thrown),
             "props" to emptyList<Any?>(),
         )
@@ -120,7 +120,7 @@ private fun stackOf(thrown: Throwable): String {
     return wellFormed(written.toString().take(STACK_MAX).trimEnd())
 }
 
-private fun wordsOf(thrown: Throwable): String? = foreign { thrown.message }?.let(::wellFormed)
+private fun messageOf(thrown: Throwable): String? = foreign { thrown.message }?.let(::wellFormed)
 
 /** Calls a method of an exception. Returns null if the method throws, because the error must be sent in any case. */
 private inline fun <T> foreign(ask: () -> T): T? =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.advisor
 
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 
 /** Facts about a watched executor and its machine. */
 internal class Setting(
@@ -15,7 +15,7 @@ internal class Setting(
 /** Derives advice from the measurements of a site. It has no state. */
 internal class AdviceRules(private val setting: Setting) {
     fun advice(statistics: SiteStatistics): List<Advice> {
-        val seen = statistics.ratios.getValue(Place.INLINE).count
+        val seen = statistics.ratios.getValue(Placement.INLINE).count
         if (seen < BURSTS_MIN)
             return listOf(plain(AdviceCode.TOO_EARLY, "too early to say: $seen bursts were compared", seen))
         val found =
@@ -40,9 +40,9 @@ internal class AdviceRules(private val setting: Setting) {
                 "; a caller that does not wait gains too: a task takes ${time(statistics.handNs.mean)} to hand over and " +
                     "${time(statistics.model.itemNs)} to run"
             else "; only a caller that waits for the burst gains"
-        return quicker(statistics, Place.INLINE, AdviceCode.INLINE) { times ->
+        return quicker(statistics, Placement.INLINE, AdviceCode.INLINE) { times ->
             "would be $times faster inline: a burst of $size takes ${time(statistics.elapsedNs.mean)} here, " +
-                "${time(statistics.predictedNs(Place.INLINE, size))} on the calling thread$condition"
+                "${time(statistics.predictedNs(Placement.INLINE, size))} on the calling thread$condition"
         }
     }
 
@@ -54,7 +54,7 @@ internal class AdviceRules(private val setting: Setting) {
             "blocks a CPU worker: a task takes ${time(statistics.model.itemNs)} and sleeps for ${time(asleepNs)} of it, " +
                 "while its worker, one of ${setting.threadsMax}, runs nothing else; tasks wait ${time(statistics.waitNs.mean)} " +
                 "for a worker"
-        val seen = statistics.ratios.getValue(Place.INLINE).count
+        val seen = statistics.ratios.getValue(Placement.INLINE).count
         val share = minOf(seen, agreeing * seen / COMPARED)
         return Advice(AdviceCode.BLOCKS_CPU_WORKER, text, 1.0, 1.0, 1.0, seen, share, sureness(seen, share))
     }
@@ -62,9 +62,9 @@ internal class AdviceRules(private val setting: Setting) {
     private fun moreThreads(statistics: SiteStatistics): Advice? {
         if (!statistics.model.mayBlock) return null
         val size = maxOf(1, Math.round(statistics.size.mean).toInt())
-        return quicker(statistics, Place.ELASTIC, AdviceCode.MORE_THREADS) { times ->
+        return quicker(statistics, Placement.ELASTIC, AdviceCode.MORE_THREADS) { times ->
             "would be $times faster with one thread per task: a burst of $size takes ${time(statistics.elapsedNs.mean)} " +
-                "with ${statistics.threads} at once, ${time(statistics.predictedNs(Place.ELASTIC, size))} with as many threads " +
+                "with ${statistics.threads} at once, ${time(statistics.predictedNs(Placement.ELASTIC, size))} with as many threads " +
                 "as help"
         }
     }
@@ -72,13 +72,18 @@ internal class AdviceRules(private val setting: Setting) {
     private fun fewerThreads(statistics: SiteStatistics): Advice? {
         if (statistics.model.mayBlock || statistics.threads <= setting.processors * FEW) return null
         val size = maxOf(1, Math.round(statistics.size.mean).toInt())
-        return quicker(statistics, Place.CPU, AdviceCode.FEWER_THREADS) { times ->
+        return quicker(statistics, Placement.CPU, AdviceCode.FEWER_THREADS) { times ->
             "would be $times faster with one worker per processor: ${statistics.threads} threads share " +
                 "${setting.processors} processors, and the tasks do not sleep"
         }
     }
 
-    private fun quicker(statistics: SiteStatistics, place: Place, code: AdviceCode, text: (String) -> String): Advice? {
+    private fun quicker(
+        statistics: SiteStatistics,
+        place: Placement,
+        code: AdviceCode,
+        text: (String) -> String,
+    ): Advice? {
         val ratios = statistics.ratios.getValue(place)
         val factor = ratios.quantile(0.5)
         if (factor < WORTH) return null

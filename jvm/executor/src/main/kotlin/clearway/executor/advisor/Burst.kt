@@ -3,7 +3,8 @@ package clearway.executor.advisor
 
 import clearway.executor.model.DurationHistogram
 import clearway.executor.model.Observation
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
+import clearway.executor.model.isCrowded
 
 /**
  * Tasks of one site (one kind of work) that were in flight together. The term *burst* in docs/terms.md has another
@@ -12,7 +13,7 @@ import clearway.executor.model.Place
  * each task makes bursts of one task. A burst is not thread-safe: its owner must hold a lock. Times are in ns.
  */
 internal class Burst(val firstNs: Long, private val collections: Long) {
-    private var underWay = 0
+    private var pending = 0
     private var running = 0
     private val callers = HashSet<Thread>()
     private val buckets = IntArray(DurationHistogram.BUCKETS)
@@ -20,7 +21,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     private var cpuWallNs = 0L
     private var cpuNs = 0L
 
-    var given: Int = 0
+    var submitted: Int = 0
         private set
 
     var done: Int = 0
@@ -38,7 +39,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         private set
 
     /** Sum of the times that submitting threads needed to hand over tasks. */
-    var handedNs: Long = 0
+    var handOverNs: Long = 0
         private set
 
     /** Time from submission to start of the first task that started, including the wake of its thread. -1 before. */
@@ -60,36 +61,36 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         get() = callers.size
 
     val isOver: Boolean
-        get() = underWay == 0
+        get() = pending == 0
 
-    fun given(by: Thread, isEventThread: Boolean) {
-        given++
+    fun submitted(by: Thread, isEventThread: Boolean) {
+        submitted++
         // Counts the task and its hand-over, which may end later than the task.
-        underWay += 2
+        pending += 2
         if (callers.size < CALLERS_MAX) callers += by
         fromEventThread = fromEventThread || isEventThread
     }
 
-    fun handed(tookNs: Long) {
-        handedNs += tookNs
-        underWay--
+    fun handedOver(tookNs: Long) {
+        handOverNs += tookNs
+        pending--
     }
 
     /** Removes a task that the executor refused. Its hand-over does not end, and it never runs. */
     fun refused() {
-        given--
-        underWay -= 2
+        submitted--
+        pending -= 2
     }
 
-    /** Removes a task that was handed over and will never run. */
+    /** Removes a task that was handedOver over and will never run. */
     fun dropped() {
-        given--
-        underWay--
+        submitted--
+        pending--
     }
 
-    fun begun(givenNs: Long, atNs: Long) {
-        if (firstWaitNs < 0) firstWaitNs = atNs - givenNs
-        waitedNs += atNs - givenNs
+    fun begun(submittedNs: Long, atNs: Long) {
+        if (firstWaitNs < 0) firstWaitNs = atNs - submittedNs
+        waitedNs += atNs - submittedNs
         running++
         threads = maxOf(threads, running)
     }
@@ -98,7 +99,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     fun ended(beganNs: Long, atNs: Long, ranCpuNs: Long) {
         val tookNs = atNs - beganNs
         running--
-        underWay--
+        pending--
         done++
         itemsNs += tookNs
         lastNs = maxOf(lastNs, atNs)
@@ -116,14 +117,14 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
      */
     fun observation(processors: Int, collectionsNow: Long): Observation =
         Observation(
-            Place.CPU,
+            Placement.CPU,
             done,
             itemsNs,
             elapsedNs,
             cpuItems,
             cpuWallNs,
             cpuNs,
-            crowded = threads > processors && cpuNs > elapsedNs * processors * CROWDED,
+            crowded = isCrowded(threads, cpuNs, elapsedNs, processors),
             paused = collectionsNow != collections,
             buckets = buckets,
         )
@@ -134,10 +135,5 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
          * anyway.
          */
         private const val CALLERS_MAX = 64
-        /**
-         * A burst with more running tasks than processors is crowded if its tasks used more than this share of the time
-         * of all processors.
-         */
-        private const val CROWDED = 0.9
     }
 }

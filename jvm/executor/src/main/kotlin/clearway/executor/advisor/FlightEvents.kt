@@ -49,7 +49,7 @@ internal object FlightEvents {
             event.length = burst.elapsedNs
             event.ran = burst.itemsNs
             event.waited = burst.waitedNs
-            event.handed = burst.handedNs
+            event.handed = burst.handOverNs
             event.threads = burst.threads
             event.commit()
         }

@@ -2,7 +2,7 @@
 package clearway.executor.advisor
 
 import clearway.executor.model.Costs
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import clearway.executor.model.Prediction
 import clearway.executor.model.SiteModel
 
@@ -46,7 +46,7 @@ internal class Ratios {
  */
 internal class SiteStatistics(private var costs: Costs) {
     val model: SiteModel = SiteModel()
-    val ratios: Map<Place, Ratios> = Place.entries.associateWith { Ratios() }
+    val ratios: Map<Placement, Ratios> = Placement.entries.associateWith { Ratios() }
 
     var tasks: Long = 0
         private set
@@ -82,7 +82,7 @@ internal class SiteStatistics(private var costs: Costs) {
         size.follow(burst.done.toDouble())
         elapsedNs.follow(burst.elapsedNs.toDouble())
         waitNs.follow(burst.waitedNs.toDouble() / burst.done)
-        handNs.follow(burst.handedNs.toDouble() / burst.done)
+        handNs.follow(burst.handOverNs.toDouble() / burst.done)
         val seen = burst.observation(costs.processors, collections)
         if (!seen.crowded && seen.cpuItems > 0 && seen.cpuWallNs - seen.cpuNs > seen.cpuWallNs * ASLEEP) sleptBursts++
         model.observe(seen)
@@ -108,22 +108,22 @@ internal class SiteStatistics(private var costs: Costs) {
      * Returns the predicted time, in ns, of a burst of `size` tasks from one caller in this place. Returns 0 if nothing
      * is known.
      */
-    fun predictedNs(place: Place, size: Int): Double =
+    fun predictedNs(place: Placement, size: Int): Double =
         if (model.known) ns(Prediction(model, costs, size), place, size, callers = 1) else 0.0
 
-    private fun ns(prediction: Prediction, place: Place, size: Int, callers: Int): Double =
+    private fun ns(prediction: Prediction, place: Placement, size: Int, callers: Int): Double =
         when (place) {
             // Several callers run their own work at the same time.
-            Place.INLINE -> prediction.inlineNs() / minOf(maxOf(1, callers), costs.processors)
-            Place.CPU -> prediction.cpuNs(minOf(costs.processors - 1, size - 1))
-            Place.ELASTIC -> prediction.elasticNs(prediction.elasticHelpers())
+            Placement.INLINE -> prediction.inlineNs() / minOf(maxOf(1, callers), costs.processors)
+            Placement.CPU -> prediction.cpuNs(minOf(costs.processors - 1, size - 1))
+            Placement.ELASTIC -> prediction.elasticNs(prediction.elasticHelpers())
         }
 
     /** Returns a time in ns that hardly any burst of `size` tasks exceeds on its caller's thread. */
     fun atWorstNs(size: Int): Double = Prediction(model, costs, size).atWorstNs()
 
     private companion object {
-        val PLACES = Place.entries
+        val PLACES = Placement.entries
         /**
          * A burst slept if its threads were off their processors for more than this share of their wall time. The model
          * uses the same share.

@@ -16,21 +16,21 @@ internal class WatchedExecutor(
 ) : AbstractExecutorService() {
 
     override fun execute(task: Runnable) {
-        val givenNs = clock.nanoTime()
-        val watched = Watched(task, site.given(givenNs), givenNs)
+        val submittedNs = clock.nanoTime()
+        val watched = Watched(task, site.submitted(submittedNs), submittedNs)
         try {
             behind.execute(watched)
         } catch (refused: Throwable) {
             site.refused(watched.burst)
             throw refused
         }
-        site.handed(watched.burst, clock.nanoTime() - givenNs)
+        site.handedOver(watched.burst, clock.nanoTime() - submittedNs)
     }
 
-    private inner class Watched(val task: Runnable, val burst: Burst, private val givenNs: Long) : Runnable {
+    private inner class Watched(val task: Runnable, val burst: Burst, private val submittedNs: Long) : Runnable {
         override fun run() {
             val beganNs = clock.nanoTime()
-            site.begun(burst, givenNs, beganNs)
+            site.begun(burst, submittedNs, beganNs)
             val cpuNs = if (site.readsCpu()) clock.threadCpuNs() else -1
             try {
                 task.run()

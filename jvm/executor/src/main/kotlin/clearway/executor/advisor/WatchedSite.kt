@@ -3,7 +3,7 @@ package clearway.executor.advisor
 
 import clearway.executor.host.Clock
 import clearway.executor.model.Costs
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 
 /** The bursts of one watched executor, and their measurements. Thread-safe. */
 internal class WatchedSite(
@@ -19,26 +19,26 @@ internal class WatchedSite(
     private var unread = 0
     @Volatile private var cpuEvery = 1
 
-    fun given(atNs: Long): Burst {
+    fun submitted(atNs: Long): Burst {
         val by = Thread.currentThread()
         val onEvent = isEventThread(by)
         synchronized(this) {
             val open = current
             val burst =
-                if (open != null && open.given < BURST_MAX && atNs - open.firstNs < BURST_NS_MAX) open
+                if (open != null && open.submitted < BURST_MAX && atNs - open.firstNs < BURST_NS_MAX) open
                 else Burst(atNs, clock.collections()).also { current = it }
-            burst.given(by, onEvent)
+            burst.submitted(by, onEvent)
             return burst
         }
     }
 
-    fun handed(burst: Burst, tookNs: Long): Unit = change(burst) { handed(tookNs) }
+    fun handedOver(burst: Burst, tookNs: Long): Unit = change(burst) { handedOver(tookNs) }
 
     fun refused(burst: Burst): Unit = change(burst) { refused() }
 
     fun dropped(burst: Burst): Unit = change(burst) { dropped() }
 
-    fun begun(burst: Burst, givenNs: Long, atNs: Long): Unit = synchronized(this) { burst.begun(givenNs, atNs) }
+    fun begun(burst: Burst, submittedNs: Long, atNs: Long): Unit = synchronized(this) { burst.begun(submittedNs, atNs) }
 
     /** Whether to read the thread's CPU time for this task. */
     fun readsCpu(): Boolean {
@@ -80,9 +80,9 @@ internal class WatchedSite(
                 statistics.handNs.mean,
                 statistics.threads,
                 statistics.sleptBursts,
-                statistics.predictedNs(Place.INLINE, size),
-                statistics.predictedNs(Place.CPU, size),
-                statistics.predictedNs(Place.ELASTIC, size),
+                statistics.predictedNs(Placement.INLINE, size),
+                statistics.predictedNs(Placement.CPU, size),
+                statistics.predictedNs(Placement.ELASTIC, size),
                 rules.advice(statistics),
             )
         }

@@ -12,11 +12,11 @@ import java.nio.file.Path
  */
 internal object Scheduler {
     private const val OWN = "/proc/thread-self"
-    private val told = File("$OWN/schedstat").canRead()
+    private val available = File("$OWN/schedstat").canRead()
 
     /** Returns the system's number of the current thread, or -1. Takes about 5 us. */
     fun threadNumber(): Long {
-        if (!told) return -1
+        if (!available) return -1
         return try {
             Files.readSymbolicLink(Path.of(OWN)).fileName.toString().toLongOrNull() ?: -1
         } catch (unreadable: IOException) {
@@ -37,7 +37,7 @@ internal object Scheduler {
     fun waitedNs(number: Long): Long = if (number < 0) -1 else waitedNs("/proc/self/task/$number")
 
     private fun waitedNs(folder: String): Long {
-        if (!told) return -1
+        if (!available) return -1
         return try {
             val bytes = ByteArray(96)
             val length = FileInputStream("$folder/schedstat").use { it.read(bytes) }

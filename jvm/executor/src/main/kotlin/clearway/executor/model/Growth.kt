@@ -2,7 +2,7 @@
 package clearway.executor.model
 
 /** A sample of a running batch. */
-internal class Look(
+internal class BatchSample(
     /** Number of items that no thread has claimed. */
     val waiting: Int,
     /** Number of threads that sleep in items. */
@@ -32,17 +32,17 @@ internal class Growth(private val costs: Costs) {
      * idle, each call adds twice as many elastic threads as the call before. A thread that is ready without a processor
      * does not sleep, so no thread is added for it.
      */
-    fun next(look: Look): More {
-        if (look.waiting == 0 || look.awake >= costs.processors) return NONE
-        if (look.asleep > 0 && look.idleProcessors > 0) {
-            val threads = minOf(step, look.waiting, costs.elasticMax - look.asleep)
+    fun next(sample: BatchSample): More {
+        if (sample.waiting == 0 || sample.awake >= costs.processors) return NONE
+        if (sample.asleep > 0 && sample.idleProcessors > 0) {
+            val threads = minOf(step, sample.waiting, costs.elasticMax - sample.asleep)
             step = minOf(step * 2, costs.elasticMax)
             return if (threads > 0) More(threads, elastic = true) else NONE
         }
-        if (look.asleep > 0 || look.idleProcessors == 0) return NONE
+        if (sample.asleep > 0 || sample.idleProcessors == 0) return NONE
         // Adds CPU workers first. If none of them has joined by the next sample, all of them hang in other items. The
         // next call then adds elastic threads.
-        val more = More(minOf(costs.processors - look.awake, look.waiting), elastic = helped)
+        val more = More(minOf(costs.processors - sample.awake, sample.waiting), elastic = helped)
         helped = true
         return more
     }

@@ -17,7 +17,7 @@ internal class Load {
     /**
      * Adds a reading: the process had used `cpuNs` of CPU time at `nowNs`. `cpuNs` is -1 if the host does not count it.
      */
-    fun look(cpuNs: Long, nowNs: Long) {
+    fun sample(cpuNs: Long, nowNs: Long) {
         val ns = nowNs - fromNs
         val known = cpuNs >= 0 && fromCpuNs >= 0
         if (known && ns in 0 until WINDOW_NS) return

@@ -2,7 +2,7 @@
 package clearway.executor.model
 
 /** The threads that a batch can run on. */
-internal enum class Place {
+internal enum class Placement {
     /** The caller alone. */
     INLINE,
     /** The caller and the CPU workers. */
@@ -13,7 +13,7 @@ internal enum class Place {
 
 /** The measurements of one finished batch. Times are in ns. */
 internal class Observation(
-    val place: Place,
+    val place: Placement,
     /** Number of items that ran to their end and were timed. */
     val items: Int,
     /** Sum of the wall times of these items, over all threads. */
@@ -48,5 +48,15 @@ internal class Observation(
      * Whether the batch's time cannot be compared with its prediction: more threads joined than planned, threads may
      * not share the batch (an ordered site), an item failed, or the batch was cancelled.
      */
-    val grew: Boolean = false,
+    val offPlan: Boolean = false,
 )
+
+/**
+ * Whether a batch probably kept all processors busy. It did if it ran on more threads than processors, and its threads
+ * together used more than [CROWDED] of the processors' time.
+ */
+internal fun isCrowded(threads: Int, cpuNs: Long, elapsedNs: Long, processors: Int): Boolean =
+    threads > processors && cpuNs > elapsedNs * processors * CROWDED
+
+/** A batch that used more than this share of the processors' time is crowded. */
+private const val CROWDED = 0.9

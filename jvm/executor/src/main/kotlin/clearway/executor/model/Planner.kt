@@ -3,7 +3,7 @@ package clearway.executor.model
 
 /** How to run one batch. */
 internal class Plan(
-    val place: Place,
+    val place: Placement,
     /** Number of threads that are asked to join the caller when the batch starts. */
     val helpers: Int,
     /** Number of items per claim. */
@@ -16,13 +16,10 @@ internal class Plan(
     val timeItems: Boolean,
     val timeBatch: Boolean,
     val readCpu: Boolean,
-    /**
-     * Time in ns after which the caller asks the CPU workers to help with the remaining items. This request is called
-     * the beat.
-     */
-    val beatNs: Long,
-    /** Number of items that the caller runs between two clock readings for the beat. */
-    val lookEvery: Int,
+    /** Time in ns after which the caller asks the CPU workers to help with the remaining items. */
+    val helpAfterNs: Long,
+    /** Number of items that the caller runs between two clock readings. They show when it is time to ask for help. */
+    val clockEvery: Int,
     val predictedNs: Double,
     /** Number of batches of this size that use this plan before the planner plans again. */
     val serves: Int = 1,
@@ -45,7 +42,7 @@ internal class Plan(
  * only for a clear gain, and keeps the cost of measuring negligible. It changes only its own state.
  */
 internal class Planner(private val site: SiteModel) {
-    private var current = Place.INLINE
+    private var current = Placement.INLINE
     private var untimed = 0
 
     fun plan(size: Int, costs: Costs): Plan {
@@ -53,11 +50,11 @@ internal class Planner(private val site: SiteModel) {
         val prediction = Prediction(site, costs, size)
         val cpuHelpers = minOf(costs.processors - 1, size - 1)
         val elasticHelpers = if (prediction.sleeps) prediction.elasticHelpers() else 0
-        fun raw(place: Place) =
+        fun raw(place: Placement) =
             when (place) {
-                Place.INLINE -> prediction.inlineNs()
-                Place.CPU -> if (cpuHelpers == 0) Double.POSITIVE_INFINITY else prediction.cpuNs(cpuHelpers)
-                Place.ELASTIC ->
+                Placement.INLINE -> prediction.inlineNs()
+                Placement.CPU -> if (cpuHelpers == 0) Double.POSITIVE_INFINITY else prediction.cpuNs(cpuHelpers)
+                Placement.ELASTIC ->
                     if (elasticHelpers == 0) Double.POSITIVE_INFINITY else prediction.elasticNs(elasticHelpers)
             }
         // Adds the cost of planning, publishing and learning to the places with several threads, because each of their
@@ -65,16 +62,17 @@ internal class Planner(private val site: SiteModel) {
         // batches would seem cheaper on workers: frequent batches keep the workers awake, and a hand-over to an awake
         // worker costs only 0.1 us.
         val aroundNs = if (runsInBulk && site.itemNs * size <= CHUNK_NS) LEARN_NS else 0
-        fun whole(place: Place) = raw(place) * site.correction(place) + if (place == Place.INLINE) 0 else aroundNs
-        var best = Place.INLINE
+        fun whole(place: Placement) =
+            raw(place) * site.correction(place) + if (place == Placement.INLINE) 0 else aroundNs
+        var best = Placement.INLINE
         for (place in PLACES) if (whole(place) < whole(best)) best = place
         if (whole(best) < whole(current) * WORTH_A_CHANGE) current = best
         val place = current
         val helpers =
             when (place) {
-                Place.INLINE -> 0
-                Place.CPU -> cpuHelpers
-                Place.ELASTIC -> elasticHelpers
+                Placement.INLINE -> 0
+                Placement.CPU -> cpuHelpers
+                Placement.ELASTIC -> elasticHelpers
             }
         return measured(place, helpers, size, costs, raw(place))
     }
@@ -90,21 +88,21 @@ internal class Planner(private val site: SiteModel) {
     private fun first(size: Int, costs: Costs): Plan {
         val known = site.known
         return Plan(
-            Place.INLINE,
+            Placement.INLINE,
             helpers = 0,
             chunk = 1,
             bulk = false,
             timeItems = !known || site.itemNs > costs.clockNs * 2 / MEASURED_SHARE,
             timeBatch = true,
             readCpu = !known || site.itemNs * size > costs.cpuClockNs * 2 / MEASURED_SHARE,
-            beatNs = costs.wakeNs * 2,
-            lookEvery = 1,
+            helpAfterNs = costs.wakeNs * 2,
+            clockEvery = 1,
             predictedNs = if (known) site.itemNs * size else 0.0,
             cold = !site.warm,
         )
     }
 
-    private fun measured(place: Place, helpers: Int, size: Int, costs: Costs, predictedNs: Double): Plan {
+    private fun measured(place: Placement, helpers: Int, size: Int, costs: Costs, predictedNs: Double): Plan {
         val itemNs = maxOf(site.itemNs, 1.0)
         val workNs = itemNs * size
         val perChunk = (CHUNK_NS / itemNs).coerceIn(1.0, size.toDouble()).toInt()
@@ -133,8 +131,8 @@ internal class Planner(private val site: SiteModel) {
             timeItems,
             timeBatch,
             readCpu = timeBatch && workNs / (helpers + 1) > costs.cpuClockNs * 2 / MEASURED_SHARE,
-            beatNs = (predictedNs * 2 + costs.wakeNs * 2).toLong(),
-            lookEvery = perChunk,
+            helpAfterNs = (predictedNs * 2 + costs.wakeNs * 2).toLong(),
+            clockEvery = perChunk,
             predictedNs,
             serves,
             cold = !site.warm,
@@ -147,7 +145,7 @@ internal class Planner(private val site: SiteModel) {
     }
 
     companion object {
-        private val PLACES = Place.entries.toTypedArray()
+        private val PLACES = Placement.entries.toTypedArray()
         /**
          * The place changes only if the other place needs less than this share of the present place's time. Without a
          * change, the loss stays below the accepted one (a factor of 1.10).

@@ -24,7 +24,7 @@ internal class SiteModel {
         private set
 
     val durations: DurationHistogram = DurationHistogram()
-    private val corrections = DoubleArray(Place.entries.size) { 1.0 }
+    private val corrections = DoubleArray(Placement.entries.size) { 1.0 }
     private var surprises = 0
     private var pausedInARow = 0
 
@@ -47,7 +47,7 @@ internal class SiteModel {
      * Returns the factor by which predictions for `place` must be multiplied. It comes from the errors of earlier
      * predictions.
      */
-    fun correction(place: Place): Double = corrections[place.ordinal]
+    fun correction(place: Placement): Double = corrections[place.ordinal]
 
     fun observe(seen: Observation) {
         if (seen.items == 0) return
@@ -128,10 +128,10 @@ internal class SiteModel {
     }
 
     private fun learnCorrection(seen: Observation) {
-        for (place in Place.entries) {
+        for (place in Placement.entries) {
             val i = place.ordinal
             if (place != seen.place) corrections[i] += (1.0 - corrections[i]) * RETRY
-            else if (seen.predictedNs > 0 && !seen.grew && !seen.crowded) {
+            else if (seen.predictedNs > 0 && !seen.offPlan && !seen.crowded) {
                 val ratio = (seen.elapsedNs / seen.predictedNs).coerceIn(1 / CORRECTION, CORRECTION)
                 corrections[i] += (ratio - corrections[i]) * CORRECTION_GAIN
             }

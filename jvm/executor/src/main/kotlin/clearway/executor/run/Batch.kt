@@ -10,7 +10,7 @@ import clearway.executor.model.Plan
  * is published before any item runs, so that other threads can run the remaining items if the caller hangs in one.
  *
  * A trivial batch is `alone`: its items are one chunk, which the caller owns from the start. One atomic operation ends
- * such a batch. If another thread opens it before ([open]), it continues as any other batch.
+ * such a batch. If another thread shares it before ([share]), it continues as any other batch.
  */
 internal class Batch(
     val plan: Plan,
@@ -38,7 +38,7 @@ internal class Batch(
     /** Decides about more threads. Only the watchdog uses it, and creates it when it first samples this batch. */
     var growth: Growth? = null
     /** Whether threads joined that were not planned. */
-    @Volatile var grew: Boolean = false
+    @Volatile var hasExtraThreads: Boolean = false
     /** Whether the watchdog found a thread asleep in an item. */
     @Volatile var slept: Boolean = false
     /** Clock reading in ns when threads were first asked to join. 0 before. */
@@ -62,7 +62,7 @@ internal class Batch(
     val totals: Totals? = if (plan.timeBatch) Totals() else null
 
     /** Asks workers to join, because the batch takes longer than predicted. The caller runs it at most once. */
-    var beat: Runnable? = null
+    var askForHelp: Runnable? = null
 
     /** Joins the batch. Runs on a thread that was asked. */
     override fun run() {
@@ -90,7 +90,7 @@ internal class Batch(
     fun runAsCaller(): Unit = join(checkNotNull(caller))
 
     /**
-     * Runs an `alone` batch on the calling thread and withdraws it from `lane`. Returns false if another thread opened
+     * Runs an `alone` batch on the calling thread and withdraws it from `lane`. Returns false if another thread shared
      * the batch or an item threw. The batch is then still published, and the caller must wait for its end.
      */
     fun runAlone(lane: Registry.Lane): Boolean {
@@ -109,7 +109,7 @@ internal class Batch(
             if (endAlone()) return true
             lane.publish(this)
         } else {
-            open()
+            share()
             fail(thrown)
             finish(me.giveUp(++index))
         }
@@ -148,7 +148,7 @@ internal class Batch(
     private fun runClaims(me: Participant) {
         val chunk = plan.chunk
         val isCaller = me === caller
-        var unlooked = 0
+        var itemsSinceClock = 0
         var last = me.startNs
         while (true) {
             val first = cursor.claim(chunk)
@@ -166,11 +166,11 @@ internal class Batch(
                 last = now
             }
             if (!isCaller) continue
-            if (beat != null) {
-                unlooked += end - first
-                if (unlooked >= plan.lookEvery) {
-                    unlooked = 0
-                    if (clock.nanoTime() - startNs > plan.beatNs) callBeat()
+            if (askForHelp != null) {
+                itemsSinceClock += end - first
+                if (itemsSinceClock >= plan.clockEvery) {
+                    itemsSinceClock = 0
+                    if (clock.nanoTime() - startNs > plan.helpAfterNs) callAskForHelp()
                 }
             }
             // An interrupt of the caller ends the batch, as an interrupt ends the waits in java.util.concurrent.
@@ -178,9 +178,9 @@ internal class Batch(
         }
     }
 
-    private fun callBeat() {
-        val asked = beat ?: return
-        beat = null
+    private fun callAskForHelp() {
+        val asked = askForHelp ?: return
+        askForHelp = null
         if (cursor.left > 0) asked.run()
     }
 

@@ -2,7 +2,7 @@
 package clearway.executor.run
 
 import clearway.executor.model.Observation
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import clearway.executor.model.Plan
 import jdk.jfr.Category
 import jdk.jfr.Description
@@ -54,7 +54,7 @@ internal object BatchEvents {
         if (isThere && Writer.isRecorder) Writer.learnt(site, seen, threads)
     }
 
-    fun decided(site: String, from: Place, plan: Plan, size: Int) {
+    fun decided(site: String, from: Placement, plan: Plan, size: Int) {
         if (isThere && Writer.isRecorder) Writer.decided(site, from, plan, size)
     }
 
@@ -78,11 +78,11 @@ internal object BatchEvents {
             event.ran = seen.itemsNs
             event.threads = threads
             event.slept = seen.slept
-            event.grew = seen.grew
+            event.grew = seen.offPlan
             event.commit()
         }
 
-        fun decided(site: String, from: Place, plan: Plan, size: Int) {
+        fun decided(site: String, from: Placement, plan: Plan, size: Int) {
             val event = DecisionEvent()
             if (!event.shouldCommit()) return
             event.site = site

@@ -13,7 +13,8 @@ import java.util.concurrent.locks.LockSupport
  */
 internal abstract class Completion(size: Int, alone: Boolean, private val clock: Clock) {
     @Volatile private var unfinished = 0
-    @Volatile private var openness = 0
+    /** Whether an `alone` batch is still alone, is shared, or is over. Any other batch is shared from the start. */
+    @Volatile private var sharing = 0
     @Volatile private var waiter: Thread? = null
     private var failure: Throwable? = null
     @Volatile
@@ -23,23 +24,23 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
     init {
         // Lazy stores are enough, because the batch is published with a barrier later.
         UNFINISHED.lazySet(this, size)
-        if (alone) OPENNESS.lazySet(this, ALONE)
+        if (alone) SHARING.lazySet(this, ALONE)
     }
 
     val isOver: Boolean
-        get() = unfinished <= 0 || openness == OVER
+        get() = unfinished <= 0 || sharing == OVER
 
     /**
-     * Opens an `alone` batch to other threads. A thread other than the caller must call this before it uses the batch.
-     * Returns false if the `alone` batch is already over.
+     * Shares an `alone` batch with other threads. A thread other than the caller must call this before it uses the
+     * batch. Returns false if the `alone` batch is already over.
      */
-    fun open(): Boolean {
-        if (openness == ALONE) OPENNESS.compareAndSet(this, ALONE, OPEN)
-        return openness == OPEN
+    fun share(): Boolean {
+        if (sharing == ALONE) SHARING.compareAndSet(this, ALONE, SHARED)
+        return sharing == SHARED
     }
 
-    /** Ends an `alone` batch. Returns false if another thread has opened it. */
-    protected fun endAlone(): Boolean = OPENNESS.compareAndSet(this, ALONE, OVER)
+    /** Ends an `alone` batch. Returns false if another thread has shared it. */
+    protected fun endAlone(): Boolean = SHARING.compareAndSet(this, ALONE, OVER)
 
     /** Stops handing out items, and counts the unclaimed ones as finished. */
     protected abstract fun close()
@@ -67,7 +68,7 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
 
     /** Marks the batch as cancelled. Returns false if it was already cancelled or is over. */
     protected fun beginCancel(why: RuntimeException?): Boolean {
-        if (!open()) return false
+        if (!share()) return false
         synchronized(this) {
             if (wasCancelled || isOver) return false
             wasCancelled = true
@@ -111,11 +112,11 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
          * useless spin loses little.
          */
         const val SPIN_NS = 20_000L
-        const val OPEN = 0
+        const val SHARED = 0
         const val ALONE = 1
         const val OVER = 2
-        val OPENNESS: AtomicIntegerFieldUpdater<Completion> =
-            AtomicIntegerFieldUpdater.newUpdater(Completion::class.java, "openness")
+        val SHARING: AtomicIntegerFieldUpdater<Completion> =
+            AtomicIntegerFieldUpdater.newUpdater(Completion::class.java, "sharing")
         val UNFINISHED: AtomicIntegerFieldUpdater<Completion> =
             AtomicIntegerFieldUpdater.newUpdater(Completion::class.java, "unfinished")
     }

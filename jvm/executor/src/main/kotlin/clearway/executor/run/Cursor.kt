@@ -16,16 +16,18 @@ internal class Cursor(private val size: Int) {
         require(size in 0..SIZE_MAX) { "size must be from 0 to $SIZE_MAX: size=$size" }
     }
 
-    /** Claims up to `most` items. Returns the first one, or -1 if none is left. [end] returns the end of the claim. */
-    fun claim(most: Int): Int {
+    /**
+     * Claims up to `countMax` items. Returns the first one, or -1 if none is left. [end] returns the end of the claim.
+     */
+    fun claim(countMax: Int): Int {
         // Reads the position first. Once the position is at the end, claims do not move it, so it cannot overflow.
         if (position.get() >= size) return -1
-        val first = position.getAndAdd(most)
+        val first = position.getAndAdd(countMax)
         return if (first >= size) -1 else first
     }
 
-    /** Returns the end of a claim of `most` items from `first`. */
-    fun end(first: Int, most: Int): Int = minOf(first + most, size)
+    /** Returns the end of a claim of `countMax` items from `first`. */
+    fun end(first: Int, countMax: Int): Int = minOf(first + countMax, size)
 
     /** Stops handing out items. Returns the number of items that were left; 0 for all but the first call. */
     fun close(): Int = size - minOf(position.getAndSet(size), size)
@@ -37,7 +39,7 @@ internal class Cursor(private val size: Int) {
     companion object {
         /**
          * Maximum number of items: a quarter of the positive int range. The remaining range is room for threads that
-         * pass the end, each at most once, by up to [CHUNK_MAX] items.
+         * pass the end, each at countMax once, by up to [CHUNK_MAX] items.
          */
         const val SIZE_MAX: Int = 1 shl 29
         const val CHUNK_MAX: Int = 1 shl 16

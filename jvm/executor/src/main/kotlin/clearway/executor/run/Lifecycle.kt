@@ -12,10 +12,10 @@ import java.util.concurrent.atomic.AtomicInteger
  *
  * A trivial batch may skip [enter] and [leave]: they would cost two atomic operations on a field that all threads
  * share. Instead, it publishes itself elsewhere and then reads [isShut]. After it has withdrawn, it reads [isShut]
- * again, and calls [check] if that is true. `unseen` returns whether no such batch is published.
+ * again, and calls [check] if that is true. `noTrivialBatch` returns true if no such batch is published.
  */
 internal class Lifecycle(
-    private val unseen: () -> Boolean = { true },
+    private val noTrivialBatch: () -> Boolean = { true },
     /** Called at the end, before waiting threads continue. May be called more than once. Must not throw. */
     private val onOver: () -> Unit = {},
 ) {
@@ -55,7 +55,7 @@ internal class Lifecycle(
      * If the shutdown came before that read, the batch's thread calls `check`, too.
      */
     fun check() {
-        if (state.get() != SHUT || !unseen()) return
+        if (state.get() != SHUT || !noTrivialBatch()) return
         onOver()
         over.countDown()
     }

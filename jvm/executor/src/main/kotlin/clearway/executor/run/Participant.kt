@@ -27,10 +27,10 @@ internal class Participant(val thread: Thread) {
     private var interruptedByUs = false
 
     // The watchdog's last sample. Only the watchdog uses these fields.
-    var lookedItem = -1
-    var lookedCpuNs = -1L
+    var sampledItem = -1
+    var sampledCpuNs = -1L
     var idleSinceNs = 0L
-    var lookedWaitedNs = -1L
+    var sampledWaitedNs = -1L
 
     /** The system's number of the thread, or -1 if unknown. */
     var threadNumber = -1L

@@ -4,8 +4,9 @@ package clearway.executor.run
 import clearway.executor.Site
 import clearway.executor.host.Clock
 import clearway.executor.model.Observation
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import clearway.executor.model.Plan
+import clearway.executor.model.isCrowded
 import java.util.concurrent.CancellationException
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.locks.LockSupport
@@ -118,12 +119,12 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val from = if (sampled) clock.nanoTime() else 0
         val untouched = batch.runAlone(lane)
         if (sampled) site.sample(clock.nanoTime() - from, plan)
-        if (!untouched) opened(site, lane, batch, outer)
+        if (!untouched) completeShared(site, lane, batch, outer)
         if (lifecycle.isShut) lifecycle.check()
     }
 
-    /** Completes an `alone` batch that the watchdog opened because it took long, or that failed or was cancelled. */
-    private fun opened(site: Site, lane: Registry.Lane, batch: Batch, outer: Batch?) {
+    /** Completes an `alone` batch that the watchdog shared because it took long, or that failed or was cancelled. */
+    private fun completeShared(site: Site, lane: Registry.Lane, batch: Batch, outer: Batch?) {
         val interrupted =
             try {
                 batch.await()
@@ -216,7 +217,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
      * it.
      */
     private fun askAtLeastOne(batch: Batch, helpers: Int) {
-        val thrown = ask(batch, helpers, batch.plan.place == Place.ELASTIC) ?: return
+        val thrown = ask(batch, helpers, batch.plan.place == Placement.ELASTIC) ?: return
         if (batch.asked == 0) batch.cancel(RejectedExecutionException(NO_THREAD, thrown))
     }
 
@@ -243,8 +244,9 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val shareable = !site.options.ordered
         val context = Context(site.options.locals)
         val batch = Batch(plan, size, body, clock, context, shareable, registry, ended)
-        // An untimed batch is too short for a beat. If it hangs, the watchdog finds it.
-        if (shareable && size > 1 && plan.helpers == 0 && plan.timeBatch) batch.beat = Runnable { beat(batch) }
+        // An untimed batch is too short to ask for help. If it hangs, the watchdog finds it.
+        if (shareable && size > 1 && plan.helpers == 0 && plan.timeBatch)
+            batch.askForHelp = Runnable { askForHelp(batch) }
         return batch
     }
 
@@ -253,11 +255,11 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         // Pairs with [stop], which sets `stopped` and then lists the running batches. Either that list contains this
         // batch, or this thread sees `stopped`.
         if (stopped) batch.cancel(CancellationException(STOPPED))
-        if (helpers > 0) ask(batch, helpers, batch.plan.place == Place.ELASTIC)
+        if (helpers > 0) ask(batch, helpers, batch.plan.place == Placement.ELASTIC)
     }
 
-    private fun beat(batch: Batch) {
-        batch.grew = true
+    private fun askForHelp(batch: Batch) {
+        batch.hasExtraThreads = true
         ask(batch, minOf(costs.now.processors - 1, batch.waiting), onElastic = false)
     }
 
@@ -288,7 +290,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val plan = batch.plan
         val elapsedNs = clock.nanoTime() - batch.startNs
         val totals = batch.totals ?: return
-        val crowded = totals.threads > costs.now.processors && totals.cpuNs > elapsedNs * CROWDED
+        val crowded = isCrowded(totals.threads, totals.cpuNs, elapsedNs, costs.now.processors)
         val seen =
             synchronized(totals) {
                 Observation(
@@ -305,13 +307,13 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
                     slept = batch.slept,
                     totals.buckets,
                     plan.predictedNs,
-                    batch.grew || !batch.shareable || batch.failure() != null || batch.wasCancelled,
+                    batch.hasExtraThreads || !batch.shareable || batch.failure() != null || batch.wasCancelled,
                 )
             }
         site.observe(seen)
         BatchEvents.learnt(site.name, seen, totals.threads)
-        if (batch.asked > 0 && !batch.grew) {
-            costs.follow(plan.place == Place.ELASTIC, batch.asked, batch.askedNs, batch.joinedAfterNs)
+        if (batch.asked > 0 && !batch.hasExtraThreads) {
+            costs.follow(plan.place == Placement.ELASTIC, batch.asked, batch.askedNs, batch.joinedAfterNs)
         }
     }
 
@@ -327,10 +329,5 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         const val SHUT = "the executor is shut down"
         const val NO_THREAD = "the system starts no thread"
         const val STOPPED = "the executor was shut down"
-        /**
-         * A batch with more threads than processors is crowded if its threads together used more CPU time than this
-         * share of the elapsed time. The model then does not take missing CPU time for sleep.
-         */
-        const val CROWDED = 0.9
     }
 }

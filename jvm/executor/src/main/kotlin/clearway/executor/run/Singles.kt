@@ -4,7 +4,7 @@ package clearway.executor.run
 import clearway.executor.Site
 import clearway.executor.host.Clock
 import clearway.executor.model.Observation
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.Future
@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger
  */
 internal class Singles(private val runner: Runner, private val clock: Clock) {
     private val all: MutableSet<Single> = ConcurrentHashMap.newKeySet()
-    private val lines = ConcurrentHashMap<Site, Line>()
+    private val orderedQueues = ConcurrentHashMap<Site, OrderedQueue>()
 
     fun execute(site: Site, task: Runnable): Unit = start(single(site, task, null))
 
@@ -42,7 +42,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         if (stopped && single.drop()) throw RejectedExecutionException(SHUT)
         try {
             val lock = single.site.lock
-            if (lock != null) lines.computeIfAbsent(single.site) { Line(it, lock) }.add(single)
+            if (lock != null) orderedQueues.computeIfAbsent(single.site) { OrderedQueue(it, lock) }.add(single)
             else threadsFor(single.site).offer(single)
         } catch (_: OutOfMemoryError) {
             single.lose()
@@ -91,15 +91,15 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                     (task as? Future<*>)?.cancel(false)
                     throw thrown
                 }
-            val looked = site.looksAtSingle()
-            val cpuNs = if (looked) clock.threadCpuNs() else -1
+            val isMeasured = site.measuresNextSingle()
+            val cpuNs = if (isMeasured) clock.threadCpuNs() else -1
             val startNs = clock.nanoTime()
             try {
                 task.run()
             } finally {
                 val wallNs = clock.nanoTime() - startNs
-                if (looked) learn(wallNs, if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs)
-                else site.overlooked(wallNs)
+                if (isMeasured) learn(wallNs, if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs)
+                else site.reportUnmeasured(wallNs)
                 context.leave(scope)
             }
         }
@@ -111,7 +111,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             val slept = measured == 0 && site.needsElastic
             site.observeSingle(
                 Observation(
-                    Place.CPU,
+                    Placement.CPU,
                     1,
                     wallNs,
                     wallNs,
@@ -151,10 +151,10 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     }
 
     /**
-     * The tasks of an ordered site, in a queue that is called a line. Runs them one after the other, on any thread, and
-     * never at the same time as a batch of the site.
+     * The queue of an ordered site's tasks. Runs the tasks one after the other, on any thread, and never at the same
+     * time as a batch of the site.
      */
-    private inner class Line(private val site: Site, private val lock: SiteLock) : Runnable {
+    private inner class OrderedQueue(private val site: Site, private val lock: SiteLock) : Runnable {
         private val waiting = ConcurrentLinkedQueue<Single>()
         private val count = AtomicInteger()
         private val waiter = SiteLock.Waiter(::begin)
@@ -165,7 +165,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
 
         /**
-         * Asks a thread to run the line, which now has the site's lock. Runs on the thread that released the lock or
+         * Asks a thread to run the queue, which now has the site's lock. Runs on the thread that released the lock or
          * asked for it, so it returns quickly.
          */
         private fun begin() {
@@ -181,14 +181,14 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
          * futures of the tasks are cancelled, because their callers would otherwise wait for ever.
          */
         private fun lose() {
-            var gone = 0
+            var ended = 0
             while (true) {
                 val single = waiting.poll() ?: break
-                gone++
+                ended++
                 if (single.lose()) (single.task as? Future<*>)?.cancel(false)
             }
             lock.release(waiter)
-            if (count.addAndGet(-gone) > 0) lock.acquire(waiter)
+            if (count.addAndGet(-ended) > 0) lock.acquire(waiter)
         }
 
         override fun run() {
@@ -200,7 +200,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 } catch (thrown: Throwable) {
                     uncaught(thrown)
                 }
-                // Other work may wait for the lock or for this thread. After its turn, the line asks for the lock
+                // Other work may wait for the lock or for this thread. After its turn, the queue asks for the lock
                 // again. That work then comes first.
                 if (count.get() == 1 || ++served >= AT_A_TIME) {
                     lock.release(waiter)
@@ -229,7 +229,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         private const val DROPPED = 2
         private const val LOST = 3
         /**
-         * Maximum number of tasks that a line runs per turn. It makes hand-overs cheap (10 us after 64 tasks of 1 us
+         * Maximum number of tasks that a queue runs per turn. It makes hand-overs cheap (10 us after 64 tasks of 1 us
          * each) and lets other work run soon.
          */
         private const val AT_A_TIME = 64

@@ -2,9 +2,9 @@
 package clearway.executor.run
 
 import clearway.executor.host.Clock
+import clearway.executor.model.BatchSample
 import clearway.executor.model.Growth
 import clearway.executor.model.Load
-import clearway.executor.model.Look
 import java.util.concurrent.locks.LockSupport
 
 /**
@@ -74,10 +74,10 @@ internal class Watchdog(
     private fun run() {
         var quiet = 0
         while (!stopped) {
-            LockSupport.parkNanos(this, TICK_NS shl minOf(quiet / QUIET_LOOKS, SLOWEST))
+            LockSupport.parkNanos(this, TICK_NS shl minOf(quiet / QUIET_SAMPLES, SLOWEST))
             Thread.interrupted()
-            quiet = if (looked()) 0 else quiet + 1
-            if (quiet < QUIET_LOOKS * (SLOWEST + 1)) continue
+            quiet = if (sampledSafely()) 0 else quiet + 1
+            if (quiet < QUIET_SAMPLES * (SLOWEST + 1)) continue
             quiet = 0
             asleep = true
             if (registry.running().isNotEmpty() || relieved()) asleep = false
@@ -85,10 +85,10 @@ internal class Watchdog(
         }
     }
 
-    /** Calls [look] and returns its result. An exception from it does not stop later samples. */
-    private fun looked(): Boolean =
+    /** Calls [sample] and returns its result. An exception from it does not stop later samples. */
+    private fun sampledSafely(): Boolean =
         try {
-            look()
+            sample()
         } catch (thrown: Throwable) {
             uncaught(thrown)
             false
@@ -106,7 +106,7 @@ internal class Watchdog(
         }
 
     /** Takes one sample. Returns true if a batch runs for longer than a tick, or jobs wait. */
-    fun look(): Boolean {
+    fun sample(): Boolean {
         val now = clock.nanoTime()
         val jobsWait = relieved()
         // Reads the load even while no batch runs, so that the next batch finds a complete window.
@@ -121,7 +121,7 @@ internal class Watchdog(
             if (batch.isOver) continue
             if (batch.seenBefore) {
                 long = true
-                if (batch.shareable && batch.open()) lookAt(batch, now, idle, collected)
+                if (batch.shareable && batch.share()) sampleBatch(batch, now, idle, collected)
             }
             batch.seenBefore = true
         }
@@ -130,26 +130,26 @@ internal class Watchdog(
 
     /** Returns how many processors the process did not use recently, from its CPU time. */
     private fun idleProcessors(now: Long): Int {
-        load.look(clock.processCpuNs(), now)
+        load.sample(clock.processCpuNs(), now)
         return costs.now.processors.let { it - Math.round(load.used).toInt().coerceAtMost(it) }
     }
 
     /** Samples the threads of a batch, takes items back from stuck threads, and adds threads if that helps. */
-    private fun lookAt(batch: Batch, now: Long, idle: Int, collected: Boolean) {
+    private fun sampleBatch(batch: Batch, now: Long, idle: Int, collected: Boolean) {
         var sleeping = 0
         var awake = 0
         for (one in batch.everyone()) {
             if (!one.isActive) continue
             if (sleeps(one, now, collected)) sleeping++ else awake++
             val item = one.item
-            if (item == one.lookedItem && one.behind > 0) batch.takeBackFrom(one)
-            one.lookedItem = item
+            if (item == one.sampledItem && one.behind > 0) batch.takeBackFrom(one)
+            one.sampledItem = item
         }
         val growth = batch.growth ?: Growth(costs.now).also { batch.growth = it }
         if (sleeping > 0) batch.slept = true
-        val next = growth.next(Look(batch.waiting, sleeping, awake, idle))
+        val next = growth.next(BatchSample(batch.waiting, sleeping, awake, idle))
         if (next.threads == 0) return
-        batch.grew = true
+        batch.hasExtraThreads = true
         more(batch, next.threads, next.elastic)
     }
 
@@ -162,10 +162,10 @@ internal class Watchdog(
     private fun sleeps(one: Participant, now: Long, collected: Boolean): Boolean {
         if (one.thread.state != Thread.State.RUNNABLE) return true
         val cpu = clock.cpuNsOf(one.thread)
-        if (cpu < 0 || cpu != one.lookedCpuNs || collected) {
-            one.lookedCpuNs = cpu
+        if (cpu < 0 || cpu != one.sampledCpuNs || collected) {
+            one.sampledCpuNs = cpu
             one.idleSinceNs = now
-            one.lookedWaitedNs = -1
+            one.sampledWaitedNs = -1
         }
         return now - one.idleSinceNs > NOT_SCHEDULED_NS && !waits(one, now)
     }
@@ -176,8 +176,8 @@ internal class Watchdog(
      */
     private fun waits(one: Participant, now: Long): Boolean {
         val waited = clock.waitedForProcessorNs(one.threadNumber)
-        val before = one.lookedWaitedNs
-        one.lookedWaitedNs = waited
+        val before = one.sampledWaitedNs
+        one.sampledWaitedNs = waited
         if (waited < 0) return false
         // The first sample only starts the count. The next sample comes a tick later.
         if (before < 0 || waited > before) {
@@ -194,7 +194,7 @@ internal class Watchdog(
          */
         const val TICK_NS = 1_000_000L
         /** After this many samples that found nothing to do, the time between samples doubles. */
-        const val QUIET_LOOKS = 16
+        const val QUIET_SAMPLES = 16
         /** Maximum number of doublings: 8 ms between samples. That costs less than a thousandth of a processor. */
         const val SLOWEST = 3
         /**

@@ -18,7 +18,7 @@ internal interface Threads {
     fun offer(job: Runnable)
 
     /** Sets a function that is called for each job that finds all threads busy. */
-    fun whenAllBusy(tell: () -> Unit) {}
+    fun whenAllBusy(onAllBusy: () -> Unit) {}
 
     /**
      * Samples the threads once, and moves the oldest job to `others` if the threads are stuck. There are two such
@@ -54,31 +54,31 @@ internal class Workers(
     private val count = AtomicInteger()
     private val numbers = AtomicInteger()
     private val all: MutableSet<Worker> = ConcurrentHashMap.newKeySet()
-    @Volatile private var tell: () -> Unit = {}
+    @Volatile private var onAllBusy: () -> Unit = {}
     @Volatile private var stopped = false
     private var head: Runnable? = null
-    private var looks = 0
-    private var patience = LOOKS
+    private var unchangedSamples = 0
+    private var patience = PATIENCE_MIN
 
-    override fun whenAllBusy(tell: () -> Unit) {
-        this.tell = tell
+    override fun whenAllBusy(onAllBusy: () -> Unit) {
+        this.onAllBusy = onAllBusy
     }
 
     override fun relieve(others: Threads): Boolean {
         val first = jobs.peek()
         val same = first != null && first === head
         head = first
-        looks = if (same) looks + 1 else 0
+        unchangedSamples = if (same) unchangedSamples + 1 else 0
         if (first == null) {
-            patience = LOOKS
+            patience = PATIENCE_MIN
             return false
         }
         // Waits longer if a thread is RUNNABLE, because it may make progress. A thread that hangs in a system call is
         // RUNNABLE, too, so this wait has a limit.
         val wait = same && all.all { it.state != Thread.State.RUNNABLE }
-        if (!wait && looks < patience) return true
+        if (!wait && unchangedSamples < patience) return true
         if (!wait) patience = minOf(patience * 2, PATIENCE_MAX)
-        looks = 0
+        unchangedSamples = 0
         if (jobs.remove(first))
             try {
                 others.offer(first)
@@ -109,7 +109,7 @@ internal class Workers(
             val now = count.get()
             // The maximum number of threads exists. Each of them looks for jobs after it has announced that it is free,
             // so one of them finds this job.
-            if (now >= max) return tell()
+            if (now >= max) return onAllBusy()
             if (count.compareAndSet(now, now + 1)) break
         }
         val worker = Worker("$name-${numbers.incrementAndGet()}")
@@ -120,7 +120,7 @@ internal class Workers(
             all -= worker
             // If another thread exists, it will run the job. Otherwise the job would wait for ever, so the caller gets
             // the error.
-            if (count.decrementAndGet() > 0) tell() else if (jobs.remove(job)) throw thrown
+            if (count.decrementAndGet() > 0) onAllBusy() else if (jobs.remove(job)) throw thrown
         }
     }
 
@@ -207,7 +207,7 @@ internal class Workers(
          * Initial patience, in samples of the watchdog: 16 ms to 0.1 s. It is longer than nearly all tasks, and short
          * for a waiting caller.
          */
-        const val LOOKS = 16
+        const val PATIENCE_MIN = 16
         /**
          * Maximum patience, in samples: a minute or more. The patience doubles each time a job moves, so that tasks
          * that run for a second get six more threads, not sixty.

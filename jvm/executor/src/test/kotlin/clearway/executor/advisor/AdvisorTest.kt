@@ -17,15 +17,15 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class AdvisorTest {
-    private val shop = Workshop(workers = 2)
-    private val advisor = Advisor(processors = 2, shop)
+    private val machine = SimulatedMachine(workers = 2)
+    private val advisor = Advisor(processors = 2, machine)
 
-    /** Runs bursts of `size` tasks through a watched executor of the workshop. Returns the site's advice. */
+    /** Runs bursts of `size` tasks through a watched executor of the machine. Returns the site's advice. */
     private fun site(name: String, size: Int, bursts: Int = 60, task: () -> Runnable): SiteAdvice {
-        val watched = advisor.watch(shop.pool, name)
+        val watched = advisor.watch(machine.pool, name)
         repeat(bursts) {
             repeat(size) { watched.execute(task()) }
-            shop.await()
+            machine.await()
         }
         return advisor.report().sites.single { it.name == name }
     }
@@ -34,7 +34,7 @@ class AdvisorTest {
 
     @Test
     fun `the advice for tasks shorter than their hand-over is inline, with the speed-up`() {
-        val site = site("parse", size = 1) { shop.Work(runNs = 5_000) }
+        val site = site("parse", size = 1) { machine.Work(runNs = 5_000) }
         val advice = site.first()
         assertEquals(AdviceCode.INLINE to Sureness.HIGH, advice.code to advice.sureness)
         // On the pool, a task takes 40 us until a worker is awake, plus 5 us of work. Inline, it takes 5 us.
@@ -49,7 +49,7 @@ class AdvisorTest {
         val few = Executors.newFixedThreadPool(2)
         val setting = Setting(processors = 2, threadsMax = 2) { 0 }
         few.shutdown()
-        val site = site("mail", size = 20) { shop.Work(runNs = 100_000, sleepNs = 10_000_000) }
+        val site = site("mail", size = 20) { machine.Work(runNs = 100_000, sleepNs = 10_000_000) }
         assertEquals(AdviceCode.MORE_THREADS, site.first().code)
         // Twenty tasks of 10.1 ms take 101 ms on two workers. At the same time on twenty threads, they take 10.1 ms
         // plus the start of the threads.
@@ -81,24 +81,24 @@ class AdvisorTest {
 
     @Test
     fun `the advice is fine for a well-placed site and too early for a rarely seen one`() {
-        assertEquals(AdviceCode.FINE, site("shrink", size = 8) { shop.Work(runNs = 3_000_000) }.first().code)
-        val early = site("seldom", size = 1, bursts = 9) { shop.Work(runNs = 1_000) }
+        assertEquals(AdviceCode.FINE, site("shrink", size = 8) { machine.Work(runNs = 3_000_000) }.first().code)
+        val early = site("seldom", size = 1, bursts = 9) { machine.Work(runNs = 1_000) }
         assertEquals(AdviceCode.TOO_EARLY to Sureness.LOW, early.first().code to early.first().sureness)
-        assertEquals(AdviceCode.TOO_EARLY, site("never", size = 0, bursts = 1) { shop.Work(0) }.first().code)
+        assertEquals(AdviceCode.TOO_EARLY, site("never", size = 0, bursts = 1) { machine.Work(0) }.first().code)
     }
 
     @Test
     fun `the advice for an event thread is inline only when work nearly always fits its budget`() {
         advisor.registerEventThread(Thread.currentThread(), Duration.ofNanos(100_000))
-        assertEquals(AdviceCode.INLINE, site("tiny", size = 1) { shop.Work(runNs = 5_000) }.first().code)
-        assertEquals(AdviceCode.FINE, site("longer", size = 1) { shop.Work(runNs = 90_000) }.first().code)
+        assertEquals(AdviceCode.INLINE, site("tiny", size = 1) { machine.Work(runNs = 5_000) }.first().code)
+        assertEquals(AdviceCode.FINE, site("longer", size = 1) { machine.Work(runNs = 90_000) }.first().code)
     }
 
     @Test
     fun `the report gives text with numbers, and JSON, with sorted names`() {
         assertEquals("no site is watched", advisor.report().toString())
-        site("b \"2\"", size = 1) { shop.Work(runNs = 5_000) }
-        site("a", size = 1, bursts = 1) { shop.Work(runNs = 5_000) }
+        site("b \"2\"", size = 1) { machine.Work(runNs = 5_000) }
+        site("a", size = 1, bursts = 1) { machine.Work(runNs = 5_000) }
         val report = advisor.report()
         assertEquals(listOf("a", "b \"2\""), report.sites.map { it.name })
         assertTrue("a: too early to say: 0 bursts were compared (low" in report.toString(), report.toString())
@@ -116,9 +116,9 @@ class AdvisorTest {
 
     @Test
     fun `a watched executor passes on refusals, leftover tasks and its end, and its name is unique`() {
-        val watched = advisor.watch(shop.pool, "left")
-        assertThrows(IllegalArgumentException::class.java) { advisor.watch(shop.pool, "left") }
-        val task = shop.Work(runNs = 1)
+        val watched = advisor.watch(machine.pool, "left")
+        assertThrows(IllegalArgumentException::class.java) { advisor.watch(machine.pool, "left") }
+        val task = machine.Work(runNs = 1)
         watched.execute(task)
         assertSame(task, watched.shutdownNow().single())
         assertThrows(RejectedExecutionException::class.java) { watched.execute(task) }
@@ -155,13 +155,13 @@ class AdvisorTest {
     /** Returns a burst of tasks that all run at the same time, each on a thread of its own. */
     private fun burst(tasks: Int, runNs: Long, sleepNs: Long, elapsedNs: Long = runNs + sleepNs): Burst {
         val burst = Burst(firstNs = 0, collections = 0)
-        repeat(tasks) { burst.given(Thread.currentThread(), isEventThread = false) }
-        repeat(tasks) { burst.handed(1_000) }
-        repeat(tasks) { burst.begun(givenNs = 0, atNs = 40_000) }
+        repeat(tasks) { burst.submitted(Thread.currentThread(), isEventThread = false) }
+        repeat(tasks) { burst.handedOver(1_000) }
+        repeat(tasks) { burst.begun(submittedNs = 0, atNs = 40_000) }
         repeat(tasks) { burst.ended(40_000, 40_000 + runNs + sleepNs, runNs) }
         if (elapsedNs > burst.elapsedNs) {
-            burst.given(Thread.currentThread(), isEventThread = false)
-            burst.handed(0)
+            burst.submitted(Thread.currentThread(), isEventThread = false)
+            burst.handedOver(0)
             burst.begun(0, elapsedNs - runNs)
             burst.ended(elapsedNs - runNs, elapsedNs, runNs)
         }

@@ -2,7 +2,7 @@
 package clearway.executor.bench
 
 import clearway.executor.AdaptiveExecutor
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 
 /**
  * Compares the adaptive executor with fixed strategies. `RegretBench steady WORK SECONDS` prints one line per strategy:
@@ -43,7 +43,7 @@ private fun tell(executor: AdaptiveExecutor) {
         val plan = site.plan(100, executor.live.now)
         System.err.println(
             "$site itemNs=${model.itemNs} itemCpuNs=${model.itemCpuNs} blocked=${model.blockedMemory} " +
-                "batches=${model.batches} corrections=${Place.entries.map { model.correction(it) }} " +
+                "batches=${model.batches} corrections=${Placement.entries.map { model.correction(it) }} " +
                 "plan=${plan.place} helpers=${plan.helpers} chunk=${plan.chunk} bulk=${plan.bulk} serves=${plan.serves}"
         )
     }

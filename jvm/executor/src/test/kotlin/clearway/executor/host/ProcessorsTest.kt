@@ -2,7 +2,7 @@
 package clearway.executor.host
 
 import clearway.executor.AdaptiveExecutor
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import java.nio.file.Files
 import java.nio.file.Path
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -65,7 +65,7 @@ class ProcessorsTest {
             // Warms the site up, because other threads may join a batch of an unknown site after a while.
             repeat(10) { executor.runAll(site, 50) { spin() } }
             val plan = site.plan(50, executor.live.now)
-            assertFalse(plan.place == Place.CPU, "helpers=${plan.helpers}")
+            assertFalse(plan.place == Placement.CPU, "helpers=${plan.helpers}")
         }
     }
 

@@ -28,7 +28,7 @@ class PlannerTest {
     @Test
     fun `trivial items run inline and in bulk, and are timed sometimes`() {
         val plan = settle(itemNs = 10.0, cpuShare = 1.0)
-        assertEquals(Place.INLINE, plan.place)
+        assertEquals(Placement.INLINE, plan.place)
         assertTrue(plan.bulk)
         assertFalse(plan.timeItems)
         var batches = 0
@@ -48,21 +48,21 @@ class PlannerTest {
         var itemNs = 1_000.0
         val world = World(awake, seed = 4, itemNs = { itemNs }, cpuShare = 1.0)
         world.play(model, planner, awake, size = 100, batches = 40)
-        assertEquals(Place.CPU, planner.plan(100, awake).place)
+        assertEquals(Placement.CPU, planner.plan(100, awake).place)
         itemNs = 10.0
         world.play(model, planner, awake, size = 100, batches = 40)
-        assertEquals(Place.INLINE, planner.plan(100, awake).place)
+        assertEquals(Placement.INLINE, planner.plan(100, awake).place)
     }
 
     @Test
     fun `long arithmetic runs on the CPU workers`() {
-        assertEquals(Place.CPU, settle(itemNs = 1e6, cpuShare = 1.0).place)
+        assertEquals(Placement.CPU, settle(itemNs = 1e6, cpuShare = 1.0).place)
     }
 
     @Test
     fun `sleeping items get a thread each`() {
         val plan = settle(itemNs = 5e6, cpuShare = 0.001)
-        assertEquals(Place.ELASTIC, plan.place)
+        assertEquals(Placement.ELASTIC, plan.place)
         assertTrue(plan.helpers > 50, "helpers=${plan.helpers}")
         assertEquals(1, plan.chunk)
         assertTrue(model.mayBlock)
@@ -74,7 +74,7 @@ class PlannerTest {
         val world = World(costs, seed = 2, itemNs = twoKinds, cpuShare = 0.01)
         val times = world.play(model, planner, costs, size = 100, batches = 200).drop(20)
         val best = List(200) { world.bestNs(100) }
-        assertEquals(Place.ELASTIC, planner.plan(100, costs).place)
+        assertEquals(Placement.ELASTIC, planner.plan(100, costs).place)
         assertTrue(times.average() / best.average() < 1.15, "regret=${times.average() / best.average()}")
     }
 
@@ -88,13 +88,13 @@ class PlannerTest {
     }
 
     @Test
-    fun `an unknown site is claimed and timed item by item, with a beat after two wake times`() {
+    fun `an unknown site is claimed and timed item by item, with a request for help after two wake times`() {
         val plan = planner.plan(1000, costs)
-        assertEquals(Place.INLINE, plan.place)
+        assertEquals(Placement.INLINE, plan.place)
         assertEquals(1, plan.chunk)
         assertFalse(plan.bulk)
         assertTrue(plan.timeItems && plan.readCpu)
-        assertEquals(costs.wakeNs * 2, plan.beatNs)
+        assertEquals(costs.wakeNs * 2, plan.helpAfterNs)
     }
 
     @Test

@@ -15,7 +15,7 @@ class SiteModelTest {
             val sum = itemNs * items
             model.observe(
                 Observation(
-                    Place.INLINE,
+                    Placement.INLINE,
                     items,
                     sum,
                     sum,
@@ -75,7 +75,9 @@ class SiteModelTest {
     fun `the model ignores batches that the collector paused, unless it pauses every batch`() {
         see(1_000, times = 20)
         fun stopped() =
-            model.observe(Observation(Place.INLINE, items = 100, itemsNs = 900_000, elapsedNs = 900_000, paused = true))
+            model.observe(
+                Observation(Placement.INLINE, items = 100, itemsNs = 900_000, elapsedNs = 900_000, paused = true)
+            )
         repeat(3) { stopped() }
         assertEquals(1_000.0, model.itemNs, 1.0)
         repeat(9) { stopped() }
@@ -88,8 +90,8 @@ class SiteModelTest {
         val tries = mutableListOf<Int>()
         repeat(400) { batch ->
             val plan = planner.plan(100, costs)
-            if (plan.place == Place.CPU) tries += batch
-            val elapsedNs = if (plan.place == Place.CPU) 300_000L else 200_000L
+            if (plan.place == Placement.CPU) tries += batch
+            val elapsedNs = if (plan.place == Placement.CPU) 300_000L else 200_000L
             val seen =
                 Observation(
                     plan.place,
@@ -109,16 +111,23 @@ class SiteModelTest {
 
     @Test
     fun `the model learns nothing from a batch without timed items`() {
-        model.observe(Observation(Place.INLINE, items = 0, itemsNs = 0, elapsedNs = 1_000))
+        model.observe(Observation(Placement.INLINE, items = 0, itemsNs = 0, elapsedNs = 1_000))
         assertFalse(model.known)
         assertEquals(0, model.batches)
+    }
+
+    @Test
+    fun `a batch is crowded when its threads use almost all time of all processors`() {
+        assertTrue(isCrowded(threads = 9, cpuNs = 7_900, elapsedNs = 1_000, processors = 8))
+        assertFalse(isCrowded(threads = 9, cpuNs = 1_000, elapsedNs = 1_000, processors = 8))
+        assertFalse(isCrowded(threads = 8, cpuNs = 8_000, elapsedNs = 1_000, processors = 8))
     }
 
     @Test
     fun `the model distinguishes preempted threads from sleeping ones`() {
         fun batch(waitedNs: Long) =
             Observation(
-                Place.INLINE,
+                Placement.INLINE,
                 100,
                 itemsNs = 10_000_000,
                 elapsedNs = 10_000_000,

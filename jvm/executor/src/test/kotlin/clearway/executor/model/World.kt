@@ -48,15 +48,15 @@ internal class World(
         val items = DoubleArray(size) { itemNs(random) }
         val elastic = generateSequence(1) { it * 2 }.takeWhile { it < size } + sequenceOf(size - 1)
         return minOf(
-            elapsedNs(Place.INLINE, 0, items),
-            elapsedNs(Place.CPU, costs.processors - 1, items),
-            elastic.filter { it > 0 }.minOfOrNull { elapsedNs(Place.ELASTIC, it, items) } ?: Double.MAX_VALUE,
+            elapsedNs(Placement.INLINE, 0, items),
+            elapsedNs(Placement.CPU, costs.processors - 1, items),
+            elastic.filter { it > 0 }.minOfOrNull { elapsedNs(Placement.ELASTIC, it, items) } ?: Double.MAX_VALUE,
         )
     }
 
-    fun elapsedNs(place: Place, helpers: Int, items: DoubleArray): Double {
+    fun elapsedNs(place: Placement, helpers: Int, items: DoubleArray): Double {
         val (hand, awake) =
-            if (place == Place.ELASTIC) costs.startNs to costs.startedNs else costs.offerNs to costs.wakeNs
+            if (place == Placement.ELASTIC) costs.startNs to costs.startedNs else costs.offerNs to costs.wakeNs
         val free = PriorityQueue<Double>()
         free += hand.toDouble() * helpers
         for (helper in 1..helpers) free += (hand * helper + awake).toDouble()

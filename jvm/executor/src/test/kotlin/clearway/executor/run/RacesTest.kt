@@ -2,7 +2,7 @@
 package clearway.executor.run
 
 import clearway.executor.host.SystemClock
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import clearway.executor.model.Plan
 import java.util.concurrent.CancellationException
 import java.util.concurrent.CyclicBarrier
@@ -80,7 +80,7 @@ class RacesTest {
                 owner.done(size)
             },
             { round ->
-                awake { ownerReady.get() >= round }
+                spinUntil { ownerReady.get() >= round }
                 repeat(round % 7 * 20) { Thread.onSpinWait() }
                 owned[round][0]?.recall()?.forEach { ran[round].incrementAndGet(it) }
             },
@@ -94,15 +94,15 @@ class RacesTest {
     fun `a batch that is cancelled while a thread joins ends, once, whichever of them closes it`() {
         val plan =
             Plan(
-                Place.ELASTIC,
+                Placement.ELASTIC,
                 helpers = 1,
                 chunk = 4,
                 bulk = true,
                 timeItems = false,
                 timeBatch = false,
                 readCpu = false,
-                beatNs = 0,
-                lookEvery = 1,
+                helpAfterNs = 0,
+                clockEvery = 1,
                 predictedNs = 0.0,
             )
         val registry = Registry()
@@ -115,7 +115,7 @@ class RacesTest {
             thread(isDaemon = true) {
                 var round = 0
                 while (true) {
-                    awake { batch.get() != null }
+                    spinUntil { batch.get() != null }
                     val next = batch.getAndSet(null)
                     if (next === last) break
                     next.run()
@@ -129,10 +129,10 @@ class RacesTest {
                 val ended = Batch.Ended { ends.incrementAndGet() }
                 val next = Batch(plan, 12, Body {}, SystemClock, context, true, registry, ended)
                 batch.set(next)
-                awake { batch.get() == null }
+                spinUntil { batch.get() == null }
                 repeat(round % 64) { Thread.onSpinWait() }
                 next.cancel(CancellationException("not wanted"))
-                awake { joined.get() == round }
+                spinUntil { joined.get() == round }
                 assertTrue(next.isOver, "round=$round")
                 assertEquals(1, ends.get(), "round=$round")
                 round++
@@ -170,21 +170,21 @@ class RacesTest {
         val workers = Workers("race", max = 2, stayNs = 0, spinNs = 0)
         val done = AtomicInteger()
         val offer: (Int) -> Unit = { workers.offer { done.incrementAndGet() } }
-        race(3_000, offer, offer, offer) { round -> awake { done.get() >= (round + 1) * 3 } }
+        race(3_000, offer, offer, offer) { round -> spinUntil { done.get() >= (round + 1) * 3 } }
         assertEquals(9_000, done.get())
     }
 
     /**
-     * Spins until `isSo` returns true. After [LOOKS] spins, it yields its core, because the other thread may have no
+     * Spins until `isSo` returns true. After [SPINS] spins, it yields its core, because the other thread may have no
      * core.
      */
-    private inline fun awake(isSo: () -> Boolean) {
-        var looks = 0
-        while (!isSo()) if (looks++ < LOOKS) Thread.onSpinWait() else Thread.yield()
+    private inline fun spinUntil(isSo: () -> Boolean) {
+        var spins = 0
+        while (!isSo()) if (spins++ < SPINS) Thread.onSpinWait() else Thread.yield()
     }
 
     private companion object {
-        const val LOOKS = 1_000
+        const val SPINS = 1_000
         /**
          * Number of rounds. A past error, a batch that never ended, showed within 2,400 rounds.
          * `CLEARWAY_FUZZ_RUNS=1000000` runs more.

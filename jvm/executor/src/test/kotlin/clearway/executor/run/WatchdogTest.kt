@@ -3,7 +3,7 @@ package clearway.executor.run
 
 import clearway.executor.host.Clock
 import clearway.executor.model.Costs
-import clearway.executor.model.Place
+import clearway.executor.model.Placement
 import clearway.executor.model.Plan
 import java.util.concurrent.CountDownLatch
 import kotlin.concurrent.thread
@@ -47,23 +47,23 @@ class WatchdogTest {
         }
     private val plan =
         Plan(
-            Place.INLINE,
+            Placement.INLINE,
             helpers = 0,
             chunk = 1,
             bulk = false,
             timeItems = false,
             timeBatch = true,
             readCpu = true,
-            beatNs = 0,
-            lookEvery = 1,
+            helpAfterNs = 0,
+            clockEvery = 1,
             predictedNs = 0.0,
         )
 
     /**
-     * Runs a batch of ten items whose first item spins, and samples it `looks` times, every `everyNs`. Calls `between`
-     * before each sample.
+     * Runs a batch of ten items whose first item spins, and samples it `samples` times, every `everyNs`. Calls
+     * `between` before each sample.
      */
-    private fun looksAt(looks: Int, everyNs: Long = 4_000_000, between: (Int) -> Unit): Batch {
+    private fun runSampled(samples: Int, everyNs: Long = 4_000_000, between: (Int) -> Unit): Batch {
         val begun = CountDownLatch(1)
         var over = false
         val body = Body { index ->
@@ -79,10 +79,10 @@ class WatchdogTest {
             batch.runAsCaller()
         }
         begun.await()
-        for (look in 0 until looks) {
+        for (sample in 0 until samples) {
             clock.now += everyNs
-            between(look)
-            watchdog.look()
+            between(sample)
+            watchdog.sample()
         }
         synchronized(clock) { over = true }
         caller.join()
@@ -91,14 +91,14 @@ class WatchdogTest {
 
     @Test
     fun `a thread that has used no processor for long is asleep in the system, and elastic threads come`() {
-        val batch = looksAt(looks = 10) {}
+        val batch = runSampled(samples = 10) {}
         assertTrue(batch.slept)
         assertTrue(true in asked)
     }
 
     @Test
     fun `a thread that runs is not asleep, whatever it takes, and CPU workers come first`() {
-        val batch = looksAt(looks = 2) { clock.cpuNs += 4_000_000 }
+        val batch = runSampled(samples = 2) { clock.cpuNs += 4_000_000 }
         assertFalse(batch.slept)
         assertEquals(listOf(false), asked)
     }
@@ -106,7 +106,7 @@ class WatchdogTest {
     @Test
     fun `a thread that is ready and is given no processor is not asleep`() {
         clock.waitedNs = 0
-        val batch = looksAt(looks = 50) { clock.waitedNs += 4_000_000 }
+        val batch = runSampled(samples = 50) { clock.waitedNs += 4_000_000 }
         assertFalse(batch.slept)
     }
 
@@ -117,12 +117,12 @@ class WatchdogTest {
         repeat(60) {
             clock.now += 1_000_000
             clock.processNs += 2_000_000
-            watchdog.look()
+            watchdog.sample()
         }
         val batch =
-            looksAt(looks = 300, everyNs = 1_000_000) { look ->
+            runSampled(samples = 300, everyNs = 1_000_000) { sample ->
                 clock.processNs += 2_000_000
-                if (look < 100) clock.cpuNs += 1_000_000
+                if (sample < 100) clock.cpuNs += 1_000_000
             }
         assertTrue(batch.slept)
         assertFalse(true in asked, "asked=$asked")
@@ -130,7 +130,7 @@ class WatchdogTest {
 
     @Test
     fun `a thread that the collector stops is not asleep`() {
-        val batch = looksAt(looks = 50) { clock.collected++ }
+        val batch = runSampled(samples = 50) { clock.collected++ }
         assertFalse(batch.slept)
     }
 }

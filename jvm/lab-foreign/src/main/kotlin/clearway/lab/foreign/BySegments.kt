@@ -44,12 +44,12 @@ internal class BySegments : Crossing {
     }
 
     /** The same number as with two direct buffers. */
-    override val copiesAsked: Int = 4
+    override val copiesNativeToHost: Int = 4
     private val upcall by lazy { Downcalls.upcall(::answer, arena) }
     private var by: UnaryOperator<ByteArray>? = null
     private var failed: Exception? = null
 
-    override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {
+    override fun callHost(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {
         by = answer
         MemorySegment.copy(message, 0, from, JAVA_BYTE, 0, message.size)
         val size = Downcalls.ask(upcall, message.size.toLong())

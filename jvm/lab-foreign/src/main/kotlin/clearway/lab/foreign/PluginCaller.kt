@@ -32,14 +32,14 @@ internal class PluginCaller(private val row: Row) : Caller {
     /** Returns the name of the handler for the row. The handler "echo" returns plain bytes without decoding them. */
     private fun handler(): String =
         when {
-            row.isAsked -> "echo/back"
+            row.isNativeToHost -> "echo/back"
             row.isMethod -> if (row.codec == "json") "echo/json" else "echo/method"
             else -> if (row.isBinary) "echo" else "echo/standard"
         }
 
     init {
         // The plugin's handler "echo/back" calls this handler.
-        if (row.isAsked) plugin.handle("echo/host") { message -> again(checkNotNull(message.toByteArray())) }
+        if (row.isNativeToHost) plugin.handle("echo/host") { message -> again(checkNotNull(message.toByteArray())) }
     }
 
     private fun again(message: ByteArray): Payload = Payload.of(Codecs.STANDARD.encode(Codecs.STANDARD.decode(message)))
@@ -57,7 +57,7 @@ internal class PluginCaller(private val row: Row) : Caller {
             return encoded + ledger.toNative.copiedBytes + ledger.fromNative.copiedBytes
         }
 
-    override val isLater: Boolean = row.queued || row.isAsked
+    override val isLater: Boolean = row.queued || row.isNativeToHost
 
     override fun call(): Any? = if (isLater) send().await() else read(channel.call(written()))
 

@@ -9,23 +9,23 @@ internal object Callers {
     /**
      * A mechanism that calls native code. `problem` says why it cannot run here and what to do, or is null if it can.
      */
-    class Kind(val name: String, val problem: String?, val open: (Row) -> Caller)
+    class Mechanism(val name: String, val problem: String?, val open: (Row) -> Caller)
 
-    val native: List<Kind> by lazy {
+    val native: List<Mechanism> by lazy {
         listOf(
-            Kind("jni-array", Peers.problem()) { row -> byJni(row, ::ByArrays) },
-            Kind("jni-direct", Peers.problem()) { row -> byJni(row, ::ByDirectBuffers) },
-            Kind("ffm", Foreign.problemOf("ffm")) { row -> ByHand(row, Foreign.crossing("ffm")) },
-            Kind("clearway", Foreign.problemOf("clearway")) { row -> Foreign.caller("clearway", row) },
+            Mechanism("jni-array", Peers.problem()) { row -> byJni(row, ::ByArrays) },
+            Mechanism("jni-direct", Peers.problem()) { row -> byJni(row, ::ByDirectBuffers) },
+            Mechanism("ffm", Foreign.problemOf("ffm")) { row -> CrossingCaller(row, Foreign.crossing("ffm")) },
+            Mechanism("clearway", Foreign.problemOf("clearway")) { row -> Foreign.caller("clearway", row) },
         )
     }
 
     private fun byJni(row: Row, open: () -> Crossing): Caller {
         Peers.load()
-        return ByHand(row, open())
+        return CrossingCaller(row, open())
     }
 
-    fun named(name: String): Kind =
+    fun named(name: String): Mechanism =
         requireNotNull(native.find { it.name == name }) {
             "no such mechanism on this host: $name (${native.joinToString { it.name }})"
         }

@@ -29,10 +29,10 @@ public interface Crossing : AutoCloseable {
      * Number of times that each byte of a message is copied on the way from C to Java's answer and back. Includes
      * Java's reads of the message and of the answer.
      */
-    public val copiesAsked: Int
+    public val copiesNativeToHost: Int
 
     /** Makes C call Java: C passes the message to `answer` and returns the result. Blocks. */
-    public fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray
+    public fun callHost(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray
 
     override fun close() {}
 }
@@ -58,9 +58,9 @@ internal class ByArrays : Crossing {
     /**
      * The copies are: out of the array that C receives, into the array that C makes for Java, and out of Java's answer.
      */
-    override val copiesAsked: Int = 3
+    override val copiesNativeToHost: Int = 3
 
-    override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
+    override fun callHost(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
         Peers.askArray(message, answer)
 }
 
@@ -98,9 +98,9 @@ internal class ByDirectBuffers : Crossing {
     }
 
     /** The copies are: into one buffer and out of it for Java's answer, then into the other buffer and out of it. */
-    override val copiesAsked: Int = 4
+    override val copiesNativeToHost: Int = 4
 
-    override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {
+    override fun callHost(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {
         from.clear().put(message)
         val size =
             Peers.askDirect(message.size.toLong()) { size ->

@@ -23,7 +23,7 @@ public class Row private constructor(internal val words: List<String>) {
         get() = direction.endsWith(", background")
 
     /** Whether native code makes the call and the host answers. */
-    public val isAsked: Boolean
+    public val isNativeToHost: Boolean
         get() = direction == "native to host"
 
     public val isBinary: Boolean

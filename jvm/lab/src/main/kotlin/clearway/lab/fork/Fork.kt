@@ -48,7 +48,7 @@ internal class Fork : AutoCloseable {
                 (if (Runtime.version().feature() >= 22) listOf("--enable-native-access=ALL-UNNAMED") else emptyList())
 
         /** Returns the options with the paths of the native parts, which this runner received as properties. */
-        private fun told(): List<String> =
+        private fun nativePaths(): List<String> =
             System.getProperties()
                 .stringPropertyNames()
                 .filter { it.startsWith("clearway.") }
@@ -59,7 +59,7 @@ internal class Fork : AutoCloseable {
             val java = "${System.getProperty("java.home")}/bin/java"
             return listOf(java) +
                 options +
-                told() +
+                nativePaths() +
                 listOf("-cp", System.getProperty("java.class.path"), "clearway.lab.fork.InsideKt")
         }
     }

@@ -37,14 +37,14 @@ public class JmhTrial private constructor(private val strategy: Strategy, privat
         /** Opens the strategy that `cell` names, and times its first batch. */
         @JvmStatic
         public fun open(cell: String): JmhTrial {
-            val asked = Cell.of(Json.parseToJsonElement(cell) as JsonObject)
-            val load = WorksLoad(asked)
+            val requested = Cell.of(Json.parseToJsonElement(cell) as JsonObject)
+            val load = WorksLoad(requested)
             load.rehearse()
-            Rehearsal.letSharedThreadsEnd(asked.mechanism)
+            Rehearsal.letSharedThreadsEnd(requested.mechanism)
             before = Meters.threadCount()
             Meters.resetPeak()
             val begin = System.nanoTime()
-            val strategy = Strategies.named(asked.mechanism).open()
+            val strategy = Strategies.named(requested.mechanism).open()
             val batches = Batches(strategy, load.action, load.seeds)
             val first = batches.run()
             coldNs = System.nanoTime() - begin

@@ -30,11 +30,11 @@ internal fun measureByJmh(cell: Cell): Measured {
     // JMH's lock is machine-wide, so another project's benchmark would make this one fail. The lab measures one cell at
     // a time anyway.
     System.setProperty("jmh.ignoreLock", "true")
-    val told = createTempFile("clearway-jmh")
+    val resultFile = createTempFile("clearway-jmh")
     try {
         val output = OutputFormatFactory.createFormatInstance(PrintStream(System.err), VerboseMode.SILENT)
-        val run = Runner(optionsOf(cell, told.toString()), output).runSingle()
-        val (cold, threads, result) = told.readLines()
+        val run = Runner(optionsOf(cell, resultFile.toString()), output).runSingle()
+        val (cold, threads, result) = resultFile.readLines()
         val ns = timesOf(run)
         val medianNs = median(ns)
         val values =
@@ -50,11 +50,11 @@ internal fun measureByJmh(cell: Cell): Measured {
         val samples = mapOf("batchTimes" to Samples("ms", ns))
         return Measured(samples, values, Json.parseToJsonElement(result), listOf())
     } finally {
-        told.deleteIfExists()
+        resultFile.deleteIfExists()
     }
 }
 
-private fun optionsOf(cell: Cell, told: String): Options {
+private fun optionsOf(cell: Cell, resultFile: String): Options {
     val warmMs = cell.number("warmMs").toLong()
     val eachMs = maxOf(1L, cell.number("batchesMs").toLong() / ITERATIONS)
     return OptionsBuilder()
@@ -66,7 +66,7 @@ private fun optionsOf(cell: Cell, told: String): Options {
         .measurementIterations(ITERATIONS)
         .measurementTime(TimeValue.milliseconds(eachMs))
         .addProfiler(CpuProfiler::class.java)
-        .jvmArgs(*Fork.options.toTypedArray(), "-D${JmhTrial.RESULT_PROPERTY}=$told")
+        .jvmArgs(*Fork.options.toTypedArray(), "-D${JmhTrial.RESULT_PROPERTY}=$resultFile")
         .shouldFailOnError(true)
         .build()
 }

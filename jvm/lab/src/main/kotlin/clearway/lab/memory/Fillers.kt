@@ -8,12 +8,12 @@ import java.nio.ByteBuffer
 /** All mechanisms that fill a buffer, by name, except for the reference in C alone. */
 internal object Fillers {
     /** A mechanism that fills a buffer. `problem` says why it cannot run here and what to do, or is null if it can. */
-    class Kind(val name: String, val problem: String?, val open: (Int) -> Filler)
+    class Mechanism(val name: String, val problem: String?, val open: (Int) -> Filler)
 
     const val REFERENCE: String = "c"
 
-    val all: List<Kind> by lazy {
-        val java = listOf(Kind("arrays-fill", null, ::byArraysFill), Kind("buffer-put", null, ::ByPut))
+    val all: List<Mechanism> by lazy {
+        val java = listOf(Mechanism("arrays-fill", null, ::byArraysFill), Mechanism("buffer-put", null, ::ByPut))
         val jni =
             listOf<Pair<String, (Int) -> Filler>>(
                     "jni-direct" to ::ByDirectBuffer,
@@ -21,16 +21,17 @@ internal object Fillers {
                     "jni-critical" to { InArray(it, Peers::fillCritical) },
                 )
                 .map { (name, open) ->
-                    Kind(name, Peers.problem()) {
+                    Mechanism(name, Peers.problem()) {
                         Peers.load()
                         open(it)
                     }
                 }
-        val foreign = Foreign.fillers.map { name -> Kind(name, Foreign.problemOf(name)) { Foreign.filler(name, it) } }
+        val foreign =
+            Foreign.fillers.map { name -> Mechanism(name, Foreign.problemOf(name)) { Foreign.filler(name, it) } }
         jni + java + foreign
     }
 
-    fun named(name: String): Kind =
+    fun named(name: String): Mechanism =
         requireNotNull(all.find { it.name == name }) {
             "no such mechanism on this host: $name ($REFERENCE, ${all.joinToString { it.name }})"
         }

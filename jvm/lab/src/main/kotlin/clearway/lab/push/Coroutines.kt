@@ -20,12 +20,12 @@ import kotlinx.coroutines.runBlocking
  * Mechanisms of kotlinx.coroutines. The receiver has a separate thread, like an event thread, with two exceptions. The
  * actor receives on Dispatchers.Default, and `flow-flowon` receives on the calling thread.
  */
-internal val coroutineWays: List<WayKind> =
+internal val coroutineMechanisms: List<PushMechanismKind> =
     listOf(
-        WayKind("kotlin-channel") { ByChannel() },
-        WayKind("shared-flow") { BySharedFlow() },
-        WayKind("flow-flowon") { ByFlow() },
-        WayKind("actor") { ByActor() },
+        PushMechanismKind("kotlin-channel") { ByChannel() },
+        PushMechanismKind("shared-flow") { BySharedFlow() },
+        PushMechanismKind("flow-flowon") { ByFlow() },
+        PushMechanismKind("actor") { ByActor() },
     )
 
 private fun receiverThread(): ExecutorCoroutineDispatcher =
@@ -53,7 +53,7 @@ private class ByChannel : Sending() {
 }
 
 /** A shared flow with a buffer of 64 events. `emit` suspends while the buffer is full. */
-private class BySharedFlow : Way {
+private class BySharedFlow : PushMechanism {
     private val events = MutableSharedFlow<Event>(extraBufferCapacity = 64)
     private val dispatcher = receiverThread()
     private val scope = CoroutineScope(dispatcher)
@@ -73,7 +73,7 @@ private class BySharedFlow : Way {
 }
 
 /** A cold flow that emits on Dispatchers.Default and is collected on the calling thread. */
-private class ByFlow : Way {
+private class ByFlow : PushMechanism {
     override fun run(load: Load, receiver: Receiver) = runBlocking {
         flow { emitAll(load, receiver) { emit(it) } }.flowOn(Dispatchers.Default).collect { it.arrive() }
     }

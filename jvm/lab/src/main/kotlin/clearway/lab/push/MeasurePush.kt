@@ -10,14 +10,14 @@ import kotlinx.serialization.json.buildJsonObject
 
 /** Runs one push measurement. Warms up the mechanism, runs the load once, and returns counts, order and figures. */
 internal fun measurePush(cell: Cell): Measured {
-    val kind = Ways.named(cell.mechanism)
+    val kind = PushMechanisms.named(cell.mechanism)
     val load = Load(cell.int("count"), cell.number("perSecond"), cell.int("payloadBytes"))
-    return kind.open().use { way ->
+    return kind.open().use { mechanism ->
         // The first run compiles the code. The second run sends at a pace, so it also compiles the waiting.
-        runOnce(way, Load(20_000, 0.0, 8), "idle")
-        runOnce(way, Load(500, 2_500.0, load.payloadBytes), "idle")
+        runOnce(mechanism, Load(20_000, 0.0, 8), "idle")
+        runOnce(mechanism, Load(500, 2_500.0, load.payloadBytes), "idle")
         val state = cell.text("receiver")
-        val receiver = runOnce(way, load, state)
+        val receiver = runOnce(mechanism, load, state)
         val result = buildJsonObject {
             put("received", JsonPrimitive(receiver.received))
             put("outOfOrder", JsonPrimitive(receiver.outOfOrder))
@@ -35,9 +35,9 @@ internal fun measurePush(cell: Cell): Measured {
     }
 }
 
-private fun runOnce(way: Way, load: Load, state: String): Receiver {
+private fun runOnce(mechanism: PushMechanism, load: Load, state: String): Receiver {
     val receiver = Receiver(load, state)
-    way.run(load, receiver)
+    mechanism.run(load, receiver)
     val limitMs = LOST_AFTER_MS + if (load.firehose) 0 else (load.count / load.perSecond * 1000).toLong()
     check(receiver.await(limitMs)) { "events were lost: received=${receiver.received} of ${load.count}" }
     return receiver

@@ -12,8 +12,8 @@ import org.jctools.queues.MpscBlockingConsumerArrayQueue
  * Queues that are designed for hand-overs between threads. Their receivers block instead of spinning, because the
  * receiver may be any thread of an app.
  */
-internal val queueWays: List<WayKind> =
-    listOf(WayKind("jctools-queue") { ByJcTools() }, WayKind("disruptor") { ByDisruptor() })
+internal val queueMechanisms: List<PushMechanismKind> =
+    listOf(PushMechanismKind("jctools-queue") { ByJcTools() }, PushMechanismKind("disruptor") { ByDisruptor() })
 
 /** Capacity of a queue: the size in the first example of the Disruptor's documentation. */
 private const val SLOTS = 1024

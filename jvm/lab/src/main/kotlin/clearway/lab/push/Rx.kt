@@ -5,15 +5,15 @@ import io.reactivex.rxjava3.core.Observable
 import io.reactivex.rxjava3.schedulers.Schedulers
 import io.reactivex.rxjava3.subjects.PublishSubject
 
-internal val rxWays: List<WayKind> =
+internal val rxMechanisms: List<PushMechanismKind> =
     listOf(
-        WayKind("rxjava-subject") { Subject { it } },
-        WayKind("rxjava-observeon") { Subject { it.observeOn(Schedulers.single()) } },
+        PushMechanismKind("rxjava-subject") { Subject { it } },
+        PushMechanismKind("rxjava-observeon") { Subject { it.observeOn(Schedulers.single()) } },
     )
 
 private class Subject(through: (Observable<Event>) -> Observable<Event>) : Sending() {
     init {
-        Schedulers.start() // A previous way may have ended the schedulers.
+        Schedulers.start() // A previous mechanism may have ended the schedulers.
     }
 
     private val subject = PublishSubject.create<Event>()

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
 /** Mechanisms without a change of threads. They show the cost of the call itself. */
-internal val sameThreadWays: List<WayKind> =
-    listOf(WayKind("direct") { DirectCall() }, WayKind("reentrant-lock") { UnderLock() })
+internal val sameThreadMechanisms: List<PushMechanismKind> =
+    listOf(PushMechanismKind("direct") { DirectCall() }, PushMechanismKind("reentrant-lock") { UnderLock() })
 
 private class DirectCall : Sending() {
     override fun send(event: Event) = event.arrive()

@@ -10,12 +10,12 @@ import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 
 /** The JDK's executors and queues, and Clearway's executor in their place. */
-internal val threadWays: List<WayKind> =
+internal val threadMechanisms: List<PushMechanismKind> =
     listOf(
-        WayKind("single-thread-executor") { Executing(Executors.newSingleThreadExecutor()) },
-        WayKind("blocking-queue") { Queued { Thread(it, "receiver").apply { start() } } },
-        WayKind("virtual-thread-queue", VirtualThreads.unavailable) { Queued(VirtualThreads::start) },
-        WayKind("clearway-ordered") { Adaptive() },
+        PushMechanismKind("single-thread-executor") { Executing(Executors.newSingleThreadExecutor()) },
+        PushMechanismKind("blocking-queue") { Queued { Thread(it, "receiver").apply { start() } } },
+        PushMechanismKind("virtual-thread-queue", VirtualThreads.unavailable) { Queued(VirtualThreads::start) },
+        PushMechanismKind("clearway-ordered") { Adaptive() },
     )
 
 private open class Executing(private val executor: ExecutorService) : Sending() {

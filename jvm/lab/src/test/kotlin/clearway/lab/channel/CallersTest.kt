@@ -21,7 +21,7 @@ internal class CallersTest {
     private fun row(channel: String, codec: String, payload: String, direction: String = "host to native"): Cell {
         val words = mapOf("direction" to direction, "channel" to channel, "codec" to codec, "payload" to payload)
         val params = words.mapValues { JsonPrimitive(it.value) } + ("messages" to JsonPrimitive(5))
-        return Cell("channel", "channel-native-jvm", "by hand", params, JsonObject(emptyMap()))
+        return Cell("channel", "channel-native-jvm", "test", params, JsonObject(emptyMap()))
     }
 
     /** A peer that is written in Java. */
@@ -38,14 +38,14 @@ internal class CallersTest {
 
         override fun placed(): Any = own.copyOf()
 
-        override val copiesAsked: Int = 3
+        override val copiesNativeToHost: Int = 3
 
-        override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
+        override fun callHost(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
             answer.apply(message.copyOf())
     }
 
     private fun measured(cell: Cell, crossing: Crossing = Mirror()): Measured =
-        measureCalls(cell) { ByHand(it, crossing) }
+        measureCalls(cell) { CrossingCaller(it, crossing) }
 
     private val equal = JsonObject(mapOf("equal" to JsonPrimitive(true)))
 
@@ -69,13 +69,13 @@ internal class CallersTest {
 
     @Test
     fun `native code that calls the host gets the value decoded and encoded again`() {
-        val asked = measured(row("message", "standard", "2 KB", "native to host"))
-        assertEquals(equal, asked.result)
-        assertEquals(setOf("roundTrip"), asked.samples.keys)
+        val nativeToHost = measured(row("message", "standard", "2 KB", "native to host"))
+        assertEquals(equal, nativeToHost.result)
+        assertEquals(setOf("roundTrip"), nativeToHost.samples.keys)
         val there = measured(row("message", "standard", "2 KB")).values.getValue("copiedBytes").value
         // From native to host, there are two encodings and three copies. From host to native, there are one encoding
         // and two copies.
-        assertEquals(there / 3 * 5, asked.values.getValue("copiedBytes").value)
+        assertEquals(there / 3 * 5, nativeToHost.values.getValue("copiedBytes").value)
     }
 
     @Test
@@ -89,13 +89,13 @@ internal class CallersTest {
     }
 
     @Test
-    fun `a way without its native code is listed with the missing part, and throws the same message`() {
+    fun `a mechanism without its native code is listed with the missing part, and throws the same message`() {
         val entries = Registry.entries().filter { it.scenario == "channel-native-jvm" }.associateBy { it.mechanism }
         assertEquals(setOf("jni-array", "jni-direct", "ffm", "clearway"), entries.keys)
-        for (kind in Callers.native) {
-            val why = entries.getValue(kind.name).unavailable
-            assertNotNull(why, kind.name)
-            val open = { kind.open(Row.of(row("message", "standard", "2 KB"))) }
+        for (mechanism in Callers.native) {
+            val why = entries.getValue(mechanism.name).unavailable
+            assertNotNull(why, mechanism.name)
+            val open = { mechanism.open(Row.of(row("message", "standard", "2 KB"))) }
             assertEquals(why, assertThrows(IllegalStateException::class.java) { open() }.message)
         }
     }

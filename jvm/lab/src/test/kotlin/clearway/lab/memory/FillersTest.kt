@@ -19,7 +19,7 @@ internal class FillersTest {
     private val native = Fillers.all.map { it.name } - setOf("arrays-fill", "buffer-put")
 
     @Test
-    fun `a way in Java fills every byte, also of fresh memory`() {
+    fun `a mechanism in Java fills every byte, also of fresh memory`() {
         for (name in listOf("arrays-fill", "buffer-put")) {
             Fillers.named(name).open(5000).use { filler ->
                 filler.fill(255)
@@ -34,7 +34,7 @@ internal class FillersTest {
     }
 
     @Test
-    fun `a way without its native code is listed with the missing part, and throws the same message`() {
+    fun `a mechanism without its native code is listed with the missing part, and throws the same message`() {
         val entries = Registry.entries().filter { it.scenario == "memset-jvm" }.associateBy { it.mechanism }
         assertEquals(setOf("c", "arrays-fill", "buffer-put") + native, entries.keys)
         for (name in native - "segment-fill") {

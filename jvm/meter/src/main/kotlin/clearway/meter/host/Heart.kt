@@ -28,14 +28,14 @@ internal class Heart(
     private val options: HeartOptions,
     private val recorder: Recorder,
     private val nowMs: () -> Double,
-    private val look: Look = ThreadLook,
+    private val observer: ThreadObserver = JvmThreadObserver,
 ) {
     private val detector = BeatDetector(options.floorMs)
     private var beat: Beat? = null
     private var dueMs = nowMs()
     private var answersFromMs = 0.0
-    private val times = ThreadTimes(look)
-    private var takenMs = nowMs()
+    private val times = ThreadTimes(observer)
+    private var recordedUntilMs = nowMs()
     private var samples = 0
     private var nextSampleMs = 0.0
 
@@ -47,7 +47,7 @@ internal class Heart(
     @Volatile private var isOneThread = true
     @Volatile private var isOpen = false
     @Volatile private var refusal: String? = null
-    @Volatile private var noStacks: String? = if (options.stacks) look.whyNoStacks() else null
+    @Volatile private var noStacks: String? = if (options.stacks) observer.whyNoStacks() else null
 
     /** Whether the first beat was answered. */
     @Volatile
@@ -99,14 +99,14 @@ internal class Heart(
         val atMs = nowMs()
         val lateMs = atMs - dueMs
         val heldMs = if (lateMs > HELD_MS_MIN) lateMs else 0.0
-        times.look(thread)
+        times.readClocks(thread)
         val busyMs = times.busyMs
         // If the watched thread itself had the core that this thread waited for, the machine is not the cause.
         val isItsDoing = minOf(ownWaitedMs, times.newlyRanMs) >= heldMs / 2
         if (heldMs > 0 && !isItsDoing) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
         val sent = beat
         val isAnswered = sent != null && !sent.answeredMs.isNaN()
-        if (sent != null && isAnswered) take(sent)
+        if (sent != null && isAnswered) handleAnswer(sent)
         if (sent == null || isAnswered) {
             send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
             sentSlowly(nowMs())
@@ -119,15 +119,15 @@ internal class Heart(
     }
 
     /** Handles the answer to a beat: records the stall that it shows, and prepares the next beat. */
-    private fun take(sent: Beat) {
+    private fun handleAnswer(sent: Beat) {
         if (thread !== sent.by) {
             isOneThread = thread == null && isOneThread
             thread = if (isOneThread) sent.by else null
         }
         synchronized(recorder) {
-            told(sent.answeredMs)
+            recordTimes(sent.answeredMs)
             // An answer from before the run, or from before a stall that is already known, adds nothing.
-            if (sent.answeredMs >= answersFromMs) found(sent, sent.answeredMs)
+            if (sent.answeredMs >= answersFromMs) recordStall(sent, sent.answeredMs)
         }
         answered = true
         samples = 0
@@ -139,7 +139,7 @@ internal class Heart(
      * own clocks move the stall's start back: they count how long the watched thread ran or was ready. The new start
      * assumes that it did so without a break, right before the beat.
      */
-    private fun found(sent: Beat, answeredMs: Double) {
+    private fun recordStall(sent: Beat, answeredMs: Double) {
         val seen = detector.beat(sent.sentMs, answeredMs, sent.heldMs) ?: return
         val startMs = minOf(seen.startMs, maxOf(seen.earliestMs, sent.sentMs - sent.busyMs))
         recorder.found(seen.copy(startMs = startMs))
@@ -149,14 +149,14 @@ internal class Heart(
      * Records how long the thread waited for a core, and how long it ran, since the last answer. Assumes that it waited
      * right before this answer. The run time is known only for the whole interval between two readings of the clocks.
      */
-    private fun told(answeredMs: Double) {
+    private fun recordTimes(answeredMs: Double) {
         val waitedMs = times.waitedMs
         if (waitedMs > 0) recorder.queued(answeredMs - waitedMs, answeredMs)
-        val lookedMs = nowMs()
+        val readMs = nowMs()
         // A shorter interval cannot contain a stall.
-        val mayBeAStall = lookedMs - takenMs > options.floorMs / 2
-        if (mayBeAStall && !times.ranMs.isNaN()) recorder.ran(takenMs, lookedMs, times.ranMs)
-        takenMs = lookedMs
+        val mayBeAStall = readMs - recordedUntilMs > options.floorMs / 2
+        if (mayBeAStall && !times.ranMs.isNaN()) recorder.ran(recordedUntilMs, readMs, times.ranMs)
+        recordedUntilMs = readMs
         times.restart()
     }
 
@@ -183,7 +183,7 @@ internal class Heart(
         if (tookMs < SLOW_MS_MIN) return
         val waitedMs = minOf(times.ownWaitedMs(), tookMs)
         if (waitedMs < SLOW_MS_MIN) return
-        times.look(thread)
+        times.readClocks(thread)
         val isItsDoing = times.newlyRanMs >= waitedMs / 2
         if (!isItsDoing) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
     }
@@ -201,7 +201,7 @@ internal class Heart(
         if (atMs - sent.sentMs < SAMPLE_AFTER_MS || atMs < nextSampleMs || samples >= SAMPLES_MAX) return
         val seen =
             try {
-                look.stack(watched)
+                observer.stack(watched)
             } catch (denied: SecurityException) {
                 noStacks = STACKS_FORBIDDEN
                 return
@@ -218,17 +218,17 @@ internal class Heart(
      * nothing.
      */
     fun finish(atMs: Double) {
-        last(atMs)
+        finishOpenBeat(atMs)
         times.close()
     }
 
-    private fun last(atMs: Double) {
+    private fun finishOpenBeat(atMs: Double) {
         val open = beat ?: return
-        times.look(thread)
+        times.readClocks(thread)
         synchronized(recorder) {
             val answeredMs = if (open.answeredMs.isNaN()) atMs else minOf(atMs, open.answeredMs)
-            told(answeredMs)
-            if (answeredMs >= answersFromMs) found(open, answeredMs)
+            recordTimes(answeredMs)
+            if (answeredMs >= answersFromMs) recordStall(open, answeredMs)
         }
         beat = null
     }

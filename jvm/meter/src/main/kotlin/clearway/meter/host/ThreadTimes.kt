@@ -6,7 +6,7 @@ package clearway.meter.host
  * watched thread ran on a core, and how long each of the two was ready without a core. The watched thread calls
  * [opened]; the heart's thread calls everything else.
  */
-internal class ThreadTimes(private val look: Look) : AutoCloseable {
+internal class ThreadTimes(private val observer: ThreadObserver) : AutoCloseable {
     @Volatile private var watched: Waiting? = null
     private var own: Waiting? = null
     private var isStarted = false
@@ -37,16 +37,16 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
 
     /** Opens the counter of the watched thread. Called on that thread. */
     fun opened() {
-        watched = look.waiting()
+        watched = observer.waiting()
     }
 
     /**
      * Reads the watched thread's clocks, with two system calls. `thread` is null if the thread is unknown or not the
      * only one.
      */
-    fun look(thread: Thread?) {
+    fun readClocks(thread: Thread?) {
         val before = cpuMs
-        cpuMs = thread?.let(look::cpuMs) ?: Double.NaN
+        cpuMs = thread?.let(observer::cpuMs) ?: Double.NaN
         newlyRanMs = cpuMs - before
         newlyWaitedMs = if (thread == null) 0.0 else watched?.takeMs() ?: 0.0
         ranMs += newlyRanMs
@@ -64,7 +64,7 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
      * Returns 0 if the host does not count it.
      */
     fun ownWaitedMs(): Double {
-        if (!isStarted) own = look.waiting()
+        if (!isStarted) own = observer.waiting()
         isStarted = true
         return own?.takeMs() ?: 0.0
     }

@@ -127,8 +127,8 @@ internal class Recorder(private val options: RecorderOptions) {
         val heldMs = heldByMachineMs(fromMs, endMs)
         val queuedMs = queued.overlapMs(fromMs, endMs)
         val ranMs = ranMs(fromMs, endMs)
-        val looks = stacks.during(fromMs, endMs).map { it.value }
-        val unwokenMs = if (looks.isEmpty()) 0.0 else lengthMs * looks.count { it.isEmpty() } / looks.size
+        val samples = stacks.during(fromMs, endMs).map { it.value }
+        val unwokenMs = if (samples.isEmpty()) 0.0 else lengthMs * samples.count { it.isEmpty() } / samples.size
         val takenMs = machineMs(lengthMs, heldMs, queuedMs, bothMs(fromMs, endMs), ranMs)
         val evidence =
             Evidence(
@@ -139,7 +139,7 @@ internal class Recorder(private val options: RecorderOptions) {
                 unwokenMs,
                 gcMs = minOf(lengthMs, collections.overlapMs(fromMs, endMs)),
                 call = calls.during(fromMs, endMs).find { it.overlapMs(fromMs, endMs) >= lengthMs / 2 }?.value,
-                gathered(looks.filter { it.isNotEmpty() }),
+                gathered(samples.filter { it.isNotEmpty() }),
                 options.marks(fromMs, endMs),
                 noWatcher,
                 gcSeen = sources.any { it.name == "garbage collection" && it.available },

@@ -22,7 +22,8 @@ class HeartTest {
      * Simulates an event thread that is held in the given spans. A task that arrives during a span runs at the span's
      * end.
      */
-    private class World(private val held: List<Pair<Double, Double>>, val runs: Boolean = true) : Executor, Look {
+    private class World(private val held: List<Pair<Double, Double>>, val runs: Boolean = true) :
+        Executor, ThreadObserver {
         var nowMs = 0.0
 
         /** Counts the time of a thread in the spans of `waits`, as time that the thread was ready without a core. */
@@ -39,7 +40,7 @@ class HeartTest {
 
         private val queue = ArrayDeque<Pair<Double, Runnable>>()
         var refuses = false
-        var looks = 0
+        var stackSamples = 0
         val recorder = Recorder(RecorderOptions(null, 60.0, 4.0, 1000, { heart.sources() }))
         val heart: Heart = Heart(this, HeartOptions(4.0, beatMs = 2.0, stacks = true), recorder, { nowMs }, this)
 
@@ -48,7 +49,7 @@ class HeartTest {
             heart.restart(0.0)
         }
 
-        override fun stack(thread: Thread): List<String> = listOf("app").also { looks++ }
+        override fun stack(thread: Thread): List<String> = listOf("app").also { stackSamples++ }
 
         /** Returns the heart's own counter to its first call, then null. */
         override fun waiting(): Waiting? = own.also { own = null }
@@ -104,7 +105,7 @@ class HeartTest {
         val world = World(emptyList())
         assertTrue(world.play(1000.0).stalls.isEmpty())
         assertTrue(world.heart.answered)
-        assertEquals(0, world.looks)
+        assertEquals(0, world.stackSamples)
     }
 
     @Test
@@ -128,7 +129,7 @@ class HeartTest {
         val world = World(listOf(100.0 to 10_100.0))
         val report = world.play(10_200.0)
         assertEquals(1, report.stalls.size)
-        assertEquals(40, world.looks)
+        assertEquals(40, world.stackSamples)
         assertEquals("it was seen in app", report.stalls[0].because)
     }
 

@@ -75,7 +75,7 @@ public final class Abi {
 
     // Returns the exception to throw for a failed downcall. The native function itself throws nothing: the cause is an
     // argument, for example a segment whose arena is closed.
-    private static RuntimeException thrown(Throwable problem) {
+    private static RuntimeException toUnchecked(Throwable problem) {
         if (problem instanceof RuntimeException known) return known;
         if (problem instanceof Error error) throw error;
         return new IllegalStateException(problem);
@@ -85,7 +85,7 @@ public final class Abi {
         try {
             return (int) VERSION.invokeExact();
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -94,7 +94,7 @@ public final class Abi {
         try {
             return (int) PLUGIN_OPEN.invokeExact(path, options, plugin, error, errorSize);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -102,7 +102,7 @@ public final class Abi {
         try {
             return (int) PLUGIN_CLOSE.invokeExact(plugin, timeoutMs);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -110,7 +110,7 @@ public final class Abi {
         try {
             return (int) PLUGIN_FREE.invokeExact(plugin);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -118,7 +118,7 @@ public final class Abi {
         try {
             return (int) PLUGIN_STATS.invokeExact(plugin, stats);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -127,7 +127,7 @@ public final class Abi {
         try {
             return (int) PLUGIN_SEND.invokeExact(plugin, channel, content, tag, answer);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -135,7 +135,7 @@ public final class Abi {
         try {
             return (int) CALL_GIVE_UP.invokeExact(plugin, call);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -143,7 +143,7 @@ public final class Abi {
         try {
             return (int) ANSWER.invokeExact(reply, content);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -151,7 +151,7 @@ public final class Abi {
         try {
             return (int) ANSWER_ERROR.invokeExact(reply, status, text);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -165,7 +165,7 @@ public final class Abi {
         try {
             return (int) LISTEN.invokeExact(plugin, channel, arguments, window, tag, stream);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -173,7 +173,7 @@ public final class Abi {
         try {
             return (int) STREAM_CREDIT.invokeExact(plugin, stream, events);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -181,7 +181,7 @@ public final class Abi {
         try {
             return (int) STREAM_CANCEL.invokeExact(plugin, stream);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -189,7 +189,7 @@ public final class Abi {
         try {
             return (int) DRAIN.invokeExact(plugin, events, capacity, count);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -197,7 +197,7 @@ public final class Abi {
         try {
             return (int) EVENTS_RELEASE.invokeExact(events, count);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -205,7 +205,7 @@ public final class Abi {
         try {
             return (int) MEMORY_ALLOCATE.invokeExact(size, flags, view);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -213,7 +213,7 @@ public final class Abi {
         try {
             return (int) MEMORY_VIEW.invokeExact(memory, view);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -221,7 +221,7 @@ public final class Abi {
         try {
             return (int) MEMORY_RETAIN.invokeExact(memory, another);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -229,7 +229,7 @@ public final class Abi {
         try {
             return (int) MEMORY_RELEASE.invokeExact(memory);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -237,7 +237,7 @@ public final class Abi {
         try {
             return (int) MEMORY_SEAL.invokeExact(memory);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -245,7 +245,7 @@ public final class Abi {
         try {
             return (int) CHANNEL_FIND.invokeExact(plugin, name, channel);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -262,7 +262,7 @@ public final class Abi {
         try {
             return (int) CHANNEL_CALL.invokeExact(channel, data, size, memory, attachments, count, into, room, answer);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -270,7 +270,7 @@ public final class Abi {
         try {
             return (int) WAITER_NEW.invokeExact(waiter);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -278,7 +278,7 @@ public final class Abi {
         try {
             return (int) WAITER_FREE.invokeExact(waiter);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -286,7 +286,7 @@ public final class Abi {
         try {
             return (int) WAITER_WATCH.invokeExact(waiter, plugin);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -294,7 +294,7 @@ public final class Abi {
         try {
             return (int) WAITER_WAKE.invokeExact(waiter);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -303,7 +303,7 @@ public final class Abi {
         try {
             return (int) WAITER_WAIT.invokeExact(waiter, timeoutMs, returned, capacity, count);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 
@@ -311,7 +311,7 @@ public final class Abi {
         try {
             return (int) WAITER_LEND.invokeExact(waiter, data, size, flags, tag, view);
         } catch (Throwable problem) {
-            throw thrown(problem);
+            throw toUnchecked(problem);
         }
     }
 }

@@ -19,21 +19,21 @@ public final class Library {
 
     /** Loads the library once. Throws the loader's IllegalArgumentException if the library is missing. */
     public static synchronized SymbolLookup symbols() {
-        if (found == null) found = lookup(place());
+        if (found == null) found = lookup(configuredPath());
         return found;
     }
 
     /** Returns the file that the property or the environment variable names; null if neither is set. */
-    public static String place() {
+    public static String configuredPath() {
         String named = System.getProperty(PROPERTY);
         return named != null ? named : System.getenv("CLEARWAY_LIBRARY");
     }
 
     // Loads the library into the global arena, which never unloads it. Threads of its plugins may still run in it.
-    private static SymbolLookup lookup(String place) {
+    private static SymbolLookup lookup(String configuredPath) {
         Arena arena = Arena.global();
-        return place != null
-                ? SymbolLookup.libraryLookup(Path.of(place), arena)
+        return configuredPath != null
+                ? SymbolLookup.libraryLookup(Path.of(configuredPath), arena)
                 : SymbolLookup.libraryLookup(System.mapLibraryName("clearway"), arena);
     }
 }

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionException
 public class ServedChannels {
     internal val messages = ArrayList<String>()
     internal val events = LinkedHashMap<String, MessageCodec<*>>()
-    internal val asks = ArrayList<String>()
+    internal val pluginMessages = ArrayList<String>()
     internal val options = ListenOptions()
 
     /** Adds channels of messages or methods. They may use any codec, because their bytes are passed on unchanged. */
@@ -30,7 +30,7 @@ public class ServedChannels {
     public fun events(name: String, codec: MessageCodec<*>): ServedChannels = apply { events[name] = codec }
 
     /** Adds channels on which the plugin itself sends messages. The endpoint's other end handles these messages. */
-    public fun asks(vararg names: String): ServedChannels = apply { asks += names }
+    public fun asks(vararg names: String): ServedChannels = apply { pluginMessages += names }
 
     /**
      * Sets how many events may wait in native code for each listener. Also sets the policy for further events. The
@@ -42,8 +42,9 @@ public class ServedChannels {
 /**
  * Serves a plugin at an endpoint of `clearway.channel`. The endpoint's other end may be in this process or another one.
  * It can call the plugin's channels, listen to its events and handle its messages. A null message of the plugin becomes
- * a message without bytes. Bytes are copied once in each direction, because a frame is in the heap. Native memory is
- * released at once. Each listener occupies one thread of the endpoint's executor.
+ * a message without bytes, and a message without bytes becomes a null message for the plugin. Bytes are copied once in
+ * each direction, because a frame is in the heap. Native memory is released at once. Each listener occupies one thread
+ * of the endpoint's executor.
  */
 public object PluginServer {
     /**
@@ -58,7 +59,7 @@ public object PluginServer {
             for (name in channels.messages) served += messages(plugin.channel(name), endpoint)
             for ((name, codec) in channels.events) served +=
                 events(plugin.channel(name), codec, endpoint, channels.options)
-            for (name in channels.asks) served += asks(plugin, name, endpoint)
+            for (name in channels.pluginMessages) served += forwardToEndpoint(plugin, name, endpoint)
         } catch (problem: RuntimeException) {
             end.close()
             throw problem
@@ -104,8 +105,8 @@ public object PluginServer {
         sink: EventSink,
     ) {
         try {
-            val told = ListenOptions(options).arguments(Codecs.STANDARD.encode(args))
-            channel.listen(told).use { events ->
+            val listenOptions = ListenOptions(options).arguments(Codecs.STANDARD.encode(args))
+            channel.listen(listenOptions).use { events ->
                 sink.onCancel { events.close() }
                 for (event in events) {
                     val value = event.use { codec.decode(it.toByteArray() ?: ByteArray(0)) }
@@ -118,10 +119,14 @@ public object PluginServer {
         }
     }
 
-    private fun asks(plugin: Plugin, name: String, endpoint: Endpoint): AutoCloseable {
+    /** Forwards the messages that the plugin sends on a channel to the endpoint, and the answers to the plugin. */
+    private fun forwardToEndpoint(plugin: Plugin, name: String, endpoint: Endpoint): AutoCloseable {
         val there = endpoint.messages(name, Codecs.BINARY)
         return plugin.handle(name) { message ->
-            there.send(message.toByteArray() ?: ByteArray(0)).join().value?.let { Payload.of(it) }
+            // A channel does not distinguish a null answer from an answer without bytes. The plugin receives null for
+            // both.
+            val answer = there.send(message.toByteArray() ?: ByteArray(0)).join().value
+            if (answer == null || answer.isEmpty()) null else Payload.of(answer)
         }
     }
 }

@@ -31,9 +31,9 @@ internal object Loader {
         try {
             Library.symbols()
         } catch (problem: IllegalArgumentException) {
-            val place = Library.place() ?: System.mapLibraryName("clearway")
+            val path = Library.configuredPath() ?: System.mapLibraryName("clearway")
             val how = "build it with: cargo build --release -p clearway-abi, and name it by -D${Library.PROPERTY}=FILE"
-            throw missing("libclearway is not there: $place; $how", problem)
+            throw missing("libclearway is not there: $path; $how", problem)
         }
         val version = Abi.version()
         if (version ushr 16 != ABI_MAJOR)
@@ -56,10 +56,10 @@ internal object Loader {
             try {
                 val id = Arena.ofConfined().use { opened(path, options, it) }
                 check(Abi.waiterWatch(waiter, id), "waiter")
-                val opening = Opening(id, waiter, path.toString(), options)
-                val pump = Pump(opening)
-                pump.start()
-                return Plugin(opening, pump, path)
+                val instance = PluginInstance(id, waiter, path.toString(), options)
+                val reader = EventReader(instance)
+                reader.start()
+                return Plugin(instance, reader, path)
             } catch (problem: RuntimeException) {
                 Abi.waiterFree(waiter)
                 throw problem
@@ -73,9 +73,9 @@ internal object Loader {
             limits.set(Layout.INT, Layout.OPTIONS_CALLS, options.callsMax)
             limits.set(Layout.INT, Layout.OPTIONS_STREAMS, options.streamsMax)
             val id: MemorySegment = arena.allocate(8, 8)
-            val said = arena.allocate(ERROR_BYTES)
-            val status = Abi.pluginOpen(textOf(path.toString(), arena), limits, id, said, ERROR_BYTES)
-            if (status != Status.OK_NUMBER) throw Status.error(status, path.toString(), said.getString(0))
+            val errorText = arena.allocate(ERROR_BYTES)
+            val status = Abi.pluginOpen(textOf(path.toString(), arena), limits, id, errorText, ERROR_BYTES)
+            if (status != Status.OK_NUMBER) throw Status.error(status, path.toString(), errorText.getString(0))
             return id.get(Layout.LONG, 0)
         }
     }

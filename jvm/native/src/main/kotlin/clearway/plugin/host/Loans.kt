@@ -27,7 +27,7 @@ internal class Loans(private val waiter: Long) {
         val place = Place(segment.address(), segment.byteSize())
         val loan = Loan(segment, place, returned)
         out[tag] = loan
-        places[place] = loan
+        loansByPlace[place] = loan
         val status = Abi.waiterLend(waiter, segment, segment.byteSize(), SHARED_FLAG, tag, scratch.view)
         if (status != Status.OK_NUMBER) {
             forget(tag)
@@ -42,7 +42,7 @@ internal class Loans(private val waiter: Long) {
 
     private fun forget(tag: Long): Loan? {
         val loan = out.remove(tag) ?: return null
-        places.remove(loan.place, loan)
+        loansByPlace.remove(loan.place, loan)
         return loan
     }
 
@@ -58,13 +58,13 @@ internal class Loans(private val waiter: Long) {
 
         // The loans of all open plugins, by address and size. All plugins share this map, because a plugin may send a
         // message whose memory was lent to another plugin.
-        private val places = ConcurrentHashMap<Place, Loan>()
+        private val loansByPlace = ConcurrentHashMap<Place, Loan>()
 
         /**
          * Returns the lent segment at this address; null if there is none. If the same bytes are lent several times,
          * only the latest loan is found.
          */
-        fun at(address: Long, size: Long): MemorySegment? = places[Place(address, size)]?.segment
+        fun at(address: Long, size: Long): MemorySegment? = loansByPlace[Place(address, size)]?.segment
 
         /**
          * Returns whether a segment can be lent: it is native and writable, and no code can close it while native code
@@ -72,10 +72,10 @@ internal class Loans(private val waiter: Long) {
          * the segment's scope with the classes of three examples that cannot be closed. It treats any other segment as
          * one that can be closed.
          */
-        fun lasts(segment: MemorySegment): Boolean =
-            segment.isNative && !segment.isReadOnly && segment.scope().javaClass in lasting
+        fun isUncloseable(segment: MemorySegment): Boolean =
+            segment.isNative && !segment.isReadOnly && segment.scope().javaClass in uncloseableScopes
 
-        private val lasting: Set<Class<*>> =
+        private val uncloseableScopes: Set<Class<*>> =
             setOf(
                 Arena.global().scope().javaClass,
                 Arena.ofAuto().scope().javaClass,

@@ -89,7 +89,7 @@ internal class PayloadWriter(
             write(scratch, scratch.bytes.address(), size, 0)
             return 0
         }
-        val memory = if (Loans.lasts(segment)) lent(segment) else copied(segment, scratch)
+        val memory = if (Loans.isUncloseable(segment)) lent(segment) else copied(segment, scratch)
         write(scratch, 0, 0, memory)
         return memory
     }

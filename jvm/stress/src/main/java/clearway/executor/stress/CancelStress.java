@@ -2,7 +2,7 @@
 package clearway.executor.stress;
 
 import clearway.executor.host.SystemClock;
-import clearway.executor.model.Place;
+import clearway.executor.model.Placement;
 import clearway.executor.model.Plan;
 import clearway.executor.run.Batch;
 import clearway.executor.run.Context;
@@ -29,7 +29,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public class CancelStress {
     private static final int SIZE = 4;
 
-    private static final Plan PLAN = new Plan(Place.ELASTIC, 2, 2, true, false, false, false, 0, 1, 0.0, 1, false);
+    private static final Plan PLAN = new Plan(Placement.ELASTIC, 2, 2, true, false, false, false, 0, 1, 0.0, 1, false);
     // All states share the registry, because it keeps a lane for every thread that ever joined.
     private static final Registry REGISTRY = new Registry();
     private static final Context CONTEXT = new Context(List.of(), Thread.currentThread());

@@ -16,14 +16,14 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
  * trivial batch does. The end must be reported, but never while one of the jobs is inside.
  */
 @JCStressTest
-@Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "The end was told, and nobody was inside.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "The end was not told, or while work was inside.")
+@Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "The end was reported, and no job was inside.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "The end was not reported, or was reported while a job was inside.")
 @State
 public class LifecycleStress {
     private volatile boolean published;
     private final Lifecycle lifecycle = new Lifecycle(() -> !published, () -> Unit.INSTANCE);
     private boolean countedSawTheEnd;
-    private boolean unseenSawTheEnd;
+    private boolean trivialSawTheEnd;
 
     @Actor
     public void works() {
@@ -32,7 +32,7 @@ public class LifecycleStress {
             lifecycle.leave();
         }
         published = true;
-        if (!lifecycle.isShut()) unseenSawTheEnd = lifecycle.isOver();
+        if (!lifecycle.isShut()) trivialSawTheEnd = lifecycle.isOver();
         published = false;
         if (lifecycle.isShut()) lifecycle.check();
     }
@@ -43,8 +43,8 @@ public class LifecycleStress {
     }
 
     @Arbiter
-    public void looks(ZZ_Result result) {
+    public void reads(ZZ_Result result) {
         result.r1 = lifecycle.isOver();
-        result.r2 = countedSawTheEnd || unseenSawTheEnd;
+        result.r2 = countedSawTheEnd || trivialSawTheEnd;
     }
 }

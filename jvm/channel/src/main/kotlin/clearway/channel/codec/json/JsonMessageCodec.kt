@@ -4,7 +4,7 @@ package clearway.channel.codec.json
 import clearway.channel.codec.CodecLimits
 import clearway.channel.codec.MessageCodec
 import clearway.channel.codec.NOTHING
-import clearway.channel.codec.ScratchShelf
+import clearway.channel.codec.SpareScratch
 import clearway.channel.codec.inArray
 import java.nio.ByteBuffer
 
@@ -18,7 +18,7 @@ import java.nio.ByteBuffer
  * @see clearway.channel.codec.Codecs.JSON
  */
 public class JsonMessageCodec internal constructor(private val limits: CodecLimits) : MessageCodec<Any> {
-    private val shelf = ScratchShelf()
+    private val spareScratch = SpareScratch()
 
     override val name: String
         get() = "json"
@@ -28,7 +28,7 @@ public class JsonMessageCodec internal constructor(private val limits: CodecLimi
 
     override fun encode(value: Any?): ByteArray {
         if (value == null) return NOTHING
-        return shelf.use { scratch ->
+        return spareScratch.use { scratch ->
             JsonWriter(scratch.writer, limits.depthMax).value(value, 0)
             scratch.writer.copy()
         }

@@ -8,7 +8,7 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.codec.NOTHING
-import clearway.channel.codec.ScratchShelf
+import clearway.channel.codec.SpareScratch
 
 /**
  * Encodes method calls as JSON. A call is `{"method": …, "args": …}`. A reply is `[value]` or `[code, message,
@@ -18,7 +18,7 @@ import clearway.channel.codec.ScratchShelf
  */
 public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodCodec {
     private val depthMax = limits.depthMax + 1
-    private val shelf = ScratchShelf()
+    private val spareScratch = SpareScratch()
 
     override val name: String
         get() = "json"
@@ -76,7 +76,7 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
     private fun read(message: ByteArray) = JsonReader(message, 0, message.size, depthMax).whole()
 
     private inline fun write(act: JsonWriter.() -> Unit): ByteArray =
-        shelf.use { scratch ->
+        spareScratch.use { scratch ->
             JsonWriter(scratch.writer, depthMax).act()
             scratch.writer.copy()
         }

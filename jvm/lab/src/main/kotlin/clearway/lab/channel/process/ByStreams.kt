@@ -2,7 +2,7 @@
 package clearway.lab.channel.process
 
 import clearway.lab.channel.Caller
-import clearway.lab.channel.Packed
+import clearway.lab.channel.MessagePackCodec
 import clearway.lab.channel.Pending
 import clearway.lab.channel.Row
 import java.io.IOException
@@ -15,7 +15,7 @@ import java.util.concurrent.Executors
  * Owns the child.
  */
 internal class ByStreams(private val row: Row, private val child: EchoChild) : Caller {
-    private val pack = Packed(row)
+    private val pack = MessagePackCodec(row)
     private val messages = SizedMessages(child.inputStream, child.outputStream)
     private val writer = Executors.newSingleThreadExecutor()
 
@@ -65,7 +65,7 @@ internal class ByStreams(private val row: Row, private val child: EchoChild) : C
  * Returns when the input has ended.
  */
 internal fun echoBytes(row: Row, messages: SizedMessages) {
-    val pack = Packed(row)
+    val pack = MessagePackCodec(row)
     val answer = { message: ByteArray -> messages.write(if (row.isBinary) message else pack.write(pack.read(message))) }
     val queue: ExecutorService? = if (row.queued) Executors.newSingleThreadExecutor() else null
     try {

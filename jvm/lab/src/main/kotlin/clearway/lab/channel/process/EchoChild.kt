@@ -55,7 +55,7 @@ internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect 
         private const val GRACE_S = 5L
 
         /** Starts a child for a mechanism and a row, with this JVM's Java, options and classes. */
-        fun start(way: String, row: Row): EchoChild = EchoChild(command(listOf(way) + row.words))
+        fun start(mechanism: String, row: Row): EchoChild = EchoChild(command(listOf(mechanism) + row.words))
 
         fun command(arguments: List<String>): List<String> =
             listOf("${System.getProperty("java.home")}/bin/java") +

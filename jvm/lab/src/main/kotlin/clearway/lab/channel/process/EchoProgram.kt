@@ -8,6 +8,6 @@ import clearway.lab.channel.Row
  * input.
  */
 public fun main(arguments: Array<String>) {
-    val (way, row) = arguments.first() to arguments.drop(1)
-    Processes.serve(way, Row.of(row))
+    val (mechanism, row) = arguments.first() to arguments.drop(1)
+    Processes.serve(mechanism, Row.of(row))
 }

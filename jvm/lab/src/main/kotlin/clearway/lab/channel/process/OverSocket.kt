@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong
  * child.
  */
 internal fun overSocket(row: Row, child: EchoChild): Caller {
-    val told = child.inputReader().readLine() ?: throw child.ended(null)
-    val (uri, token) = told.split(' ')
+    val addressLine = child.inputReader().readLine() ?: throw child.ended(null)
+    val (uri, token) = addressLine.split(' ')
     val counted = CountedTransport(WebSocketTransport.connect(URI(uri), token))
     return ByEndpoint(row, counted, counted.bytes::get) {
         child.outputStream.close()

@@ -14,24 +14,25 @@ internal object Processes {
      * @property open opens the mechanism to a child that was just started, and owns that child from then on
      * @property serve runs the child's end over its standard streams; returns when the parent has ended
      */
-    private class Way(val open: (Row, EchoChild) -> Caller, val serve: (Row) -> Unit)
+    private class ProcessMechanism(val open: (Row, EchoChild) -> Caller, val serve: (Row) -> Unit)
 
-    private val ways =
+    private val mechanisms =
         mapOf(
-            "bytes-stdio" to Way(::ByStreams) { row -> echoBytes(row, ownStreams()) },
-            "clearway-stdio" to Way(::overStdio) { row -> echoing(row, StreamTransport.ofParent()).get().closed.get() },
-            "clearway-websocket" to Way(::overSocket, ::echoSocket),
+            "bytes-stdio" to ProcessMechanism(::ByStreams) { row -> echoBytes(row, ownStreams()) },
+            "clearway-stdio" to
+                ProcessMechanism(::overStdio) { row -> echoing(row, StreamTransport.ofParent()).get().closed.get() },
+            "clearway-websocket" to ProcessMechanism(::overSocket, ::echoSocket),
         )
 
     val names: Set<String>
-        get() = ways.keys
+        get() = mechanisms.keys
 
     /** Starts a child and opens the mechanism to it. Blocks. Ends the child if it throws. */
     fun open(name: String, row: Row, start: () -> EchoChild = { EchoChild.start(name, row) }): Caller {
-        val way = named(name)
+        val mechanism = named(name)
         val child = start()
         try {
-            return way.open(row, child)
+            return mechanism.open(row, child)
         } catch (failed: Throwable) {
             child.destroy()
             child.close()
@@ -41,8 +42,8 @@ internal object Processes {
 
     fun serve(name: String, row: Row): Unit = named(name).serve(row)
 
-    private fun named(name: String): Way =
-        requireNotNull(ways[name]) { "no such mechanism on this host: $name (${names.joinToString()})" }
+    private fun named(name: String): ProcessMechanism =
+        requireNotNull(mechanisms[name]) { "no such mechanism on this host: $name (${names.joinToString()})" }
 
     private fun overStdio(row: Row, child: EchoChild): Caller =
         ByEndpoint(row, StreamTransport.ofChild(child), { child.pipedBytes }, child::close)

@@ -25,20 +25,22 @@ internal class ProcessesTest {
     ) = Row.of(listOf(if (background) "host to process, background" else "host to process", channel, codec, payload))
 
     /** Runs `act` with a child of its own. The child has ended when this function returns. */
-    private fun <T> asking(way: String, row: Row, act: (Caller) -> T): T {
-        val child = EchoChild.start(way, row)
+    private fun <T> asking(mechanism: String, row: Row, act: (Caller) -> T): T {
+        val child = EchoChild.start(mechanism, row)
         try {
-            return Processes.open(way, row) { child }.use(act)
+            return Processes.open(mechanism, row) { child }.use(act)
         } finally {
-            assertFalse(child.isAlive, "$way: its child is left behind")
+            assertFalse(child.isAlive, "$mechanism: its child is left behind")
         }
     }
 
     @ParameterizedTest
-    @MethodSource("ways")
-    fun `each way returns bytes unchanged, one at a time and three in flight, on the reading thread`(way: String) {
+    @MethodSource("mechanisms")
+    fun `each mechanism returns bytes unchanged, one at a time and three in flight, on the reading thread`(
+        mechanism: String
+    ) {
         val row = row("1 MB", codec = "binary")
-        asking(way, row) { caller ->
+        asking(mechanism, row) { caller ->
             assertArrayEquals(row.value as ByteArray, caller.call() as ByteArray)
             val answers = List(3) { caller.send() }
             for (each in answers) assertArrayEquals(row.value as ByteArray, each.await() as ByteArray)
@@ -50,10 +52,10 @@ internal class ProcessesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("ways")
-    fun `each way returns values that the peer decoded and encoded behind a queue`(way: String) {
+    @MethodSource("mechanisms")
+    fun `each mechanism returns values that the peer decoded and encoded behind a queue`(mechanism: String) {
         val row = row("2 KB", channel = "method", background = true)
-        asking(way, row) { caller ->
+        asking(mechanism, row) { caller ->
             val answers = List(3) { caller.send() }
             for (each in answers + caller.send()) assertEquals(plain(row.value, false), plain(each.await(), false))
         }
@@ -69,11 +71,11 @@ internal class ProcessesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("ways")
-    fun `opening a way throws with the exit status when the child ends at once`(way: String) {
+    @MethodSource("mechanisms")
+    fun `opening a mechanism throws with the exit status when the child ends at once`(mechanism: String) {
         val row = row("2 KB")
         val child = EchoChild(EchoChild.command(listOf("nobody") + row.words), Redirect.DISCARD)
-        val thrown = assertThrows(Exception::class.java) { Processes.open(way, row) { child }.use { it.call() } }
+        val thrown = assertThrows(Exception::class.java) { Processes.open(mechanism, row) { child }.use { it.call() } }
         assertTrue(Regex("(code=|status )1\\b").containsMatchIn(thrown.message.orEmpty()), "$thrown")
         assertFalse(child.isAlive)
     }
@@ -85,6 +87,6 @@ internal class ProcessesTest {
     }
 
     private companion object {
-        @JvmStatic fun ways() = Processes.names
+        @JvmStatic fun mechanisms() = Processes.names
     }
 }

@@ -27,10 +27,10 @@ import java.util.concurrent.atomic.AtomicLong
  *  Java's threads                        libclearway                          the plugin's threads
  *  call ──────────────────────────────── handler runs here
  *  send, listen ───────────────────────► pool, serial queues ───────────────► handler, source
- *  Pending, PluginEvents ◄── Pump ◄───── one wake, then all queued items  ◄── answers, events
+ *  Pending, PluginEvents ◄ EventReader ◄ one wake, then all queued items  ◄── answers, events
  * ```
  */
-internal class Opening(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
+internal class PluginInstance(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
     val memories = MemoryContext(options.views)
 
     /** Native memory that lives as long as this object: the names of channels, and the buffers for events. */
@@ -47,10 +47,10 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     @Volatile var closing: Boolean = false
     @Volatile var closed: Boolean = false
 
-    fun call(port: Port, payload: Payload?, attachments: List<Memory>): Message = withScratch { scratch ->
+    fun call(channel: NativeChannel, payload: Payload?, attachments: List<Memory>): Message = withScratch { scratch ->
         attaching(attachments, scratch) { handles, count ->
             for (each in attachments) memories.toNative.shared(each.size)
-            val call = Direct(port, scratch, handles, count)
+            val call = Direct(channel, scratch, handles, count)
             when (payload) {
                 null -> call.with(MemorySegment.NULL, 0, 0) { Message.NULL }
                 is Memory -> call.withMemory(payload)
@@ -59,7 +59,12 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         }
     }
 
-    private inner class Direct(val port: Port, val scratch: Scratch, val handles: MemorySegment, val count: Long) {
+    private inner class Direct(
+        val channel: NativeChannel,
+        val scratch: Scratch,
+        val handles: MemorySegment,
+        val count: Long,
+    ) {
 
         fun withMemory(memory: Memory): Message {
             val reference = memory.reference
@@ -98,7 +103,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         inline fun with(data: MemorySegment, size: Long, memory: Long, back: () -> Message): Message {
             val event = scratch.event
             val room = Scratch.ROOM
-            val status = Abi.channelCall(port.number, data, size, memory, handles, count, scratch.bytes, room, event)
+            val status = Abi.channelCall(channel.number, data, size, memory, handles, count, scratch.bytes, room, event)
             if (status != Status.OK_NUMBER) throw refused(status)
             return when (event.get(Layout.INT, Layout.EVENT_KIND)) {
                 EVENT_NONE -> Message.NULL
@@ -110,19 +115,19 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         private fun answered(): Message =
             try {
                 val status = scratch.event.get(Layout.INT, Layout.EVENT_STATUS)
-                if (status != Status.OK_NUMBER) throw error(status, port.name, decoder.text(scratch.event, 0))
+                if (status != Status.OK_NUMBER) throw error(status, channel.name, decoder.text(scratch.event, 0))
                 decoder.message(scratch.event, 0, scratch)
             } finally {
                 if (scratch.event.get(Layout.LONG, Layout.EVENT_HELD) != 0L) Abi.eventsRelease(scratch.event, 1)
             }
 
         private fun refused(status: Int): PluginException {
-            if (status != Status.PENDING_NUMBER) return error(status, port.name)
+            if (status != Status.PENDING_NUMBER) return error(status, channel.name)
             Abi.callGiveUp(
                 id,
                 scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE),
             ) // its answer arrives with tag 0, which no call has
-            return Status.notDirect(port.name)
+            return Status.notDirect(channel.name)
         }
 
         /**
@@ -135,28 +140,28 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         }
 
         private fun referred(handle: Long, size: Long): Message {
-            check(Abi.memoryRetain(handle, scratch.number), port.name)
-            check(Abi.memoryView(handle, scratch.view), port.name)
+            check(Abi.memoryRetain(handle, scratch.number), channel.name)
+            check(Abi.memoryView(handle, scratch.view), channel.name)
             val base = scratch.view.get(Layout.LONG, Layout.VIEW_DATA)
             val own = NativeMemory(memories, scratch.number.get(Layout.LONG, 0), base, size)
             return Message(null, own, 0, size, emptyList())
         }
     }
 
-    fun send(port: Port, payload: Payload?, attachments: List<Memory>): CompletableFuture<Message> {
-        val pending = Pending(port.name, tags.incrementAndGet(), this)
+    fun send(channel: NativeChannel, payload: Payload?, attachments: List<Memory>): CompletableFuture<Message> {
+        val pending = Pending(channel.name, tags.incrementAndGet(), this)
         waiting[pending.tag] = pending
         try {
             withScratch { scratch ->
                 val status =
                     payloads.withContent(payload, attachments, scratch) { content ->
-                        Abi.pluginSend(id, port.text, content, pending.tag, scratch.event)
+                        Abi.pluginSend(id, channel.text, content, pending.tag, scratch.event)
                     }
                 if (status == Status.PENDING_NUMBER) {
                     pending.call = scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE)
                 } else {
                     waiting.remove(pending.tag)
-                    check(status, port.name)
+                    check(status, channel.name)
                     settle(pending, scratch.event, 0, scratch)
                     Abi.eventsRelease(scratch.event, 1)
                 }
@@ -186,7 +191,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     }
 
     /** Starts a stream. Returns the stream's handle. */
-    fun listen(port: Port, arguments: Payload?, window: Window, events: PluginEvents): Long {
+    fun listen(channel: NativeChannel, arguments: Payload?, window: Window, events: PluginEvents): Long {
         val tag = tags.incrementAndGet()
         events.tag = tag
         streams[tag] = events
@@ -195,9 +200,9 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
                 window.write(scratch.window)
                 val status =
                     payloads.withContent(arguments, emptyList(), scratch) { content ->
-                        Abi.listen(id, port.text, content, scratch.window, tag, scratch.number)
+                        Abi.listen(id, channel.text, content, scratch.window, tag, scratch.number)
                     }
-                check(status, port.name)
+                check(status, channel.name)
                 scratch.number.get(Layout.LONG, 0)
             }
         } catch (problem: RuntimeException) {

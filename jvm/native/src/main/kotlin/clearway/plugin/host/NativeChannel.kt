@@ -8,15 +8,15 @@ import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 
 /** A channel of a plugin in libclearway: its name as a clearway_text, and its number. */
-internal class Port(val opening: Opening, val name: String) {
-    val text: MemorySegment = textOf(name, opening.arena)
+internal class NativeChannel(val instance: PluginInstance, val name: String) {
+    val text: MemorySegment = textOf(name, instance.arena)
     val number: Long
 
     init {
         val size = text.get(Layout.LONG, Layout.TEXT_SIZE)
         if (size !in 1..NAME_MAX) throw invalid("channel", "a name of 1 to $NAME_MAX bytes", name)
         number = withScratch { scratch ->
-            opening.check(Abi.channelFind(opening.id, text, scratch.number), name)
+            instance.check(Abi.channelFind(instance.id, text, scratch.number), name)
             scratch.number.get(Layout.LONG, 0)
         }
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /** Checks that answers and events that a peer does not read are charged to that peer. */
-class ChargesTest {
+class ReplyBytesTest {
     private val clock = FakeClock()
     private val ran = AtomicInteger()
     private val here = Executor { it.run() }

@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator
  * Calls native code directly, without Clearway. Encodes values other than bytes as MessagePack. Uses a single-threaded
  * executor if the row is queued. Owns `crossing`, and `close` closes it.
  */
-internal class ByHand(private val row: Row, private val crossing: Crossing) : Caller {
-    private val pack = Packed(row)
+internal class CrossingCaller(private val row: Row, private val crossing: Crossing) : Caller {
+    private val pack = MessagePackCodec(row)
     private val again = UnaryOperator<ByteArray> { pack.write(pack.read(it)) }
     private val queue: ExecutorService? = if (row.queued) Executors.newSingleThreadExecutor() else null
 
@@ -28,7 +28,7 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
 
     override fun call(): Any? {
         if (row.queued) return send().await()
-        if (row.isAsked) return ask()
+        if (row.isNativeToHost) return callFromNative()
         if (row.isBinary) return counted(crossing.placed())
         return read(crossing.encoded(pack.write()))
     }
@@ -44,10 +44,10 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
         return Pending { read(answer.get()) }
     }
 
-    private fun ask(): Any? {
-        val answer = crossing.asked(pack.write(), again)
+    private fun callFromNative(): Any? {
+        val answer = crossing.callHost(pack.write(), again)
         // Counts two encodings, too: the message, and Java's answer.
-        copiedBytes += (2L + crossing.copiesAsked) * answer.size
+        copiedBytes += (2L + crossing.copiesNativeToHost) * answer.size
         return pack.read(answer)
     }
 

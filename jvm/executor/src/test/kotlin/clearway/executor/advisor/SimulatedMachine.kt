@@ -11,14 +11,15 @@ import java.util.concurrent.TimeUnit
  * A simulated machine with a fake clock. Each task states how long it runs and sleeps. Only hand-overs, tasks and
  * [await] move the clock.
  */
-internal class Workshop(workers: Int, private val handNs: Long = 5_000, private val wakeNs: Long = 40_000) : Clock {
+internal class SimulatedMachine(workers: Int, private val handNs: Long = 5_000, private val wakeNs: Long = 40_000) :
+    Clock {
     private var nowNs = 1_000_000L
     private var cpuNs = 0L
     private val freeFromNs = LongArray(workers)
     private val queue = ArrayDeque<Pair<Long, Runnable>>()
     var isShut = false
 
-    /** A task that runs and sleeps for the given times, for this workshop's pool. */
+    /** A task that runs and sleeps for the given times, for this machine's pool. */
     inner class Work(private val runNs: Long, private val sleepNs: Long = 0) : Runnable {
         override fun run() {
             nowNs += runNs + sleepNs

@@ -8,7 +8,7 @@ import org.msgpack.jackson.dataformat.MessagePackFactory
  * The codec of the mechanisms without Clearway: MessagePack from a library. Keeps one mapper, as the library's
  * documentation recommends.
  */
-internal class Packed(private val row: Row) {
+internal class MessagePackCodec(private val row: Row) {
     private val mapper = ObjectMapper(MessagePackFactory())
 
     /** Encodes the row's value, or the value that was received for the row. */

@@ -21,25 +21,25 @@ import clearway.channel.wire.writeHello
 import java.util.concurrent.CompletableFuture
 
 /** Exchanges the hello on a transport, then passes its frames to the endpoint's core. */
-internal class Greeting(private val transport: ChannelTransport, private val settings: EndpointOptions) : ChannelSink {
-    val met = CompletableFuture<Endpoint>()
+internal class Handshake(private val transport: ChannelTransport, private val settings: EndpointOptions) : ChannelSink {
+    val connected = CompletableFuture<Endpoint>()
     @Volatile private var core: Core? = null
     private var timer: Timer? = null
 
     fun begin() {
-        met.whenComplete { _, _ ->
+        connected.whenComplete { _, _ ->
             timer?.stop()
-            if (met.isCancelled) transport.close(CloseReason(CloseCode.CLOSED, "gave up"))
+            if (connected.isCancelled) transport.close(CloseReason(CloseCode.CLOSED, "gave up"))
         }
         try {
-            greet()
+            sendHello()
         } catch (thrown: Throwable) {
-            met.completeExceptionally(thrown) // Also stops the timer.
+            connected.completeExceptionally(thrown) // Also stops the timer.
             throw thrown
         }
     }
 
-    private fun greet() {
+    private fun sendHello() {
         if (!settings.hello) {
             agreed(Wires.PLAIN, null)
             return transport.open(this)
@@ -60,7 +60,7 @@ internal class Greeting(private val transport: ChannelTransport, private val set
         core?.let {
             return survive(it) { it.frame(frame) }
         }
-        if (met.isDone) return
+        if (connected.isDone) return
         val there = readFrame(frame)?.let(::readHello)
         if (there == null)
             return refuse(
@@ -86,7 +86,7 @@ internal class Greeting(private val transport: ChannelTransport, private val set
         try {
             act()
         } catch (thrown: Throwable) {
-            guarded { core.link.failed(thrown) }
+            guarded { core.connection.failed(thrown) }
         }
     }
 
@@ -94,7 +94,7 @@ internal class Greeting(private val transport: ChannelTransport, private val set
         core?.let {
             return guarded { it.ended(reason) }
         }
-        met.completeExceptionally(
+        connected.completeExceptionally(
             ChannelException(ChannelError.TRANSPORT_CLOSED, "before the hello: ${reason.message}", reason)
         )
     }
@@ -102,12 +102,12 @@ internal class Greeting(private val transport: ChannelTransport, private val set
     private fun agreed(wire: Int, there: Hello?) {
         val core = Core(transport, settings, wire, there)
         this.core = core
-        met.complete(Endpoint(core))
+        connected.complete(Endpoint(core))
     }
 
     private fun refuse(message: String): Unit = fail(ChannelError.PROTOCOL, CloseReason(CloseCode.PROTOCOL, message))
 
     private fun fail(error: ChannelError, reason: CloseReason) {
-        if (met.completeExceptionally(ChannelException(error, reason.message, reason))) transport.close(reason)
+        if (connected.completeExceptionally(ChannelException(error, reason.message, reason))) transport.close(reason)
     }
 }

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /** Checks that a request counts against `callsMax` until the code that serves it has ended. */
-class PlacesTest {
-    private val threads = Executors.newCachedThreadPool { task -> Thread(task, "places").apply { isDaemon = true } }
+class CallsMaxTest {
+    private val threads = Executors.newCachedThreadPool { task -> Thread(task, "handlers").apply { isDaemon = true } }
     /** Advances when no task of the executor runs. */
     private val tasks = Phaser(1)
     private val clock = FakeClock()
@@ -74,7 +74,7 @@ class PlacesTest {
     private fun statuses(bare: Bare, count: Int) = bare.frames(Op.REPLY, count).map { it.a.toInt() }
 
     @Test
-    fun `calls whose callers have cancelled keep their places while their handlers run`() =
+    fun `calls whose callers have cancelled count against callsMax while their handlers run`() =
         Bare(options()).use { bare ->
             bare.end
                 .methods("m")
@@ -128,7 +128,7 @@ class PlacesTest {
         }
 
     @Test
-    fun `a call keeps its place after its timeout while its handler runs`() =
+    fun `a call counts against callsMax after its timeout while its handler runs`() =
         Bare(options()).use { bare ->
             bare.end
                 .methods("m")
@@ -152,7 +152,7 @@ class PlacesTest {
         }
 
     @Test
-    fun `a cancelled call keeps its place until what its handler promised is there`() =
+    fun `a cancelled call counts against callsMax until its handler's stage completes`() =
         Bare(options().callsMax(1)).use { bare ->
             val promised = CompletableFuture<Reply<Any>>()
             val handling = CountDownLatch(1)
@@ -200,7 +200,7 @@ class PlacesTest {
         }
 
     @Test
-    fun `a stream of an iterable frees its place when its iterator was closed`() =
+    fun `a stream of an iterable counts against callsMax until its iterator is closed`() =
         Bare(options().callsMax(1)).use { bare ->
             val closing = CountDownLatch(1)
             bare.end
@@ -236,7 +236,7 @@ class PlacesTest {
         }
 
     @Test
-    fun `a request that the executor refuses frees its place`() {
+    fun `a request that the executor refuses does not count against callsMax`() {
         val refused = AtomicInteger()
         val refusing = Executor {
             refused.incrementAndGet()

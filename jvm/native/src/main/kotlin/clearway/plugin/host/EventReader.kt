@@ -16,13 +16,13 @@ import java.util.concurrent.ThreadFactory
  * queue, libclearway wakes the thread once. The thread then reads until the queue is empty. The plugin's own threads
  * never run Java code.
  */
-internal class Pump(private val opening: Opening) : Runnable {
-    private val decoder = Decoder(opening.memories)
-    private val events = opening.arena.allocate(Layout.EVENT_BYTES * BATCH, 8)
-    private val returned = opening.arena.allocate(8 * BATCH, 8)
-    private val count = opening.arena.allocate(8, 8)
+internal class EventReader(private val instance: PluginInstance) : Runnable {
+    private val decoder = Decoder(instance.memories)
+    private val events = instance.arena.allocate(Layout.EVENT_BYTES * BATCH, 8)
+    private val returned = instance.arena.allocate(8 * BATCH, 8)
+    private val count = instance.arena.allocate(8, 8)
     private val drained = CountDownLatch(1)
-    // The pump has its own scratch, because one thread creates the pump and another thread uses it.
+    // The reader has its own scratch, because one thread creates the reader and another thread uses it.
     private val scratch = Scratch()
     private val thread = daemon("clearway plugin").newThread(this)
 
@@ -33,7 +33,7 @@ internal class Pump(private val opening: Opening) : Runnable {
      * is interrupted.
      */
     fun finish() {
-        Abi.waiterWake(opening.waiter)
+        Abi.waiterWake(instance.waiter)
         if (Thread.currentThread() === thread) return
         var interrupted = false
         while (true) {
@@ -54,44 +54,44 @@ internal class Pump(private val opening: Opening) : Runnable {
             // Even after an exception, no caller may still wait for an answer or for the end.
             if (drained.count > 0) end()
         }
-        Abi.waiterFree(opening.waiter)
+        Abi.waiterFree(instance.waiter)
     }
 
     private fun read() {
-        while (!(drained.count == 0L && opening.loans.none)) {
-            val status = Abi.waiterWait(opening.waiter, NO_LIMIT, returned, BATCH, count)
+        while (!(drained.count == 0L && instance.loans.none)) {
+            val status = Abi.waiterWait(instance.waiter, NO_LIMIT, returned, BATCH, count)
             if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) break
-            for (at in 0 until count.get(Layout.LONG, 0)) opening.loans.returned(returned.getAtIndex(Layout.LONG, at))
+            for (at in 0 until count.get(Layout.LONG, 0)) instance.loans.returned(returned.getAtIndex(Layout.LONG, at))
             if (drained.count > 0) {
                 // `closed` is read before the drain. If it is true, the queue already holds every answer that closing
                 // caused.
-                val closed = opening.closed
+                val closed = instance.closed
                 drain()
                 if (closed) end()
             }
-            if (status == Status.PENDING_NUMBER) Abi.waiterWake(opening.waiter)
+            if (status == Status.PENDING_NUMBER) Abi.waiterWake(instance.waiter)
         }
     }
 
     private fun drain() {
         do {
-            val status = Abi.drain(opening.id, events, BATCH, count)
+            val status = Abi.drain(instance.id, events, BATCH, count)
             val read = count.get(Layout.LONG, 0)
             if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) return
-            for (at in 0 until read) guarded { tell(at * Layout.EVENT_BYTES) }
+            for (at in 0 until read) guarded { deliver(at * Layout.EVENT_BYTES) }
             Abi.eventsRelease(events, read)
         } while (status == Status.PENDING_NUMBER)
     }
 
-    private fun tell(at: Long) {
+    private fun deliver(at: Long) {
         val tag = events.get(Layout.LONG, at + Layout.EVENT_TAG)
         when (events.get(Layout.INT, at + Layout.EVENT_KIND)) {
-            ITEM -> opening.streams[tag]?.arrived(message(at), events.get(Layout.LONG, at + Layout.EVENT_DROPPED))
-            ANSWER -> opening.waiting.remove(tag)?.let { opening.settle(it, events, at, scratch) }
+            ITEM -> instance.streams[tag]?.arrived(message(at), events.get(Layout.LONG, at + Layout.EVENT_DROPPED))
+            ANSWER -> instance.waiting.remove(tag)?.let { instance.settle(it, events, at, scratch) }
             END -> end(tag, at)
-            MESSAGE -> asked(at)
+            MESSAGE -> messageFromPlugin(at)
             LOG ->
-                opening.options.let {
+                instance.options.let {
                     log(events.get(Layout.LONG, at + Layout.EVENT_HANDLE).toInt(), decoder.text(events, at))
                 }
         }
@@ -100,41 +100,42 @@ internal class Pump(private val opening: Opening) : Runnable {
     private fun message(at: Long): Message = decoder.message(events, at, scratch)
 
     private fun end(tag: Long, at: Long) {
-        val stream = opening.streams.remove(tag) ?: return
+        val stream = instance.streams.remove(tag) ?: return
         val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
         val problem =
-            if (status == Status.OK_NUMBER) null else opening.error(status, stream.channel, decoder.text(events, at))
+            if (status == Status.OK_NUMBER) null else instance.error(status, stream.channel, decoder.text(events, at))
         stream.ended(problem, events.get(Layout.LONG, at + Layout.EVENT_DROPPED))
     }
 
-    private fun asked(at: Long) {
+    private fun messageFromPlugin(at: Long) {
         val channel = decoder.text(events, at)
         val reply = events.get(Layout.LONG, at + Layout.EVENT_HANDLE)
-        val handler = opening.handlers[channel]
+        val handler = instance.handlers[channel]
         if (handler == null) return refuse(reply, Status.NO_HANDLER, "nobody handles $channel")
         val message = message(at)
         val job = Runnable {
             try {
-                val status = message.use { opening.answer(reply, handler.handle(it)) }
+                val status = message.use { instance.answer(reply, handler.handle(it)) }
                 if (status != Status.OK_NUMBER) refuse(reply, Status.FAILED, "the answer was refused: status $status")
             } catch (problem: Throwable) {
-                refuse(reply, Status.FAILED, wordsOf(problem))
+                refuse(reply, Status.FAILED, messageOf(problem))
             }
         }
         try {
-            (opening.options.executor ?: asking).execute(job)
+            (instance.options.executor ?: handlerThreads).execute(job)
         } catch (problem: Throwable) {
             // The executor may have run the handler before it threw. The message is released and answered in that case,
             // and this code has no effect.
             message.close()
             val full = problem is RejectedExecutionException
-            val text = if (full) "the executor of handlers takes no more" else "the executor threw: ${wordsOf(problem)}"
+            val text =
+                if (full) "the executor of handlers takes no more" else "the executor threw: ${messageOf(problem)}"
             refuse(reply, if (full) Status.FULL else Status.FAILED, text)
         }
     }
 
     /** Returns an exception's message. Returns its class name if it has no message or `message` throws. */
-    private fun wordsOf(problem: Throwable): String =
+    private fun messageOf(problem: Throwable): String =
         try {
             problem.message
         } catch (_: Throwable) {
@@ -146,9 +147,9 @@ internal class Pump(private val opening: Opening) : Runnable {
     }
 
     private fun log(level: Int, text: String) {
-        val listener = opening.options.onLog
+        val listener = instance.options.onLog
         if (listener != null) listener.log(level, text)
-        else if (level >= WARNING) System.err.println("clearway: ${opening.path}: $text")
+        else if (level >= WARNING) System.err.println("clearway: ${instance.path}: $text")
     }
 
     /**
@@ -158,16 +159,16 @@ internal class Pump(private val opening: Opening) : Runnable {
     private fun end() {
         // The loops use the maps' own iterators, because a failing future may remove its own entry during the loop.
         // `toList` would throw in that case: for a map of size 1 it reads the only entry without a check.
-        for (tag in opening.waiting.keys) guarded { opening.waiting.remove(tag)?.fail(opening.closedError()) }
-        for (tag in opening.streams.keys) guarded { opening.streams.remove(tag)?.ended(opening.closedError(), 0) }
-        opening.handlers.clear()
-        Abi.pluginFree(opening.id)
+        for (tag in instance.waiting.keys) guarded { instance.waiting.remove(tag)?.fail(instance.closedError()) }
+        for (tag in instance.streams.keys) guarded { instance.streams.remove(tag)?.ended(instance.closedError(), 0) }
+        instance.handlers.clear()
+        Abi.pluginFree(instance.id)
         drained.countDown()
     }
 
-    private inline fun guarded(tell: () -> Unit) {
+    private inline fun guarded(act: () -> Unit) {
         try {
-            tell()
+            act()
         } catch (problem: Throwable) {
             complain(problem)
         }
@@ -175,15 +176,15 @@ internal class Pump(private val opening: Opening) : Runnable {
 
     /** Reports an exception of an application's callback. Never throws, so that reading continues. */
     private fun complain(problem: Throwable) {
-        var untold = problem
+        var reported = problem
         if (problem is PluginException)
             try {
                 return log(WARNING, problem.message ?: problem.code.code)
             } catch (thrown: Throwable) {
-                untold = thrown // The first exception may also come from onLog.
+                reported = thrown // The first exception may also come from onLog.
             }
         try {
-            Thread.currentThread().uncaughtExceptionHandler.uncaughtException(Thread.currentThread(), untold)
+            Thread.currentThread().uncaughtExceptionHandler.uncaughtException(Thread.currentThread(), reported)
         } catch (_: Throwable) {
             // The uncaught exception handler is application code and threw, too.
         }
@@ -201,7 +202,7 @@ internal class Pump(private val opening: Opening) : Runnable {
         const val MESSAGE = 4
         const val LOG = 5
 
-        val asking: Executor = Executors.newCachedThreadPool(daemon("clearway plugin asks"))
+        val handlerThreads: Executor = Executors.newCachedThreadPool(daemon("clearway plugin asks"))
 
         fun daemon(name: String): ThreadFactory = ThreadFactory { Thread(it, name).apply { isDaemon = true } }
     }

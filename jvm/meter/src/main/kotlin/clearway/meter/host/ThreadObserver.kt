@@ -5,7 +5,7 @@ package clearway.meter.host
 internal const val STACKS_FORBIDDEN: String = "the security manager forbids it"
 
 /** Observes other threads. */
-internal interface Look {
+internal interface ThreadObserver {
     /** Returns the thread's frames in the form of [frames]. */
     fun stack(thread: Thread): List<String>
 

@@ -4,7 +4,7 @@ package clearway.meter.host
 import clearway.meter.record.frames
 
 /** Observes threads through the JVM's own interfaces. */
-internal object ThreadLook : Look {
+internal object JvmThreadObserver : ThreadObserver {
     private val clock: ProcessorClock? = optional { ProcessorClock() }
 
     /**

@@ -2,7 +2,7 @@
 package clearway.lab.push
 
 /** An open mechanism that sends events from the calling thread to a receiver. Owns its threads; `close` ends them. */
-internal interface Way : AutoCloseable {
+internal interface PushMechanism : AutoCloseable {
     /**
      * Sends every event. Returns when all have been sent, or have been received. Blocks. Throws if the receiver threw.
      */
@@ -12,17 +12,18 @@ internal interface Way : AutoCloseable {
 }
 
 /** A push mechanism, by its name in the scenario files. `unavailable` says why it cannot run here and what to do. */
-internal class WayKind(val name: String, val unavailable: String? = null, val open: () -> Way)
+internal class PushMechanismKind(val name: String, val unavailable: String? = null, val open: () -> PushMechanism)
 
-internal object Ways {
-    val all: List<WayKind> = sameThreadWays + threadWays + rxWays + coroutineWays + queueWays
+internal object PushMechanisms {
+    val all: List<PushMechanismKind> =
+        sameThreadMechanisms + threadMechanisms + rxMechanisms + coroutineMechanisms + queueMechanisms
 
-    fun named(name: String): WayKind =
-        requireNotNull(all.find { it.name == name }) { "no such way: $name (${all.joinToString { it.name }})" }
+    fun named(name: String): PushMechanismKind =
+        requireNotNull(all.find { it.name == name }) { "no such mechanism: $name (${all.joinToString { it.name }})" }
 }
 
 /** A mechanism that sends each event with one call. */
-internal abstract class Sending : Way {
+internal abstract class Sending : PushMechanism {
     abstract fun send(event: Event)
 
     override fun run(load: Load, receiver: Receiver) = emitAll(load, receiver) { send(it) }

@@ -7,16 +7,18 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-internal class WaysTest {
+internal class PushMechanismsTest {
     @TestFactory
-    fun `each way delivers every event in order, at a pace and back to back`(): List<DynamicTest> =
-        Ways.all.filter { it.unavailable == null }.map { kind -> dynamicTest(kind.name) { bringsAll(kind) } }
+    fun `each mechanism delivers every event in order, at a pace and back to back`(): List<DynamicTest> =
+        PushMechanisms.all
+            .filter { it.unavailable == null }
+            .map { kind -> dynamicTest(kind.name) { deliversAll(kind) } }
 
-    private fun bringsAll(kind: WayKind) {
-        kind.open().use { way ->
+    private fun deliversAll(kind: PushMechanismKind) {
+        kind.open().use { mechanism ->
             for (load in listOf(Load(5_000, 0.0, 8), Load(200, 10_000.0, 1024))) {
                 val receiver = Receiver(load, "idle")
-                way.run(load, receiver)
+                mechanism.run(load, receiver)
                 assertTrue(receiver.await(60_000), "received ${receiver.received}")
                 assertEquals(load.count, receiver.received)
                 assertEquals(0, receiver.outOfOrder)

@@ -40,7 +40,7 @@ internal class Received(val body: ByteBuffer, val flags: Int, val attachments: L
  * The connection to the other end, after the hello. It sends frames, and has no knowledge of calls and streams. The
  * endpoint's lock guards the state.
  */
-internal class Link(
+internal class Connection(
     private val transport: ChannelTransport,
     val settings: EndpointOptions,
     val lock: EndpointLock,
@@ -63,7 +63,7 @@ internal class Link(
     /** Whether the transport applies back-pressure: a `send` returned false, and `drained` was not called since. */
     var congested = false
     /** Counts the bytes of events that wait for the other end, over all streams. */
-    val queued = QueueCharge(settings.replyBytesMax.toLong())
+    val queued = ByteBudget(settings.replyBytesMax.toLong())
     private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
     // Leaves at least half of the smallest permitted frame for the parts of the frame other than the name.
     private val nameMax = minOf(settings.nameBytesMax.toLong(), frameBytesMax - FRAME_BYTES_MIN / 2)
@@ -153,11 +153,11 @@ internal class Link(
     private fun hidden() = RemoteException("error", "an error that is not told")
 
     /** Pauses the transport, if it supports pausing. The caller holds the lock. */
-    fun pause(): Unit = ask(transport::pause)
+    fun pause(): Unit = callTransport(transport::pause)
 
-    fun resume(): Unit = ask(transport::resume)
+    fun resume(): Unit = callTransport(transport::resume)
 
-    private fun ask(what: () -> Unit) {
+    private fun callTransport(what: () -> Unit) {
         if (reason != null) return
         try {
             what()
