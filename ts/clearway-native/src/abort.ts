@@ -34,7 +34,7 @@ function reasonOf(signal: AbortSignal): unknown {
 // listeners.
 interface Watched {
   /** The callbacks of the calls and streams. */
-  readonly told: Set<(reason: unknown) => void>;
+  readonly callbacks: Set<(reason: unknown) => void>;
   /** The listener that was added to the signal. */
   readonly listener: () => void;
 }
@@ -42,33 +42,33 @@ interface Watched {
 const watched = new WeakMap<AbortSignal, Watched>();
 
 /**
- * Calls `told` once with the reason when the signal aborts. If the signal has already aborted, calls `told` at once. If the signal throws,
+ * Calls `callback` once with the reason when the signal aborts. If the signal has already aborted, calls `callback` at once. If the signal throws,
  * it counts as aborted, and the thrown value is the reason. Returns a function that removes the callback. Further calls of that function
  * do nothing. Neither function throws.
  */
-export function onAbort(signal: AbortSignal, told: (reason: unknown) => void): () => void {
+export function onAbort(signal: AbortSignal, callback: (reason: unknown) => void): () => void {
   const aborted = abortOf(signal);
   if (aborted) {
-    told(aborted.reason);
+    callback(aborted.reason);
     return () => {};
   }
   let own = watched.get(signal);
-  if (own) own.told.add(told);
-  else own = watch(signal, told);
-  const { told: all, listener } = own;
+  if (own) own.callbacks.add(callback);
+  else own = watch(signal, callback);
+  const { callbacks: all, listener } = own;
   return () => {
-    if (!all.delete(told) || all.size > 0 || watched.get(signal) !== own) return;
+    if (!all.delete(callback) || all.size > 0 || watched.get(signal) !== own) return;
     watched.delete(signal);
     unlisten(signal, listener);
   };
 }
 
 function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
-  const told = new Set([first]);
+  const callbacks = new Set([first]);
   const abort = (reason: unknown): void => {
     if (watched.get(signal) === made) watched.delete(signal);
-    for (const each of told) {
-      told.delete(each);
+    for (const each of callbacks) {
+      callbacks.delete(each);
       try {
         each(reason);
       } catch (error) {
@@ -79,7 +79,7 @@ function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
       }
     }
   };
-  const made: Watched = { told, listener: () => abort(reasonOf(signal)) };
+  const made: Watched = { callbacks, listener: () => abort(reasonOf(signal)) };
   // Stores the listener before adding it. If `addEventListener` calls the plugin again, `onAbort` then finds the listener.
   watched.set(signal, made);
   try {
@@ -89,7 +89,7 @@ function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
   }
   // If `addEventListener` has called the listener or has thrown, no callback is left. The signal may have added the listener nevertheless,
   // so this removes it.
-  if (told.size === 0) unlisten(signal, made.listener);
+  if (callbacks.size === 0) unlisten(signal, made.listener);
   return made;
 }
 

@@ -22,13 +22,13 @@ export interface NativeFeatures {
  * The number by which Clearway's native library (the core) knows a memory or a reply. The core refuses the numbers of released memories and
  * of answered replies.
  */
-export type Slot = number;
+export type Handle = number;
 
 /**
- * A message in the addon's form. `bytes` is undefined for a null message; otherwise it has the bytes or a memory's number. `attached` has
- * the numbers of the attached memories.
+ * A message in the addon's form. `bytes` is undefined for a null message; otherwise it has the bytes or a memory's handle. `attached` has
+ * the handles of the attached memories.
  */
-export type Given = [bytes?: Uint8Array | Slot | undefined, attached?: Float64Array];
+export type Given = [bytes?: Uint8Array | Handle | undefined, attached?: Float64Array];
 
 /** The functions of the addon (native/crates/node). They are internal, and check their arguments. A `port` is an opened plugin. */
 export interface Addon {
@@ -49,18 +49,18 @@ export interface Addon {
   /** Closes the plugin on a separate thread. A record of kind `closed` follows. */
   close(port: object): void;
   /** Sets whether this port keeps the process running. */
-  hold(port: object, keep: boolean): void;
+  setKeepsAlive(port: object, keep: boolean): void;
   /**
    * Prepares direct calls of a channel. Returns the number of its line (the prepared path to the handler), for `call`. The number is valid
    * as long as the port.
    */
-  direct(port: object, channel: string): number;
+  prepareLine(port: object, channel: string): number;
   /**
    * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Writes any other answer to the first
    * answer record and returns 1. Returns 2 if the handler did not answer during the call. With `keeps`, JavaScript keeps its reference to
    * the memory that it sends. In this case, `call` returns true if the answer is that whole memory.
    */
-  call(line: number, ...given: Given | [lent: Slot, none: undefined, keeps: true]): 1 | 2 | true | undefined;
+  call(line: number, ...given: Given | [lent: Handle, none: undefined, keeps: true]): 1 | 2 | true | undefined;
   /** Sends a message. A record of kind `reply` with the id `call` follows. Returns a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
   /** Tells the plugin that the caller of `send` no longer waits. */
@@ -68,7 +68,7 @@ export interface Addon {
   /**
    * Listens to a channel's events. Records of kind `event` and one of kind `end` follow, with the id `stream`. `items` and `bytes` limit
    * the events that wait. `policy` is a number of `CLEARWAY_WHEN_FULL_...`. `credit` is the number of events that `drain` may read before
-   * `grant`. `told` has the arguments for the source. Returns a status.
+   * `grant`. `args` has the arguments for the source. Returns a status.
    */
   listen(
     port: object,
@@ -78,31 +78,31 @@ export interface Addon {
     bytes: number,
     policy: number,
     credit: number,
-    told?: Uint8Array | Slot,
+    args?: Uint8Array | Handle,
   ): number;
   /** Allows `drain` to read `items` more events of a stream. */
   grant(port: object, stream: number, items: number): void;
   /** Cancels a stream, and drops its waiting events. */
   unlisten(port: object, stream: number): void;
   /** Answers a message of the plugin. Returns a status. */
-  answer(port: object, reply: Slot, status: 0, ...given: Given): number;
-  answer(port: object, reply: Slot, status: number, text: string): number;
+  answer(port: object, reply: Handle, status: 0, ...given: Given): number;
+  answer(port: object, reply: Handle, status: number, text: string): number;
   /** Writes as many records as fit, and returns their number. Returns 0 if nothing waits. */
   drain(port: object): number;
-  /** Allocates native memory of `size` bytes. Returns the memory's number, or on failure the negated status. */
-  allocate(port: object, size: number): Slot;
+  /** Allocates native memory of `size` bytes. Returns the memory's handle, or on failure the negated status. */
+  allocate(port: object, size: number): Handle;
   /**
-   * Lends a view's memory to native code, and returns the memory's number. When native code has released the memory, a record of kind
-   * `returned` with `id` follows. Returns the negated status on failure. Returns 0 if the memory cannot be kept, because this Node cannot
-   * keep memory or because the buffer is resizable and may shrink.
+   * Lends a view's memory to native code, and returns the memory's handle. When native code has released the memory, a record of kind
+   * `loanReturned` with `id` follows. Returns the negated status on failure. Returns 0 if the memory cannot be kept, because this Node
+   * cannot keep memory or because the buffer is resizable and may shrink.
    */
-  lend(port: object, bytes: Uint8Array, id: number): Slot;
+  lend(port: object, bytes: Uint8Array, id: number): Handle;
   /** Returns the size of a memory in bytes. Returns -1 if it was released. */
-  size(port: object, slot: Slot): number;
+  size(port: object, handle: Handle): number;
   /** Returns a buffer over the memory. Returns undefined if this runtime has no views of that kind, or if the memory was released. */
-  view(port: object, slot: Slot, kind: ViewKind): ArrayBuffer | SharedArrayBuffer | undefined;
+  view(port: object, handle: Handle, kind: ViewKind): ArrayBuffer | SharedArrayBuffer | undefined;
   /** Releases JavaScript's reference. Detaches `buffer` if it is an ArrayBuffer. Returns a status. */
-  release(port: object, slot: Slot, buffer?: ArrayBufferLike): number;
+  release(port: object, handle: Handle, buffer?: ArrayBufferLike): number;
   /** Reports to the garbage collector that native memory, which it does not count itself, has grown or shrunk by `bytes`. */
   adjust(port: object, bytes: number): void;
   stats(port: object): Record<string, number>;

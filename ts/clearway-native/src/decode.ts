@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { enterCopy } from "./ledger.js";
-import { type MemoryHome, NativeMemory } from "./memory.js";
+import { type MemoryOwner, NativeMemory } from "./memory.js";
 import { Message, type NativeMessage, nullMessage } from "./message.js";
 import { bodyBytes, field, headsMax, kind, stride } from "./record.js";
 
@@ -15,7 +15,7 @@ export class Records {
   readonly body = new Uint8Array(bodyBytes);
 
   constructor(
-    readonly home: MemoryHome,
+    readonly owner: MemoryOwner,
     /** Returns the view that was lent under the number `id`. */
     readonly lent: (id: number) => Uint8Array | undefined,
   ) {}
@@ -27,32 +27,32 @@ export class Records {
   /** Returns a record's text. It is an error's text, a log line, or the name of a message's channel. */
   text(record: number): string {
     const at = this.get(record, "textAt");
-    return decoder.decode(this.body.subarray(at, at + this.get(record, "text")));
+    return decoder.decode(this.body.subarray(at, at + this.get(record, "textSize")));
   }
 
   /** Returns a record's message. The records after it have the message's attachments. */
   message(record: number): NativeMessage {
     const size = this.get(record, "size");
     const attached = this.get(record, "attached");
-    const slot = this.get(record, "slot");
+    const handle = this.get(record, "handle");
     if (size < 0 && attached === 0) return nullMessage;
     const at = this.get(record, "at");
     const attachments = attached === 0 ? undefined : this.#attached(record + 1, attached);
     if (size < 0) return new Message(null, undefined, 0, 0, attachments);
-    if (slot === 0) {
+    if (handle === 0) {
       // The bytes are at most 63. They were copied into the queue and into the record's body, and are copied again here. The ledger counts
       // these copies as one.
-      enterCopy(this.home.fromNative, "no-memory", size);
+      enterCopy(this.owner.fromNative, "no-memory", size);
       return new Message(this.#copy(at, size), undefined, 0, 0, attachments);
     }
-    if (slot < 0) {
+    if (handle < 0) {
       // The bytes are in a view that JavaScript has lent. They are the whole view or a part of it.
-      this.home.fromNative.sharedBytes += size;
-      return new Message(this.#own(this.lent(-slot), at, size), undefined, 0, 0, attachments);
+      this.owner.fromNative.sharedBytes += size;
+      return new Message(this.#own(this.lent(-handle), at, size), undefined, 0, 0, attachments);
     }
     const copied = this.get(record, "copied");
-    if (copied > 0) enterCopy(this.home.fromNative, "no-memory", copied);
-    return new Message(undefined, new NativeMemory(this.home, slot), at, size, attachments);
+    if (copied > 0) enterCopy(this.owner.fromNative, "no-memory", copied);
+    return new Message(undefined, new NativeMemory(this.owner, handle), at, size, attachments);
   }
 
   /**

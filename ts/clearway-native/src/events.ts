@@ -88,7 +88,7 @@ class Events implements NativeEvents, StreamSink {
   /** The number of events after which the reader gives new credit. */
   readonly #batch: number;
   /** Removes the stream's callback from the signal. */
-  #deaf: (() => void) | undefined;
+  #removeAbortListener: (() => void) | undefined;
   /** The events that wait for the reader, from the index `#head` on. */
   #queue: NativeMessage[] = [];
   #head = 0;
@@ -108,7 +108,7 @@ class Events implements NativeEvents, StreamSink {
     // while the reader keeps up.
     this.#batch = Math.max(1, at.items >> 1);
     this.#stream = port.listen(channel, [at.items, at.bytes, at.policy, at.items], at.given, this);
-    if (at.signal) this.#deaf = onAbort(at.signal, (reason) => this.#stop({ error: reason }));
+    if (at.signal) this.#removeAbortListener = onAbort(at.signal, (reason) => this.#stop({ error: reason }));
   }
 
   get dropped(): number {
@@ -187,7 +187,7 @@ class Events implements NativeEvents, StreamSink {
   #finish(failure: Failure | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#deaf?.();
+    this.#removeAbortListener?.();
     const [first, ...rest] = this.#readers.splice(0);
     // As in every iterator, an error rejects only the first pending call of `next`.
     if (first && failure) first.reject(failure.error);

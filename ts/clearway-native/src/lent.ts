@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Slot } from "./addon.js";
+import type { Handle } from "./addon.js";
 import { NativeError } from "./error.js";
 import { Message, type NativeMessage } from "./message.js";
 
 /** The method of the plugin that lent memory uses. */
-export interface LendingHome {
-  endLoan(slot: Slot): void;
+export interface LoanOwner {
+  endLoan(handle: Handle): void;
 }
 
 /**
@@ -18,17 +18,17 @@ export class LentMemory implements AsyncDisposable {
   readonly bytes: Uint8Array;
   /** Settles when the loan has ended: after `release()`, native code has released its last reference. */
   readonly returned: Promise<void>;
-  readonly #home: LendingHome;
-  #slot: Slot | undefined;
+  readonly #owner: LoanOwner;
+  #handle: Handle | undefined;
   /** @internal The answer of a handler that answers with the whole memory. It needs no release, so all calls return this object. */
   readonly message: NativeMessage;
   /** @internal The number of lent bytes. It does not change if JavaScript detaches the view's buffer. */
   readonly lentBytes: number;
 
   /** @internal */
-  constructor(home: LendingHome, slot: Slot, bytes: Uint8Array, returned: Promise<void>) {
-    this.#home = home;
-    this.#slot = slot;
+  constructor(owner: LoanOwner, handle: Handle, bytes: Uint8Array, returned: Promise<void>) {
+    this.#owner = owner;
+    this.#handle = handle;
     this.bytes = bytes;
     this.lentBytes = bytes.byteLength;
     this.message = new Message(bytes);
@@ -42,15 +42,15 @@ export class LentMemory implements AsyncDisposable {
 
   /** Whether JavaScript has called `release()`. */
   get released(): boolean {
-    return this.#slot === undefined;
+    return this.#handle === undefined;
   }
 
   /** Ends JavaScript's part of the loan. Calls with this memory then throw `released`. Calling this method again does nothing. */
   release(): void {
-    if (this.#slot === undefined) return;
-    const slot = this.#slot;
-    this.#slot = undefined;
-    this.#home.endLoan(slot);
+    if (this.#handle === undefined) return;
+    const handle = this.#handle;
+    this.#handle = undefined;
+    this.#owner.endLoan(handle);
   }
 
   /** Ends the loan at the end of an `await using` block. Waits until native code has released the memory. */
@@ -59,11 +59,11 @@ export class LentMemory implements AsyncDisposable {
     await this.returned;
   }
 
-  /** @internal The addon's number of the memory. Throws `released` after the release. */
-  get slot(): Slot {
-    if (this.#slot === undefined) {
+  /** @internal The core's handle of the memory. Throws `released` after the release. */
+  get handle(): Handle {
+    if (this.#handle === undefined) {
       throw new NativeError("released", `the loan was ended: size=${this.bytes.byteLength}`);
     }
-    return this.#slot;
+    return this.#handle;
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Addon, Slot, ViewKind } from "./addon.js";
+import type { Addon, Handle, ViewKind } from "./addon.js";
 import { NativeError } from "./error.js";
 import { enterCopy, type NativeLedgerSide } from "./ledger.js";
 
 /** The properties of the plugin that native memory uses. */
-export interface MemoryHome {
+export interface MemoryOwner {
   readonly addon: Addon;
   readonly port: object;
   readonly views: ViewKind;
@@ -14,22 +14,22 @@ export interface MemoryHome {
 }
 
 /** The memory to release, for the registry below. */
-interface Net {
-  home: MemoryHome;
-  slot: Slot;
+interface Unreleased {
+  owner: MemoryOwner;
+  handle: Handle;
 }
 
 // After a `NativeMemory` was collected without a call of `release()`, releases its memory. Does not detach the buffer, because code may
 // still use a view of it.
-const net = new FinalizationRegistry<Net>(({ home, slot }) => {
-  home.leaked++;
-  home.addon.release(home.port, slot);
+const releaseRegistry = new FinalizationRegistry<Unreleased>(({ owner, handle }) => {
+  owner.leaked++;
+  owner.addon.release(owner.port, handle);
 });
 
 // The garbage collector does not count the native memory of a SharedArrayBuffer, so `#look` reports it with `adjust`. After the buffer was
 // collected, this registry reports that the memory is gone.
-const outside = new FinalizationRegistry<{ home: MemoryHome; size: number }>(({ home, size }) => {
-  home.addon.adjust(home.port, -size);
+const externalMemoryRegistry = new FinalizationRegistry<{ owner: MemoryOwner; size: number }>(({ owner, size }) => {
+  owner.addon.adjust(owner.port, -size);
 });
 
 /**
@@ -43,17 +43,17 @@ const outside = new FinalizationRegistry<{ home: MemoryHome; size: number }>(({ 
 export class NativeMemory implements Disposable {
   /** The size in bytes. */
   readonly size: number;
-  readonly #home: MemoryHome;
-  #slot: Slot | undefined;
+  readonly #owner: MemoryOwner;
+  #handle: Handle | undefined;
   #bytes: Uint8Array | undefined;
   #kind: ViewKind | undefined;
 
   /** @internal */
-  constructor(home: MemoryHome, slot: Slot) {
-    this.#home = home;
-    this.#slot = slot;
-    this.size = home.addon.size(home.port, slot);
-    net.register(this, { home, slot }, this);
+  constructor(owner: MemoryOwner, handle: Handle) {
+    this.#owner = owner;
+    this.#handle = handle;
+    this.size = owner.addon.size(owner.port, handle);
+    releaseRegistry.register(this, { owner, handle }, this);
   }
 
   /** The kind of the view. Reading `kind` or `bytes` for the first time creates the view. Throws `released` after the release. */
@@ -64,26 +64,26 @@ export class NativeMemory implements Disposable {
 
   /** A view of the whole memory. It is the same object each time. Throws `released` after the release. */
   get bytes(): Uint8Array {
-    if (this.#slot === undefined)
+    if (this.#handle === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
-    this.#bytes ??= this.#look(this.#slot);
+    this.#bytes ??= this.#look(this.#handle);
     return this.#bytes;
   }
 
   /** Whether `release()` was called. */
   get released(): boolean {
-    return this.#slot === undefined;
+    return this.#handle === undefined;
   }
 
   /** Releases JavaScript's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
   release(): void {
-    const slot = this.#slot;
-    if (slot === undefined) return;
+    const handle = this.#handle;
+    if (handle === undefined) return;
     const buffer = this.#bytes?.buffer;
-    this.#slot = undefined;
+    this.#handle = undefined;
     this.#bytes = undefined;
-    net.unregister(this);
-    this.#home.addon.release(this.#home.port, slot, buffer);
+    releaseRegistry.unregister(this);
+    this.#owner.addon.release(this.#owner.port, handle, buffer);
   }
 
   /** Releases the memory at the end of a `using` block. */
@@ -91,17 +91,17 @@ export class NativeMemory implements Disposable {
     this.release();
   }
 
-  /** @internal The addon's number of the memory. Throws `released` after the release. */
-  get slot(): Slot {
-    if (this.#slot === undefined)
+  /** @internal The core's handle of the memory. Throws `released` after the release. */
+  get handle(): Handle {
+    if (this.#handle === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
-    return this.#slot;
+    return this.#handle;
   }
 
-  #look(slot: Slot): Uint8Array {
-    const { addon, port, views, fromNative } = this.#home;
+  #look(handle: Handle): Uint8Array {
+    const { addon, port, views, fromNative } = this.#owner;
     for (const kind of fallbacks[views]) {
-      const buffer = addon.view(port, slot, kind);
+      const buffer = addon.view(port, handle, kind);
       if (!buffer) continue;
       this.#kind = kind;
       if (kind === "copied") enterCopy(fromNative, "not-viewed", this.size);
@@ -109,7 +109,7 @@ export class NativeMemory implements Disposable {
       else {
         fromNative.sharedBytes += this.size;
         addon.adjust(port, this.size);
-        outside.register(buffer, { home: this.#home, size: this.size });
+        externalMemoryRegistry.register(buffer, { owner: this.#owner, size: this.size });
       }
       return new Uint8Array(buffer);
     }

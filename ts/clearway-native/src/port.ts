@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { abortOf, checkSignal, onAbort } from "./abort.js";
-import type { Addon, Slot, ViewKind } from "./addon.js";
+import type { Addon, Handle, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
 import { NativeError, textOf } from "./error.js";
 import { emptySide, enterCopy, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
-import { type MemoryHome, NativeMemory } from "./memory.js";
+import { type MemoryOwner, NativeMemory } from "./memory.js";
 import { type NativeMessage, nullMessage } from "./message.js";
-import { type Attachments, addressed, type Payload, slotOf } from "./payload.js";
+import { type Attachments, addressed, handleOf, type Payload } from "./payload.js";
 import { Pump, type RecordSink } from "./pump.js";
 import { kind } from "./record.js";
 import { notDirectError, statusError, statuses } from "./status.js";
@@ -23,7 +23,7 @@ export interface StreamSink {
 }
 
 /** Receives a message of the plugin, and answers it with `Port.answer` or `Port.answerError`. */
-export type MessageSink = (message: NativeMessage, reply: Slot) => void;
+export type MessageSink = (message: NativeMessage, reply: Handle) => void;
 
 /** A call whose answer has not arrived. */
 interface Waiting {
@@ -37,7 +37,7 @@ interface Waiting {
 const loanBytesMin = 4096;
 
 /** One plugin instance of one JavaScript thread. It tracks the open calls, streams and loans. */
-export class Port implements MemoryHome, RecordSink {
+export class Port implements MemoryOwner, RecordSink {
   readonly port: object;
   readonly ledger: NativeLedger = { toNative: emptySide(), fromNative: emptySide() };
   readonly fromNative = this.ledger.fromNative;
@@ -46,7 +46,7 @@ export class Port implements MemoryHome, RecordSink {
   /** The number of the next call, stream or loan. */
   #next = 1;
   /** Whether the port keeps the process alive. */
-  #held = false;
+  #keepsAlive = false;
   #closing: Promise<void> | undefined;
   /** Resolves `#closing`. Undefined unless the plugin is closing. */
   #closed: (() => void) | undefined;
@@ -54,7 +54,7 @@ export class Port implements MemoryHome, RecordSink {
   readonly #streams = new Map<number, StreamSink>();
   readonly #lent = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
   /** The number of loans that JavaScript has ended and native code has not returned yet. */
-  #awaited = 0;
+  #loansEnded = 0;
   readonly #keeps: boolean;
   // Receives the answers of direct calls. It is separate, because a direct call may run while the pump reads the records of `drain`.
   readonly #answer: Records;
@@ -68,11 +68,11 @@ export class Port implements MemoryHome, RecordSink {
     readonly onLog: (level: number, text: string) => void,
   ) {
     const lent = (id: number): Uint8Array | undefined => this.#lent.get(id)?.bytes;
-    const came = new Records(this, lent);
+    const drained = new Records(this, lent);
     this.#answer = new Records(this, lent);
-    const pump = new Pump(came, () => this.addon.drain(this.port), this);
+    const pump = new Pump(drained, () => this.addon.drain(this.port), this);
     const { heads, body } = this.#answer;
-    const opened = addon.open(path, came.heads, came.body, heads, body, pump.run);
+    const opened = addon.open(path, drained.heads, drained.body, heads, body, pump.run);
     if (typeof opened === "number") throw statusError(opened, path, this.#answer.text(0));
     this.port = opened;
     this.#call = addon.call;
@@ -86,7 +86,7 @@ export class Port implements MemoryHome, RecordSink {
   /** Prepares direct calls of a channel. Returns the number of its line (the prepared path to the handler), for `call`. */
   line(channel: string): number {
     this.#check();
-    return this.addon.direct(this.port, channel);
+    return this.addon.prepareLine(this.port, channel);
   }
 
   /** Calls a channel's handler at once, on this thread. `line` is the number of the channel's line. */
@@ -94,17 +94,17 @@ export class Port implements MemoryHome, RecordSink {
     if (this.#closing !== undefined) this.#check();
     const call = this.#call;
     let answered: ReturnType<Addon["call"]>;
-    if (attachments !== undefined) answered = call(line, addressed(payload), this.#slots(attachments));
+    if (attachments !== undefined) answered = call(line, addressed(payload), this.#handles(attachments));
     else if (payload === null) answered = call(line);
     else if (payload instanceof LentMemory) {
-      answered = call(line, payload.slot, undefined, true);
+      answered = call(line, payload.handle, undefined, true);
       if (answered === true) {
         this.ledger.toNative.sharedBytes += payload.lentBytes;
         this.fromNative.sharedBytes += payload.lentBytes;
         return payload.message;
       }
     } else if (payload instanceof Uint8Array) answered = call(line, payload);
-    else answered = call(line, slotOf(payload));
+    else answered = call(line, handleOf(payload));
     if (payload !== null)
       this.ledger.toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
     if (answered === undefined) return nullMessage;
@@ -131,7 +131,7 @@ export class Port implements MemoryHome, RecordSink {
         if (!this.#waiting.delete(id)) return;
         reject(reason);
         this.addon.cancel(this.port, id);
-        this.#hold();
+        this.#updateKeepsAlive();
       };
       let settled = (): void => {};
       this.#waiting.set(id, {
@@ -147,10 +147,10 @@ export class Port implements MemoryHome, RecordSink {
       });
       // If a step throws, for example because a memory was released, no message was sent and no answer will arrive.
       try {
-        const along = attachments && this.#slots(attachments);
-        const status = this.#give(payload, (given) =>
-          along
-            ? this.addon.send(this.port, channel, id, given, along)
+        const attached = attachments && this.#handles(attachments);
+        const status = this.#withPayload(payload, (given) =>
+          attached
+            ? this.addon.send(this.port, channel, id, given, attached)
             : this.addon.send(this.port, channel, id, given),
         );
         if (status !== 0) throw statusError(status, channel);
@@ -159,7 +159,7 @@ export class Port implements MemoryHome, RecordSink {
         throw error;
       }
       if (signal) settled = onAbort(signal, abort);
-      this.#hold();
+      this.#updateKeepsAlive();
     });
   }
 
@@ -173,13 +173,13 @@ export class Port implements MemoryHome, RecordSink {
     const id = this.#next++;
     this.#streams.set(id, sink);
     try {
-      const status = this.#give(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
+      const status = this.#withPayload(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
       if (status !== 0) throw statusError(status, channel);
     } catch (error) {
       this.#streams.delete(id);
       throw error;
     }
-    this.#hold();
+    this.#updateKeepsAlive();
     return id;
   }
 
@@ -190,14 +190,14 @@ export class Port implements MemoryHome, RecordSink {
   unlisten(stream: number): void {
     if (!this.#streams.delete(stream)) return;
     this.addon.unlisten(this.port, stream);
-    this.#hold();
+    this.#updateKeepsAlive();
   }
 
   allocate(size: number): NativeMemory {
     this.#check();
-    const slot = this.addon.allocate(this.port, size);
-    if (slot < 0) throw statusError(-slot, "allocate");
-    return new NativeMemory(this, slot);
+    const handle = this.addon.allocate(this.port, size);
+    if (handle < 0) throw statusError(-handle, "allocate");
+    return new NativeMemory(this, handle);
   }
 
   lend(bytes: Uint8Array): LentMemory {
@@ -207,38 +207,38 @@ export class Port implements MemoryHome, RecordSink {
     const until = new Promise<void>((resolve) => {
       returned = resolve;
     });
-    const slot = this.#lend(bytes, () => {
-      this.#awaited--;
+    const handle = this.#lend(bytes, () => {
+      this.#loansEnded--;
       returned();
     });
-    if (slot === 0) {
+    if (handle === 0) {
       throw new NativeError(
         "invalid-argument",
         "bytes must not be in a resizable ArrayBuffer, which may shrink while native code has it: use a buffer of fixed " +
           `size, or allocate(): bytes.byteLength=${bytes.byteLength}`,
       );
     }
-    return new LentMemory(this, slot, bytes, until);
+    return new LentMemory(this, handle, bytes, until);
   }
 
-  release(slot: Slot): void {
-    this.addon.release(this.port, slot);
+  release(handle: Handle): void {
+    this.addon.release(this.port, handle);
   }
 
   /** Ends JavaScript's part of a loan. Keeps the process alive until native code returns the loan, because code may wait for that. */
-  endLoan(slot: Slot): void {
-    this.#awaited++;
-    this.#hold();
-    this.release(slot);
+  endLoan(handle: Handle): void {
+    this.#loansEnded++;
+    this.#updateKeepsAlive();
+    this.release(handle);
   }
 
   /** Answers a message of the plugin. Throws if the payload cannot be sent. The message then still needs an answer. */
-  answer(reply: Slot, payload: Payload): void {
-    const status = this.#give(payload, (given) => this.addon.answer(this.port, reply, 0, given));
+  answer(reply: Handle, payload: Payload): void {
+    const status = this.#withPayload(payload, (given) => this.addon.answer(this.port, reply, 0, given));
     if (status !== 0) throw statusError(status, "answer");
   }
 
-  answerError(reply: Slot, status: number, text: string): void {
+  answerError(reply: Handle, status: number, text: string): void {
     this.addon.answer(this.port, reply, status, text);
   }
 
@@ -251,7 +251,7 @@ export class Port implements MemoryHome, RecordSink {
       });
       if (this.#closed === undefined) return closing;
       this.#closing = closing;
-      this.#hold();
+      this.#updateKeepsAlive();
     }
     return this.#closing;
   }
@@ -267,7 +267,7 @@ export class Port implements MemoryHome, RecordSink {
     this.#waiting.delete(id);
     if (message) waiting.resolve(message);
     else waiting.reject(statusError(status, waiting.channel, records.text(record)));
-    this.#hold();
+    this.#updateKeepsAlive();
   }
 
   event(records: Records, record: number): void {
@@ -283,7 +283,7 @@ export class Port implements MemoryHome, RecordSink {
     const sink = this.#streams.get(id);
     this.#streams.delete(id);
     sink?.end(status === 0 ? undefined : statusError(status, "the stream ended", records.text(record)));
-    this.#hold();
+    this.#updateKeepsAlive();
   }
 
   dropped(stream: number, count: number): void {
@@ -306,10 +306,10 @@ export class Port implements MemoryHome, RecordSink {
     queueMicrotask(() => this.onLog(level, text)); // an error of `onLog` must not stop the pump
   }
 
-  returned(id: number): void {
+  loanReturned(id: number): void {
     this.#lent.get(id)?.returned?.();
     this.#lent.delete(id);
-    this.#hold();
+    this.#updateKeepsAlive();
   }
 
   closed(): void {
@@ -321,7 +321,7 @@ export class Port implements MemoryHome, RecordSink {
     this.handlers.clear();
     this.#closed?.();
     this.#closed = undefined;
-    this.#hold();
+    this.#updateKeepsAlive();
   }
 
   failed(records: Records, record: number, error: unknown): void {
@@ -330,7 +330,7 @@ export class Port implements MemoryHome, RecordSink {
       case kind.reply:
         this.#waiting.get(id)?.reject(error);
         this.#waiting.delete(id);
-        this.#hold();
+        this.#updateKeepsAlive();
         break;
       case kind.event: {
         const sink = this.#streams.get(id);
@@ -349,41 +349,41 @@ export class Port implements MemoryHome, RecordSink {
   }
 
   /** Calls `use` with a payload in the addon's form. Lends large bytes. Enters into the ledger whether the payload is shared or copied. */
-  #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
+  #withPayload(payload: Payload, use: (given?: Uint8Array | Handle | undefined) => number): number {
     const { toNative } = this.ledger;
     if (payload === null) return use();
     if (!(payload instanceof Uint8Array)) {
-      const status = use(slotOf(payload));
+      const status = use(handleOf(payload));
       toNative.sharedBytes += payload.size;
       return status;
     }
     const large = payload.byteLength >= loanBytesMin;
-    const slot = large && this.#keeps ? this.#lend(payload, undefined) : 0;
-    if (slot === 0) {
+    const handle = large && this.#keeps ? this.#lend(payload, undefined) : 0;
+    if (handle === 0) {
       enterCopy(toNative, large ? (this.#keeps ? "resizable" : "not-kept") : "small", payload.byteLength);
       return use(payload);
     }
     try {
-      return use(slot);
+      return use(handle);
     } finally {
-      this.release(slot); // if native code keeps the memory, it has its own reference now
+      this.release(handle); // if native code keeps the memory, it has its own reference now
     }
   }
 
   /** Lends a view's memory, and returns its number. Returns 0, and lends nothing, if the memory cannot be kept. */
-  #lend(bytes: Uint8Array, returned: (() => void) | undefined): Slot {
+  #lend(bytes: Uint8Array, returned: (() => void) | undefined): Handle {
     const id = this.#next++;
-    const slot = this.addon.lend(this.port, bytes, id);
-    if (slot < 0) throw statusError(-slot, "lend");
-    if (slot === 0) return 0;
+    const handle = this.addon.lend(this.port, bytes, id);
+    if (handle < 0) throw statusError(-handle, "lend");
+    if (handle === 0) return 0;
     this.#lent.set(id, { bytes, returned });
     this.ledger.toNative.sharedBytes += bytes.byteLength;
-    return slot;
+    return handle;
   }
 
-  #slots(attachments: Attachments): Float64Array {
+  #handles(attachments: Attachments): Float64Array {
     this.ledger.toNative.sharedBytes += attachments.reduce((sum, each) => sum + each.size, 0);
-    return Float64Array.from(attachments, slotOf);
+    return Float64Array.from(attachments, handleOf);
   }
 
   #check(): void {
@@ -391,10 +391,10 @@ export class Port implements MemoryHome, RecordSink {
   }
 
   /** Keeps the process alive while code waits for an answer, an event, a loan's return or a close. Handlers do not keep it alive. */
-  #hold(): void {
-    const keep = this.#waiting.size > 0 || this.#streams.size > 0 || this.#awaited > 0 || this.#closed !== undefined;
-    if (keep === this.#held) return;
-    this.#held = keep;
-    this.addon.hold(this.port, keep);
+  #updateKeepsAlive(): void {
+    const keep = this.#waiting.size > 0 || this.#streams.size > 0 || this.#loansEnded > 0 || this.#closed !== undefined;
+    if (keep === this.#keepsAlive) return;
+    this.#keepsAlive = keep;
+    this.addon.setKeepsAlive(this.port, keep);
   }
 }

@@ -10,7 +10,7 @@ export interface RecordSink {
   dropped(stream: number, count: number): void;
   message(records: Records, record: number): void;
   log(records: Records, record: number): void;
-  returned(id: number): void;
+  loanReturned(id: number): void;
   closed(): void;
   /**
    * Reports that one of the methods above threw `error` for this record. Examples are a lack of memory, and a method of a lent view that
@@ -90,8 +90,8 @@ export class Pump {
         return sink.dropped(records.get(at, "id"), records.get(at, "size"));
       case kind.log:
         return sink.log(records, at);
-      case kind.returned:
-        return sink.returned(records.get(at, "id"));
+      case kind.loanReturned:
+        return sink.loanReturned(records.get(at, "id"));
       case kind.closed:
         return sink.closed();
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The records that the addon writes for JavaScript. A record has ten numbers in `heads`. Its bytes and its text are in `body`.
 //
-//   heads  0      1    2        3    4      5      6        7      8          9
-//         +------+----+--------+----+------+------+--------+------+----------+--------+
-//         | kind | id | status | at | size | slot | textAt | text | attached | copied |
-//         +------+----+--------+----+------+------+--------+------+----------+--------+
+//   heads  0      1    2        3    4      5        6        7          8          9
+//         +------+----+--------+----+------+--------+--------+----------+----------+--------+
+//         | kind | id | status | at | size | handle | textAt | textSize | attached | copied |
+//         +------+----+--------+----+------+--------+--------+----------+----------+--------+
 //
 //   id         number of the call, stream or loan; for kind `message`, the handle of its reply
 //   status     status of clearway.h; for kind `log`, the level
-//   slot       0: the bytes are in `body`; above 0: they are in that native memory; below 0: they are in the view lent with the id -slot
+//   handle     0: the bytes are in `body`; above 0: they are in that native memory; below 0: they are in the view lent with the id -handle
 //   at, size   position and number of the bytes; size is -1 for null; for kind `dropped`, size is the number of dropped events
-//   text       number of bytes of the text at `textAt` in `body`: an error, a log line, or the name of a message's channel
-//   attached   number of attached memories; their slots are in the following records of kind `attached`
+//   textSize   number of bytes of the text at `textAt` in `body`: an error, a log line, or the name of a message's channel
+//   attached   number of attached memories; their handles are in the following records of kind `attached`
 //   copied     number of bytes that the core copied into its queue: all bytes of the content, or 0
 
 /** The size of a record, in numbers. */
@@ -27,7 +27,7 @@ export const kind = {
   end: 3,
   message: 4,
   log: 5,
-  returned: 6,
+  loanReturned: 6,
   attached: 7,
   dropped: 8,
   closed: 9,
@@ -39,9 +39,9 @@ export const field = {
   status: 2,
   at: 3,
   size: 4,
-  slot: 5,
+  handle: 5,
   textAt: 6,
-  text: 7,
+  textSize: 7,
   attached: 8,
   copied: 9,
 } as const;

@@ -179,7 +179,7 @@ suite("a plugin's messages", () => {
         throw unreadable;
       },
       () => released,
-      () => ({ slot: 77 }) as unknown as Payload,
+      () => ({ handle: 77 }) as unknown as Payload,
       () => "text" as unknown as Payload,
     ];
     for (const handler of hostile) {

@@ -102,7 +102,7 @@ suite("misuse", () => {
       ["text", "invalid-argument"],
       [{}, "invalid-argument"],
       [1, "invalid-argument"],
-      [{ slot: 77 }, "released"],
+      [{ handle: 77 }, "released"],
     ] as const) {
       expect(await codeOf(() => plugin.channel("echo").call(given as typeof memory))).toBe(code);
       expect(await codeOf(() => plugin.channel("pool/echo").send(given as typeof memory))).toBe(code);

@@ -114,7 +114,7 @@ pub unsafe extern "C" fn clearway_channel_call(
         }
         let content = Content { data, size, memory, attachments, attachments_count };
         let mut more = None;
-        let sent = along(channel, |line| {
+        let sent = with_line(channel, |line| {
             if memory != 0 && data.is_null() && size == 0 && attachments_count == 0 {
                 return line.lend(memory, 0, &mut more);
             }
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn clearway_channel_call(
 }
 
 /// Runs `use_it` with this thread's line to a channel.
-fn along<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, Status>) -> Result<R, Status> {
+fn with_line<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, Status>) -> Result<R, Status> {
     let at = channel as usize % KEPT;
     // While a thread ends, its lines are already gone.
     let kept = LINES.try_with(|lines| lines[at].take()).ok().flatten().filter(|line| line.0 == channel);

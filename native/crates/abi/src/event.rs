@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use clearway_core::{Bytes, Failure, Item, Kept, Outcome, hold, let_go};
+use clearway_core::{Bytes, Failure, Item, Kept, Outcome, release_content, retain_content};
 use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_STALE, Content, Status, Text};
 
 use crate::status;
@@ -101,7 +101,7 @@ impl Event {
             return self;
         }
         let copied = kept.copied as u64;
-        match hold(kept, text) {
+        match retain_content(kept, text) {
             Ok((held, content, text)) => Event { held, content, text, copied, ..self },
             Err(status) => Event { status, ..self },
         }
@@ -143,6 +143,6 @@ pub unsafe extern "C" fn clearway_event_release(event: *mut Event) -> Status {
             (*event).text = Text::NONE;
             held
         };
-        if held == 0 { Ok(()) } else { let_go(held).map_err(|_| CLEARWAY_STALE) }
+        if held == 0 { Ok(()) } else { release_content(held).map_err(|_| CLEARWAY_STALE) }
     })
 }

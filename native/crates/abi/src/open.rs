@@ -153,7 +153,7 @@ pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) 
         unsafe { sized(stats) }?;
         let plugin = plugin(id)?;
         let (counts, times, slabs) = (plugin.counts(), plugin.times(), clearway_core::slabs());
-        let (calls, _, streams) = plugin.under_way();
+        let (calls, _, streams) = plugin.in_flight();
         let (wait, run) = (&times.wait, &times.run);
         let made = Stats {
             size: size_of::<Stats>(),

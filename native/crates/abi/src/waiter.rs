@@ -18,7 +18,7 @@ use crate::{give, plugin, status};
 pub type Waiter = u64;
 
 #[derive(Default)]
-struct Desk {
+struct Monitor {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -37,22 +37,22 @@ struct State {
 }
 
 #[derive(Default)]
-struct Desks {
+struct Monitors {
     last: Waiter,
-    open: HashMap<Waiter, Arc<Desk>>,
+    open: HashMap<Waiter, Arc<Monitor>>,
 }
 
-static DESKS: LazyLock<Mutex<Desks>> = LazyLock::new(Mutex::default);
+static MONITORS: LazyLock<Mutex<Monitors>> = LazyLock::new(Mutex::default);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn desk(waiter: Waiter) -> Result<Arc<Desk>, Status> {
-    lock(&DESKS).open.get(&waiter).cloned().ok_or(CLEARWAY_STALE)
+fn monitor(waiter: Waiter) -> Result<Arc<Monitor>, Status> {
+    lock(&MONITORS).open.get(&waiter).cloned().ok_or(CLEARWAY_STALE)
 }
 
-impl Desk {
+impl Monitor {
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut lock(&self.state));
         self.changed.notify_all();
@@ -68,14 +68,14 @@ impl State {
 
 /// A loan of host memory. When the last reference to the memory is dropped, the loan is dropped too.
 struct Loan {
-    desk: Arc<Desk>,
+    monitor: Arc<Monitor>,
     tag: u64,
 }
 
 impl Drop for Loan {
     fn drop(&mut self) {
         let tag = self.tag;
-        self.desk.change(|state| state.returned.push(tag));
+        self.monitor.change(|state| state.returned.push(tag));
     }
 }
 
@@ -86,12 +86,12 @@ impl Drop for Loan {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_waiter_new(waiter: *mut Waiter) -> Status {
     status(|| {
-        let mut desks = lock(&DESKS);
-        let number = desks.last + 1;
+        let mut monitors = lock(&MONITORS);
+        let number = monitors.last + 1;
         // SAFETY: the caller guarantees this.
         unsafe { give(waiter, number) }?;
-        desks.last = number;
-        desks.open.insert(number, Arc::default());
+        monitors.last = number;
+        monitors.open.insert(number, Arc::default());
         Ok(())
     })
 }
@@ -101,8 +101,8 @@ pub unsafe extern "C" fn clearway_waiter_new(waiter: *mut Waiter) -> Status {
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
     status(|| {
-        let desk = lock(&DESKS).open.remove(&waiter).ok_or(CLEARWAY_STALE)?;
-        desk.change(|state| state.freed = true);
+        let monitor = lock(&MONITORS).open.remove(&waiter).ok_or(CLEARWAY_STALE)?;
+        monitor.change(|state| state.freed = true);
         Ok(())
     })
 }
@@ -112,8 +112,8 @@ pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status {
     status(|| {
-        let desk = desk(waiter)?;
-        plugin(id)?.set_wake(Some(Box::new(move || desk.change(State::wake))))
+        let monitor = monitor(waiter)?;
+        plugin(id)?.set_wake(Some(Box::new(move || monitor.change(State::wake))))
     })
 }
 
@@ -121,7 +121,7 @@ pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status 
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
     status(|| {
-        desk(waiter)?.change(State::wake);
+        monitor(waiter)?.change(State::wake);
         Ok(())
     })
 }
@@ -152,14 +152,14 @@ pub unsafe extern "C" fn clearway_waiter_wait(
         }
         // SAFETY: the caller guarantees this.
         unsafe { give(count, 0) }?;
-        let desk = desk(waiter)?;
+        let monitor = monitor(waiter)?;
         let end = (timeout_ms != u32::MAX).then(|| Instant::now() + Duration::from_millis(timeout_ms.into()));
-        let mut state = lock(&desk.state);
+        let mut state = lock(&monitor.state);
         state.waiting += 1;
         let before = state.wakes;
         while !state.woken && state.wakes == before && state.returned.is_empty() && !state.freed {
             let Some(end) = end else {
-                state = desk.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = monitor.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let left = end.saturating_duration_since(Instant::now());
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn clearway_waiter_wait(
                 state.waiting -= 1;
                 return Err(CLEARWAY_TIMEOUT);
             }
-            state = desk.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = monitor.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.waiting -= 1;
         if state.freed {
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn clearway_waiter_lend(
         if size > BYTES_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
-        let loan = Box::new(Loan { desk: desk(waiter)?, tag });
+        let loan = Box::new(Loan { monitor: monitor(waiter)?, tag });
         // SAFETY: the caller guarantees this.
         let memory = unsafe { Reference::owned(data, size, flags | CLEARWAY_MEMORY_LENT, loan) }?;
         // SAFETY: the caller guarantees this.
@@ -243,7 +243,7 @@ mod tests {
     }
 
     fn until_waiting(waiter: Waiter, threads: usize) {
-        while lock(&desk(waiter).unwrap().state).waiting < threads {
+        while lock(&monitor(waiter).unwrap().state).waiting < threads {
             yield_now();
         }
     }

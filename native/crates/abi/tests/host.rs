@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clearway::*;
 use clearway_core::HOST;
 use clearway_sys::*;
-use fixture::{LONG, Told, emit, give, handle, reply, source, text};
+use fixture::{Callback, LONG, emit, give, handle, reply, source, text};
 
 const NONE: Event = Event::NONE;
 
@@ -71,7 +71,7 @@ fn a_plugins_events_are_drained_in_parts() {
     let id = plugin.id();
     // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { clearway_plugin_set_wake(id, Some(wake), null_mut()) }, CLEARWAY_OK);
-    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let callbacks = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let window =
         Window { size: size_of::<Window>(), items: 10, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 1 << 20, credit: 4 };
     let mut stream = 0;
@@ -97,7 +97,7 @@ fn a_plugins_events_are_drained_in_parts() {
         (CLEARWAY_EVENT_END, 1001, "unplugged".into())
     );
     assert_eq!(clearway_stream_cancel(id, stream), CLEARWAY_STALE);
-    assert_eq!(told.try_iter().map(|(what, _)| what).collect::<Vec<_>>(), [Told::Listen]);
+    assert_eq!(callbacks.try_iter().map(|(what, _)| what).collect::<Vec<_>>(), [Callback::Listen]);
 }
 
 #[test]

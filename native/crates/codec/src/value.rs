@@ -102,7 +102,7 @@ fn key(value: &Value) -> Option<Key<'_>> {
 }
 
 /// Removes duplicate keys. The last value of a key counts, and stands at the place of the first one.
-pub(crate) fn once(entries: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
+pub(crate) fn without_duplicate_keys(entries: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
     let mut places = HashMap::with_capacity(entries.len());
     let mut value_of = Vec::with_capacity(entries.len());
     let mut first = Vec::with_capacity(entries.len());

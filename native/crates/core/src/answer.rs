@@ -33,7 +33,7 @@ thread_local! {
     static NEXT: Spare = const { Spare(Cell::new(None)) };
 
     /// The innermost direct call whose handler runs on this thread, or 0.
-    static INSIDE: Cell<u64> = const { Cell::new(0) };
+    static CURRENT_CALL: Cell<u64> = const { Cell::new(0) };
 
     /// The content that a direct call lends to its handler, and whether the handler has returned that content as its answer.
     static LENT: Lent = const {
@@ -54,15 +54,15 @@ struct Lent {
 /// Runs a direct call's handler, and marks this thread as inside the call.
 #[inline]
 pub(crate) fn inside<R>(call: u64, run: impl FnOnce() -> R) -> R {
-    let outer = INSIDE.replace(call);
+    let outer = CURRENT_CALL.replace(call);
     let ran = run();
-    INSIDE.set(outer);
+    CURRENT_CALL.set(outer);
     ran
 }
 
 /// Returns whether this thread is in a direct call's handler.
-pub(crate) fn is_inside() -> bool {
-    INSIDE.get() != 0
+pub(crate) fn is_in_direct_call() -> bool {
+    CURRENT_CALL.get() != 0
 }
 
 /// Runs a direct call's handler, and records that the caller has lent `content`. The caller keeps its reference to the memory. Also returns
@@ -91,8 +91,8 @@ impl Lent {
 /// Answers a call with the memory that its caller has lent to the handler on this thread. Such an answer takes no new reference. Returns
 /// `None`, without answering, unless `content` is exactly the lent content and has no attachments.
 #[inline]
-pub(crate) fn give_back(handle: u64, content: &Content) -> Option<Result<(), Status>> {
-    if INSIDE.get() != handle {
+pub(crate) fn answer_with_lent(handle: u64, content: &Content) -> Option<Result<(), Status>> {
+    if CURRENT_CALL.get() != handle {
         return None;
     }
     LENT.with(|lent| {
@@ -114,7 +114,7 @@ struct Spare(Cell<Option<u32>>);
 impl Drop for Spare {
     fn drop(&mut self) {
         if let Some(index) = self.0.take() {
-            CALLS.give_back(index);
+            CALLS.free_slot(index);
         }
     }
 }
@@ -128,32 +128,32 @@ pub(crate) fn reserve_direct() -> Option<u32> {
 /// Keeps the slot of a call that has ended, for this thread's next direct call.
 pub(crate) fn keep_direct(index: u32) {
     let kept = CALLS.reusable(index)
-        && NEXT.try_with(|next| next.0.replace(Some(index)).map(|other| CALLS.give_back(other))).is_ok();
+        && NEXT.try_with(|next| next.0.replace(Some(index)).map(|other| CALLS.free_slot(other))).is_ok();
     if !kept {
-        CALLS.give_back(index);
+        CALLS.free_slot(index);
     }
 }
 
 /// Answers a call with the result of `make`. `make` runs only after this thread has claimed the call. Returns `CLEARWAY_STALE` if the
 /// call was answered before or its handle is stale.
 pub(crate) fn answer(handle: u64, make: impl FnOnce() -> Outcome) -> Result<(), Status> {
-    let (to, answered) = CALLS.answer(handle, INSIDE.get() == handle, |_| make()).ok_or(CLEARWAY_STALE)?;
-    if answered == Answered::PassOn {
-        pass_on(handle, to);
+    let (to, answered) = CALLS.answer(handle, CURRENT_CALL.get() == handle, |_| make()).ok_or(CLEARWAY_STALE)?;
+    if answered == Answered::Deliver {
+        deliver(handle, to);
     }
     Ok(())
 }
 
 /// Answers a call with a null message.
 pub(crate) fn answer_null(handle: u64) -> Result<(), Status> {
-    let (to, answered) = CALLS.answer_empty(handle, INSIDE.get() == handle).ok_or(CLEARWAY_STALE)?;
-    if answered == Answered::PassOn {
-        pass_on(handle, to);
+    let (to, answered) = CALLS.answer_empty(handle, CURRENT_CALL.get() == handle).ok_or(CLEARWAY_STALE)?;
+    if answered == Answered::Deliver {
+        deliver(handle, to);
     }
     Ok(())
 }
 
-fn pass_on(handle: u64, to: To) {
+fn deliver(handle: u64, to: To) {
     match to {
         To::Host { plugin, .. } => match PLUGINS.get(plugin) {
             Some(plugin) => plugin.inbox.put(handle),
@@ -189,10 +189,10 @@ impl Plugin {
     }
 }
 
-/// Returns an answer that was passed on, and frees the call's slot.
+/// Returns a delivered answer, and frees the call's slot.
 pub(crate) fn take(handle: u64) -> Option<(To, Outcome)> {
     let taken = CALLS.take(handle)?;
-    CALLS.give_back(crate::handle::index(handle));
+    CALLS.free_slot(crate::handle::index(handle));
     Some(taken)
 }
 

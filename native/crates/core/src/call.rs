@@ -2,10 +2,10 @@
 //! Calls that wait for an answer. One atomic word holds the state of a call:
 //!
 //! ```text
-//!    63  36 35        8 7   6   5      4      3        2      1         0
-//!   ┌──────┬───────────┬─────┬───────┬──────┬──────────┬──────┬─────────┬─────────┐
-//!   │ 0    │ generation│ 0   │ empty │ live │ given up │ left │ written │ claimed │
-//!   └──────┴───────────┴─────┴───────┴──────┴──────────┴──────┴─────────┴─────────┘
+//!    63  36 35        8 7   6   5      4      3         2         1         0
+//!   ┌──────┬───────────┬─────┬───────┬──────┬──────────┬─────────┬─────────┬─────────┐
+//!   │ 0    │ generation│ 0   │ empty │ live │ given up │ deliver │ written │ claimed │
+//!   └──────┴───────────┴─────┴───────┴──────┴──────────┴─────────┴─────────┴─────────┘
 //! ```
 //!
 //! The caller is the thread that makes the call. The answerer is the thread that answers the call.
@@ -14,11 +14,12 @@
 //! - *given up*: the caller no longer wants the answer.
 //! - *claimed*: the answerer sets this bit by a compare-exchange that includes the generation. Exactly one answerer succeeds.
 //! - *written*: the answerer sets this bit after storing the answer.
-//! - *left*: the caller sets this bit after the handler has returned without an answer.
+//! - *deliver*: the answerer has to deliver the answer. A queued call has this bit from its beginning. In a direct call, the caller sets
+//!   this bit after the handler has returned without an answer.
 //! - *empty*: the answer has no content. The answerer sets this bit together with *written*, and stores nothing.
 //!
-//! The later one of answerer and caller handles the answer. An answerer that finds *left* passes the answer on. A caller that finds
-//! *written* returns the answer.
+//! The later one of answerer and caller handles the answer. An answerer that finds *deliver* delivers the answer. A caller that finds
+//! *written* takes the answer.
 
 use crate::handle::{self, GENERATION_MAX, Kind, SLOTS_MAX};
 use crate::slots::{Free, Segments, segments};
@@ -26,7 +27,7 @@ use crate::sync::{AtomicU64, Mutex, Ordering, UnsafeCell, lock};
 
 const CLAIMED: u64 = 1;
 const WRITTEN: u64 = 2;
-const LEFT: u64 = 4;
+const DELIVER: u64 = 4;
 const GIVEN_UP: u64 = 8;
 const LIVE: u64 = 16;
 const EMPTY: u64 = 32;
@@ -61,15 +62,16 @@ impl<M, A> Slot<M, A> {
     #[inline]
     fn written(&self, bits: u64, inside: bool) -> Answered {
         if inside {
-            // After the claim, only the caller changes the word: it sets *left*. Here, the caller is this thread, and sets *left* later. A
-            // store is therefore enough, and costs less than an exchange.
+            // After the claim, only the caller changes the word: it sets *deliver*. Here, the caller is this thread, and sets *deliver*
+            // later. A store is therefore enough, and costs less than an exchange.
             let word = self.word.load(Ordering::Relaxed);
             self.word.store(word | bits, Ordering::Release);
-            return Answered::InHand;
+            return Answered::CallerTakes;
         }
-        // Release: pairs with the acquire in `leave_written`, `leave` and `take`. Acquire: pairs with the release of *left* in `leave`.
+        // Release: pairs with the acquire in `take_if_written`, `handler_returned` and `take`. Acquire: pairs with the release of *deliver*
+        // in `handler_returned`.
         let before = self.word.fetch_or(bits, Ordering::AcqRel);
-        if before & LEFT != 0 { Answered::PassOn } else { Answered::InHand }
+        if before & DELIVER != 0 { Answered::Deliver } else { Answered::CallerTakes }
     }
 }
 
@@ -80,16 +82,16 @@ pub(crate) enum Written<A> {
     /// An answer without content.
     Empty,
     /// No answer yet. The call continues.
-    Not,
+    NotYet,
 }
 
 /// The answerer's next step.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// Do nothing. The caller has not left yet, and takes the answer when it leaves.
-    InHand,
-    /// Pass the answer on. The caller has left.
-    PassOn,
+    /// Do nothing. The handler has not returned yet, and the caller takes the answer after that.
+    CallerTakes,
+    /// Deliver the answer to its receiver. The caller no longer takes it.
+    Deliver,
 }
 
 impl<M: Copy, A: Empty> Calls<M, A> {
@@ -129,7 +131,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
     }
 
     /// Frees a slot that has no call. Never frees a slot whose generations are used up, so no later call uses such a slot.
-    pub(crate) fn give_back(&self, index: u32) {
+    pub(crate) fn free_slot(&self, index: u32) {
         if self.reusable(index) {
             lock(&self.free).indices.push(index);
         }
@@ -141,10 +143,10 @@ impl<M: Copy, A: Empty> Calls<M, A> {
             .is_some_and(|slot| (slot.word.load(Ordering::Relaxed) >> GENERATION) < u64::from(GENERATION_MAX))
     }
 
-    /// Begins a call in a reserved slot and returns the call's handle. `owner` is the plugin's id. If `left` is true, the answerer always
-    /// passes the answer on.
+    /// Begins a call in a reserved slot and returns the call's handle. `owner` is the plugin's id. If `deliver` is true, the answerer always
+    /// delivers the answer.
     #[inline]
-    pub(crate) fn begin(&self, index: u32, owner: u64, meta: M, left: bool) -> u64 {
+    pub(crate) fn begin(&self, index: u32, owner: u64, meta: M, deliver: bool) -> u64 {
         let slot = self.slot(index).expect("a reserved slot is there");
         let word = slot.word.load(Ordering::Relaxed);
         debug_assert!(word & LIVE == 0, "a slot has one call");
@@ -152,15 +154,15 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         // SAFETY: the slot is reserved and has no call, so no other thread accesses it.
         slot.meta.with_mut(|at| unsafe { *at = Some(meta) });
         // Release: pairs with the acquire in `claim` and `waiting`.
-        slot.word.store(word | LIVE | if left { LEFT } else { 0 }, Ordering::Release);
+        slot.word.store(word | LIVE | if deliver { DELIVER } else { 0 }, Ordering::Release);
         handle::join(Kind::Call, (word >> GENERATION) as u32, index)
     }
 
-    /// Answers a call: claims it, then runs `make`. Returns the receiver and whether to pass the answer on. Returns `None` for a stale
+    /// Answers a call: claims it, then runs `make`. Returns the receiver and whether to deliver the answer. Returns `None` for a stale
     /// handle and for a call that was answered.
     ///
-    /// `inside` means that this thread runs the call's handler on behalf of the caller. The caller then cannot leave before this function
-    /// returns.
+    /// `inside` means that this thread runs the call's handler on behalf of the caller. The handler then cannot return before this function
+    /// does.
     pub(crate) fn answer(&self, handle: u64, inside: bool, make: impl FnOnce(&M) -> A) -> Option<(M, Answered)> {
         let (slot, meta) = self.claim(handle)?;
         let answer = make(&meta);
@@ -204,13 +206,13 @@ impl<M: Copy, A: Empty> Calls<M, A> {
 
     /// Ends the call and returns its answer, if the answer is written. The caller calls this after the handler has returned.
     #[inline]
-    pub(crate) fn leave_written(&self, handle: u64) -> Written<A> {
-        let Some((slot, _)) = self.find(handle) else { return Written::Not };
+    pub(crate) fn take_if_written(&self, handle: u64) -> Written<A> {
+        let Some((slot, _)) = self.find(handle) else { return Written::NotYet };
         // After *written*, only the caller changes the word: the answerer has finished, and `claim` refuses later answerers. Acquire:
         // pairs with the release in `written`.
         match slot.word.load(Ordering::Acquire) & (WRITTEN | EMPTY) {
-            WRITTEN => self.end(slot).map_or(Written::Not, Written::Answer),
-            0 => Written::Not,
+            WRITTEN => self.end(slot).map_or(Written::NotYet, Written::Answer),
+            0 => Written::NotYet,
             _ => {
                 self.end_empty(slot);
                 Written::Empty
@@ -219,24 +221,25 @@ impl<M: Copy, A: Empty> Calls<M, A> {
     }
 
     /// Records that the handler has returned. If the answer was written meanwhile, ends the call and returns the answer. Otherwise the
-    /// answerer will pass the answer on. The caller calls this once for each call.
-    pub(crate) fn leave(&self, handle: u64) -> Option<A> {
+    /// answerer will deliver the answer. The caller calls this once for each call.
+    pub(crate) fn handler_returned(&self, handle: u64) -> Option<A> {
         let (slot, _) = self.find(handle)?;
         // Acquire: pairs with the release in `written`. Release: pairs with the acquire in `written`. The answerer then sees the caller's
         // earlier writes.
-        let before = slot.word.fetch_or(LEFT, Ordering::AcqRel);
+        let before = slot.word.fetch_or(DELIVER, Ordering::AcqRel);
         if before & WRITTEN != 0 { self.end(slot) } else { None }
     }
 
-    /// Ends the call and returns the answer that was passed on. The receiver calls this once, and may free the slot afterwards.
+    /// Ends the call and returns its answer, which the answerer has delivered. The receiver calls this once, and may free the slot
+    /// afterwards.
     pub(crate) fn take(&self, handle: u64) -> Option<(M, A)> {
         let (slot, generation) = self.find(handle)?;
         // Acquire: pairs with the release in `written`.
         let word = slot.word.load(Ordering::Acquire);
-        if word >> GENERATION != generation || word & (LIVE | WRITTEN | LEFT) != LIVE | WRITTEN | LEFT {
+        if word >> GENERATION != generation || word & (LIVE | WRITTEN | DELIVER) != LIVE | WRITTEN | DELIVER {
             return None;
         }
-        // SAFETY: the call is written and left, so only the receiver of the answer accesses the slot.
+        // SAFETY: the answer is written and delivered, so only its receiver accesses the slot.
         let meta = slot.meta.with(|at| unsafe { *at })?;
         let answer = self.end(slot)?;
         Some((meta, answer))
@@ -282,7 +285,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         (word >> GENERATION == generation && word & LIVE != 0 && word & CLAIMED == 0).then_some(word & GIVEN_UP == 0)
     }
 
-    /// Returns the handles of an owner's calls that are unanswered and whose callers have left.
+    /// Returns the handles of an owner's calls that are unanswered and whose answers will be delivered.
     pub(crate) fn waiting(&self, owner: u64) -> Vec<u64> {
         let count = lock(&self.free).next;
         let waits = |index: &u32| {
@@ -291,7 +294,8 @@ impl<M: Copy, A: Empty> Calls<M, A> {
             // and `answer` refuses it.
             let word = slot.word.load(Ordering::Acquire);
             let handle = handle::join(Kind::Call, (word >> GENERATION) as u32, *index);
-            let waits = word & (LIVE | LEFT | CLAIMED) == LIVE | LEFT && slot.owner.load(Ordering::Relaxed) == owner;
+            let waits =
+                word & (LIVE | DELIVER | CLAIMED) == LIVE | DELIVER && slot.owner.load(Ordering::Relaxed) == owner;
             waits.then_some(handle)
         };
         (0..count).filter_map(|index| waits(&index)).collect()

@@ -20,7 +20,7 @@ const AGAIN: Duration = Duration::from_micros(200);
 
 /// Returns whether this thread runs a plugin's callback or belongs to a queue. `close` must not wait on such a thread.
 fn in_callback() -> bool {
-    on_queue_thread() || is_calling() || answer::is_inside()
+    on_queue_thread() || is_calling() || answer::is_in_direct_call()
 }
 
 impl Plugin {
@@ -63,7 +63,7 @@ impl Plugin {
             ended = Instant::now() < until;
             std::thread::sleep(AGAIN);
         }
-        fence(Ordering::SeqCst); // pairs with the fence in `answer_where_closed`
+        fence(Ordering::SeqCst); // pairs with the fence in `answer_if_closed`
         for call in CALLS.waiting(self.id()) {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_CLOSED)));
         }

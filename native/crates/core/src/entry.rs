@@ -69,8 +69,8 @@ impl Entry {
     }
 
     /// Enters a source, which delays its `on_drop`. Returns `None` if the source was removed.
-    pub(crate) fn stay(self: &Arc<Entry>) -> Option<Stay> {
-        self.gate.enter().then(|| Stay { source: self.clone() })
+    pub(crate) fn enter(self: &Arc<Entry>) -> Option<EntryGuard> {
+        self.gate.enter().then(|| EntryGuard { source: self.clone() })
     }
 
     fn inside<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
@@ -110,20 +110,20 @@ impl Entry {
     }
 }
 
-/// One use of a source, by a thread or by a queued job. The source's `on_drop` waits until the `Stay` is dropped. `on_listen` and a
-/// cancellation that arrives during `on_listen` share one `Stay`. Otherwise `on_drop` could run in between, and the source would miss the
+/// One use of a source, by a thread or by a queued job. The source's `on_drop` waits until the guard is dropped. `on_listen` and a
+/// cancellation that arrives during `on_listen` share one guard. Otherwise `on_drop` could run in between, and the source would miss the
 /// cancellation.
-pub(crate) struct Stay {
+pub(crate) struct EntryGuard {
     source: Arc<Entry>,
 }
 
-impl Stay {
+impl EntryGuard {
     /// Calls the source's `on_listen`.
     pub(crate) fn listen(&self, arguments: &Content, stream: u64) -> Status {
         let Callbacks::Source { on_listen: Some(call), .. } = self.source.callbacks else {
             return CLEARWAY_INVALID_ARGUMENT;
         };
-        // SAFETY: the function and its context come from the plugin. The `Stay` delays `on_drop`.
+        // SAFETY: the function and its context come from the plugin. The `EntryGuard` delays `on_drop`.
         calling(CLEARWAY_PANICKED, || unsafe { call(self.source.context, arguments, stream) })
     }
 
@@ -144,7 +144,7 @@ impl Stay {
     }
 }
 
-impl Drop for Stay {
+impl Drop for EntryGuard {
     fn drop(&mut self) {
         if self.source.gate.leave() {
             self.source.dropped();

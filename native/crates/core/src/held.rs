@@ -16,8 +16,9 @@ struct Held {
     handles: Vec<Handle>,
 }
 
-/// Holds content and a text. Returns a handle, and both as structs of the ABI. The structs are valid until `let_go` frees the handle.
-pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> {
+/// Keeps content and a text. Returns a handle, and both as structs of the ABI. The structs are valid until `release_content` frees the
+/// handle.
+pub fn retain_content(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> {
     let handles = kept.attachments.iter().map(Memory::handle).collect();
     let held = Box::new(Held { kept, text, handles });
     let content = held.kept.lend(|content| *content);
@@ -30,7 +31,7 @@ pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> 
     Ok((handle, content, text))
 }
 
-/// Frees held content, once. Returns `CLEARWAY_STALE` for a freed handle.
-pub fn let_go(handle: u64) -> Result<(), Status> {
+/// Frees kept content, once. Returns `CLEARWAY_STALE` for a freed handle.
+pub fn release_content(handle: u64) -> Result<(), Status> {
     HELD.remove(handle).map(drop).ok_or(CLEARWAY_STALE)
 }

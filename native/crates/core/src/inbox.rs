@@ -73,7 +73,7 @@ impl Inbox {
         while let Some(handle) = unsafe { self.ring.pop() } {
             rest.push_back(handle);
         }
-        rest.retain(|token| handle::kind(*token) != Kind::Stream as u64 || STREAMS.is_live(*token));
+        rest.retain(|handle| handle::kind(*handle) != Kind::Stream as u64 || STREAMS.is_live(*handle));
     }
 
     /// Sets the function that wakes the host, and calls the function if a wake is due. Blocks until no thread runs the previous function.

@@ -68,7 +68,7 @@ pub use guard::panics;
 #[cfg(not(loom))]
 pub use self::{
     content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX},
-    held::{hold, let_go},
+    held::{release_content, retain_content},
     item::{Incoming, Item},
     line::Line,
     memory::{BYTES_MAX, Kept as SlabsKept, Memory, kept as slabs},

@@ -98,7 +98,7 @@ impl Line {
             let found = lock(&self.channel.handler).clone();
             self.handler = found.map(|entry| Way { lane: entry.lane(), entry });
         }
-        let handler = self.handler.as_ref().ok_or_else(|| self.plugin.nobody())?;
+        let handler = self.handler.as_ref().ok_or_else(|| self.plugin.missing_handler_status())?;
         Ok((&self.plugin, handler))
     }
 

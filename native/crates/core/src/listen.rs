@@ -44,15 +44,15 @@ impl Plugin {
             return Err(closed);
         }
         let tell = move |ran: Ran| {
-            if ran == Ran::Not || !stream.begin() {
+            if ran == Ran::Cancelled || !stream.begin() {
                 return;
             }
-            let stay = stream.source.stay();
-            let status = stay.as_ref().map(|stay| kept.lend(|arguments| stay.listen(arguments, handle)));
+            let guard = stream.source.enter();
+            let status = guard.as_ref().map(|guard| kept.lend(|arguments| guard.listen(arguments, handle)));
             if let Some(status) = refusal(status) {
                 let _ = end(handle, Some(Failure::of(status))); // fails if the source has ended the stream or the listener has left
-            } else if let (Some(stay), true) = (stay, stream.begun()) {
-                stay.cancel(handle);
+            } else if let (Some(guard), true) = (guard, stream.listen_returned()) {
+                guard.cancel(handle);
             }
         };
         match &source.queue {
@@ -82,10 +82,10 @@ impl Plugin {
     /// Stops listening: drops queued events and notifies the source. The host reads no more of the stream's events. Returns
     /// `CLEARWAY_STALE` for a stream that has ended or belongs to another plugin.
     pub fn cancel(&self, stream: u64) -> Result<(), Status> {
-        let stay = self.own(stream)?.source.stay();
+        let guard = self.own(stream)?.source.enter();
         let listened = self.forget(stream).ok_or(CLEARWAY_STALE)?;
-        if let (true, Some(stay)) = (listened.cancel(), stay) {
-            notify(&listened.source, Box::new(move |_| stay.cancel(stream)));
+        if let (true, Some(guard)) = (listened.cancel(), guard) {
+            notify(&listened.source, Box::new(move |_| guard.cancel(stream)));
         }
         Ok(())
     }
@@ -100,8 +100,8 @@ impl Plugin {
     pub(crate) fn room(&self, handle: u64, stream: &Arc<Stream>) {
         let listened = stream.clone();
         let tell = move |_: Ran| {
-            if let (true, Some(stay)) = (listened.room_is_due(), listened.source.stay()) {
-                stay.room(handle);
+            if let (true, Some(guard)) = (listened.room_is_due(), listened.source.enter()) {
+                guard.room(handle);
             }
         };
         notify(&stream.source, Box::new(tell));

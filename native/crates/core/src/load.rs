@@ -61,9 +61,10 @@ impl Plugin {
                 text: format!("built for version {} of the ABI; this host has {CLEARWAY_ABI_MAJOR}", about.abi_major),
             },
             status => {
-                let said = plugin.said(usize::MAX).0.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("; ");
+                let log =
+                    plugin.take_log(usize::MAX).0.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("; ");
                 let status = if status == CLEARWAY_PANICKED { status } else { CLEARWAY_INIT_FAILED };
-                Failure { status, text: said }
+                Failure { status, text: log }
             }
         };
         // `forget_all` does not wait for handlers, which may still run on a thread that the plugin has started.

@@ -113,17 +113,17 @@ fn of_two_who_answer_one_does_and_the_caller_has_it_once() {
                 })
             })
             .collect();
-        let in_hand = match calls.leave_written(call) {
+        let in_hand = match calls.take_if_written(call) {
             Written::Answer(who) => Some(who),
             Written::Empty => Some(usize::MAX),
-            Written::Not => calls.leave(call),
+            Written::NotYet => calls.handler_returned(call),
         };
         let answered: Vec<_> = answerers.into_iter().filter_map(|thread| thread.join().unwrap()).collect();
         assert_eq!(answered.len(), 1);
         let (who, how) = &answered[0];
         match how {
-            Answered::InHand => assert_eq!(in_hand, Some(*who)),
-            Answered::PassOn => {
+            Answered::CallerTakes => assert_eq!(in_hand, Some(*who)),
+            Answered::Deliver => {
                 assert_eq!(in_hand, None);
                 assert_eq!(calls.take(call), Some((7, *who)));
             }
@@ -145,10 +145,10 @@ fn a_late_answer_never_reaches_the_next_call_in_the_slot() {
         };
         let own = calls.answer(first, true, |_| 1).is_some();
         if own {
-            assert!(matches!(calls.leave_written(first), Written::Answer(1)));
+            assert!(matches!(calls.take_if_written(first), Written::Answer(1)));
             let second = calls.begin(index, 1, 2, false);
             assert!(calls.answer_empty(second, true).is_some());
-            assert!(matches!(calls.leave_written(second), Written::Empty));
+            assert!(matches!(calls.take_if_written(second), Written::Empty));
         }
         assert_ne!(late.join().unwrap(), own);
     });

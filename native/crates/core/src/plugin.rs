@@ -155,7 +155,7 @@ impl Plugin {
     }
 
     /// Keeps a log line until the host reads it.
-    pub(crate) fn say(&self, level: u32, text: String) {
+    pub(crate) fn log(&self, level: u32, text: String) {
         let mut log = lock(&self.log);
         if log.len() == LOG_MAX {
             self.log_lost.fetch_add(1, Ordering::Relaxed);
@@ -172,20 +172,20 @@ impl Plugin {
 
     /// Takes up to `max` log lines. Returns true if more are left. The caller must then put the log's handle back into the inbox, because
     /// new lines do not.
-    pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
+    pub(crate) fn take_log(&self, max: usize) -> (Vec<(u32, String)>, bool) {
         let mut log = lock(&self.log);
         let count = log.len().min(max);
-        let mut said: Vec<_> = log.drain(..count).collect();
+        let mut taken: Vec<_> = log.drain(..count).collect();
         // The line with the number of lost lines comes after all older lines.
-        if log.is_empty() && said.len() < max {
+        if log.is_empty() && taken.len() < max {
             match self.log_lost.swap(0, Ordering::Relaxed) {
                 0 => {}
                 lost => {
-                    said.push((CLEARWAY_LOG_WARNING, format!("{lost} log lines were lost: the host reads too slowly")))
+                    taken.push((CLEARWAY_LOG_WARNING, format!("{lost} log lines were lost: the host reads too slowly")))
                 }
             }
         }
-        (said, !log.is_empty() || self.log_lost.load(Ordering::Relaxed) > 0)
+        (taken, !log.is_empty() || self.log_lost.load(Ordering::Relaxed) > 0)
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum Ran {
     /// The job must run now. The value is the time that the job waited.
     After(Duration),
     /// The queue was closed. The job must not do its work.
-    Not,
+    Cancelled,
 }
 
 pub(crate) struct Queue {
@@ -40,12 +40,12 @@ struct State {
 }
 
 thread_local! {
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static ON_QUEUE_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Returns whether this thread belongs to a queue.
 pub(crate) fn on_queue_thread() -> bool {
-    INSIDE.with(Cell::get)
+    ON_QUEUE_THREAD.with(Cell::get)
 }
 
 impl Queue {
@@ -115,23 +115,23 @@ impl Queue {
     /// Runs jobs on this thread until none is left or a new thread takes over. `threads` counts this thread as the queue's only thread.
     #[cold]
     fn stand_in<'a>(self: &'a Arc<Queue>, mut state: MutexGuard<'a, State>) {
-        let outer = INSIDE.replace(true);
+        let outer = ON_QUEUE_THREAD.replace(true);
         while let Some((at, job)) = state.jobs.pop_front() {
             drop(state);
             job(Ran::After(at.elapsed()));
             state = lock(&self.state);
             if !state.closed && !state.jobs.is_empty() && self.spawn().is_ok() {
-                INSIDE.set(outer);
+                ON_QUEUE_THREAD.set(outer);
                 return; // the new thread takes this thread's place in the count
             }
         }
-        INSIDE.set(outer);
+        ON_QUEUE_THREAD.set(outer);
         state.threads -= 1;
         self.idle.notify_all();
     }
 
     fn run(&self) {
-        INSIDE.with(|inside| inside.set(true));
+        ON_QUEUE_THREAD.with(|inside| inside.set(true));
         let mut state = lock(&self.state);
         loop {
             if let Some((at, job)) = state.jobs.pop_front() {
@@ -150,8 +150,8 @@ impl Queue {
         self.idle.notify_all();
     }
 
-    /// Closes the queue. Queued jobs still run until `until`. Then this function calls the remaining jobs with `Ran::Not`. Returns true if
-    /// the queue has no thread left.
+    /// Closes the queue. Queued jobs still run until `until`. Then this function calls the remaining jobs with `Ran::Cancelled`. Returns
+    /// true if the queue has no thread left.
     pub(crate) fn close(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -168,7 +168,7 @@ impl Queue {
         let ended = state.threads == 0;
         drop(state);
         for (_, job) in left {
-            job(Ran::Not);
+            job(Ran::Cancelled);
         }
         ended
     }
@@ -249,7 +249,7 @@ mod tests {
         let (told, heard) = channel();
         queue.push(Box::new(move |ran| told.send(ran).unwrap())).map_err(|(why, _)| why).unwrap();
         assert!(!queue.close(Instant::now()));
-        assert_eq!(heard.recv(), Ok(Ran::Not));
+        assert_eq!(heard.recv(), Ok(Ran::Cancelled));
         assert!(matches!(queue.push(Box::new(|_| {})), Err((Refused::Closed, _))));
         drop(end);
         assert!(queue.close(Instant::now() + LONG));

@@ -48,13 +48,13 @@ impl Plugin {
     /// Sends a message. A direct handler runs on this thread before `send` returns. For other handlers, `send` queues the message and
     /// copies bytes that are not in a memory. Never waits for a queued handler.
     pub fn send(&self, channel: &Channel, content: &Given<'_>, tag: u64, answer_wanted: bool) -> Result<Sent, Status> {
-        let handler = lock(&channel.handler).clone().ok_or_else(|| self.nobody())?;
+        let handler = lock(&channel.handler).clone().ok_or_else(|| self.missing_handler_status())?;
         self.meter.messages.fetch_add(1, Ordering::Relaxed);
         self.send_to(&handler, content, tag, answer_wanted)
     }
 
     /// Returns the status for a channel without a handler.
-    pub(crate) fn nobody(&self) -> Status {
+    pub(crate) fn missing_handler_status(&self) -> Status {
         self.open().err().unwrap_or(CLEARWAY_NO_HANDLER)
     }
 
@@ -106,7 +106,7 @@ impl Plugin {
             // If the handler has answered as well, the earlier answer counts.
             let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
         }
-        match CALLS.leave_written(call) {
+        match CALLS.take_if_written(call) {
             Written::Empty => {
                 answer::keep_direct(index);
                 return Ok(if back { Direct::Back } else { Direct::Null });
@@ -116,14 +116,14 @@ impl Plugin {
                 answer::keep_direct(index);
                 return Ok(Direct::More);
             }
-            Written::Not => {}
+            Written::NotYet => {}
         }
-        // The call is counted before `leave`, because its answer may reach the inbox as soon as `leave` has set the bit.
+        // The call is counted before `handler_returned`, because its answer may reach the inbox as soon as that has set the bit.
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_FULL)));
         }
-        let Some(outcome) = CALLS.leave(call) else {
-            self.answer_where_closed(call);
+        let Some(outcome) = CALLS.handler_returned(call) else {
+            self.answer_if_closed(call);
             *more = Some(Sent::Pending(call));
             return Ok(Direct::More);
         };
@@ -156,7 +156,7 @@ impl Plugin {
                     }
                     status
                 }
-                Ran::Not => Some(CLEARWAY_CLOSED),
+                Ran::Cancelled => Some(CLEARWAY_CLOSED),
             };
             if let (Some(status), true) = (status, call != 0) {
                 let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
@@ -170,7 +170,7 @@ impl Plugin {
         Ok(if call == 0 { Sent::Taken } else { Sent::Pending(call) })
     }
 
-    /// Begins a call whose answer will be passed on. Counts the call.
+    /// Begins a call whose answer will be delivered. Counts the call.
     fn begin(&self, to: To) -> Result<u64, Status> {
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max {
             self.calls.fetch_sub(1, Ordering::Relaxed);
@@ -181,13 +181,13 @@ impl Plugin {
             return Err(CLEARWAY_OUT_OF_MEMORY);
         };
         let call = CALLS.begin(index, self.id(), to, true);
-        self.answer_where_closed(call);
+        self.answer_if_closed(call);
         Ok(call)
     }
 
     /// Answers the call if the plugin is closed. `shut` answers all calls that wait. A call may begin to wait while `shut` runs. Then
     /// either this function sees `closed`, or `shut` sees the call, because one of the two fences (the other one is in `shut`) comes first.
-    fn answer_where_closed(&self, call: u64) {
+    fn answer_if_closed(&self, call: u64) {
         fence(Ordering::SeqCst);
         if self.open().is_err() {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_CLOSED)));
@@ -276,7 +276,7 @@ pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Resu
         }
         Ok(content) if content.is_null() => answer::answer_null(reply),
         Ok(content) => {
-            if let Some(given) = answer::give_back(reply, content.as_raw()) {
+            if let Some(given) = answer::answer_with_lent(reply, content.as_raw()) {
                 return given;
             }
             // `keep` comes before the claim, because `keep` can fail. `wanted` comes before `keep`, because `keep` may copy.

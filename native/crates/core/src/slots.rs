@@ -69,7 +69,7 @@ impl<T> Slots<T> {
                 None => return Err(value),
             }
         };
-        let slot = self.slot(index);
+        let slot = self.slot_or_new(index);
         let mut entry = lock(&slot.entry);
         entry.generation += 1;
         entry.value = Some(value);
@@ -89,7 +89,7 @@ impl<T> Slots<T> {
     /// Runs `look` on the value under its lock.
     pub(crate) fn look<R>(&self, handle: u64, look: impl FnOnce(&T) -> R) -> Option<R> {
         let (generation, index) = handle::split(self.kind, handle)?;
-        let entry = lock(&self.known(index)?.entry);
+        let entry = lock(&self.existing_slot(index)?.entry);
         if entry.generation != generation {
             return None;
         }
@@ -99,8 +99,8 @@ impl<T> Slots<T> {
     /// Returns whether the handle names a value. Takes no lock. The result is only a hint: another thread may remove the value at any time.
     #[inline]
     pub(crate) fn is_live(&self, handle: u64) -> bool {
-        let slot =
-            handle::split(self.kind, handle).and_then(|(generation, index)| Some((generation, self.known(index)?)));
+        let slot = handle::split(self.kind, handle)
+            .and_then(|(generation, index)| Some((generation, self.existing_slot(index)?)));
         slot.is_some_and(|(generation, slot)| {
             generation != 0 && slot.live.load(Ordering::Acquire) == u64::from(generation)
         })
@@ -109,7 +109,7 @@ impl<T> Slots<T> {
     /// Removes and returns the value. The handle is stale afterwards.
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
         let (generation, index) = handle::split(self.kind, handle)?;
-        let slot = self.known(index)?;
+        let slot = self.existing_slot(index)?;
         let mut entry = lock(&slot.entry);
         if entry.generation != generation {
             return None;
@@ -128,7 +128,7 @@ impl<T> Slots<T> {
     pub(crate) fn handles(&self, which: impl Fn(&T) -> bool) -> Vec<u64> {
         let count = lock(&self.free).next;
         let handle = |index| {
-            let entry = lock(&self.known(index)?.entry);
+            let entry = lock(&self.existing_slot(index)?.entry);
             let wanted = entry.value.as_ref().is_some_and(&which);
             wanted.then(|| handle::join(self.kind, entry.generation, index))
         };
@@ -136,12 +136,12 @@ impl<T> Slots<T> {
     }
 
     #[inline]
-    fn known(&self, index: u32) -> Option<&Slot<T>> {
+    fn existing_slot(&self, index: u32) -> Option<&Slot<T>> {
         let (segment, at, _) = handle::place(index);
         self.segments[segment].get().map(|slots| &slots[at])
     }
 
-    fn slot(&self, index: u32) -> &Slot<T> {
+    fn slot_or_new(&self, index: u32) -> &Slot<T> {
         let (segment, at, size) = handle::place(index);
         let made = || {
             let slots = (0..if cfg!(loom) { 4 } else { size })
@@ -188,7 +188,7 @@ mod tests {
         let slots = Slots::new(Kind::Stream);
         let first = slots.insert(1).unwrap();
         slots.remove(first);
-        lock(&slots.slot(0).entry).generation = GENERATION_MAX - 1;
+        lock(&slots.slot_or_new(0).entry).generation = GENERATION_MAX - 1;
         let last = slots.insert(2).unwrap();
         slots.remove(last);
         let next = slots.insert(3).unwrap();

@@ -205,7 +205,7 @@ impl Stream {
 
     /// Marks that the source's `on_listen` has returned. Returns true if the listener cancelled meanwhile. The caller then has to notify
     /// the source.
-    pub(crate) fn begun(&self) -> bool {
+    pub(crate) fn listen_returned(&self) -> bool {
         let mut state = lock(&self.state);
         state.listening = Listening::Yes;
         matches!(state.phase, Phase::Gone)
@@ -214,13 +214,13 @@ impl Stream {
     /// Cancels the stream and drops its queued events. Returns true if the caller has to notify the source.
     pub(crate) fn cancel(&self) -> bool {
         let mut state = lock(&self.state);
-        let told = matches!(state.phase, Phase::Open) && state.listening == Listening::Yes;
+        let notify = matches!(state.phase, Phase::Open) && state.listening == Listening::Yes;
         state.phase = Phase::Gone;
         state.bytes = 0;
         let queue = std::mem::take(&mut state.queue);
         drop(state);
         drop(queue);
-        told
+        notify
     }
 
     /// Clears `room_due` before the source's `on_room` runs. Returns false if the stream has ended or the listener has left.

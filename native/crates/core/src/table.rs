@@ -278,7 +278,7 @@ unsafe extern "C" fn log(id: PluginId, level: u32, text: Text) -> Status {
         }
         let plugin = PLUGINS.get(id).ok_or(CLEARWAY_STALE)?;
         // SAFETY: see above.
-        plugin.say(level, unsafe { shown(text) });
+        plugin.log(level, unsafe { shown(text) });
         Ok(())
     })
 }

@@ -17,9 +17,9 @@ fn end(stream: u64) -> Status {
 #[test]
 fn events_arrive_in_order_and_then_the_end() {
     let plugin = plugin();
-    let told = source(&plugin, "numbers", CLEARWAY_RUN_POOL, "");
+    let callbacks = source(&plugin, "numbers", CLEARWAY_RUN_POOL, "");
     let stream = listen(&plugin, "numbers", window(100, WhenFull::Wait));
-    assert_eq!(told.recv_timeout(LONG).unwrap(), (Told::Listen, stream));
+    assert_eq!(callbacks.recv_timeout(LONG).unwrap(), (Callback::Listen, stream));
     for at in 0..50u8 {
         assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
     }
@@ -30,7 +30,7 @@ fn events_arrive_in_order_and_then_the_end() {
     assert!(matches!(items.pop(), Some(Item::End { tag: 5, failure: None, dropped: 0, .. })));
     let values: Vec<_> = items.into_iter().map(event).collect();
     assert_eq!(values, (0..50).map(|at| (vec![at], 0)).collect::<Vec<_>>());
-    assert_eq!(plugin.under_way(), (0, 0, 0));
+    assert_eq!(plugin.in_flight(), (0, 0, 0));
 }
 
 #[test]
@@ -55,22 +55,22 @@ fn a_drain_reads_no_more_events_than_there_is_credit_for() {
 #[test]
 fn on_room_is_called_when_half_of_a_full_queue_is_free() {
     let plugin = plugin();
-    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let callbacks = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", window(4, WhenFull::Wait));
-    assert_eq!(told.recv().unwrap(), (Told::Listen, stream));
+    assert_eq!(callbacks.recv().unwrap(), (Callback::Listen, stream));
     for at in 0..4 {
         assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
     }
     assert_eq!(emit(stream, &[4]), CLEARWAY_FULL);
     let mut items = Vec::new();
     assert!(plugin.read(&mut items, 1));
-    assert!(told.try_recv().is_err(), "three of four still wait");
+    assert!(callbacks.try_recv().is_err(), "three of four still wait");
     assert!(plugin.read(&mut items, 1));
-    assert_eq!(told.try_recv().unwrap(), (Told::Room, stream));
+    assert_eq!(callbacks.try_recv().unwrap(), (Callback::Room, stream));
     assert_eq!(emit(stream, &[4]), CLEARWAY_OK);
     items.extend(rest(&plugin));
     assert_eq!(items.into_iter().map(|item| event(item).0[0]).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
-    assert!(told.try_recv().is_err(), "told once");
+    assert!(callbacks.try_recv().is_err(), "callbacks once");
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn bytes_count_against_the_window_and_one_event_may_exceed_it() {
 #[test]
 fn a_listener_that_stops_gets_no_more_events_and_its_source_is_notified_once() {
     let plugin = plugin();
-    let told = source(&plugin, "numbers", CLEARWAY_RUN_SERIAL, "own");
+    let callbacks = source(&plugin, "numbers", CLEARWAY_RUN_SERIAL, "own");
     let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
-    assert_eq!(told.recv_timeout(LONG).unwrap(), (Told::Listen, stream));
+    assert_eq!(callbacks.recv_timeout(LONG).unwrap(), (Callback::Listen, stream));
     let memory = Memory::allocate(100, 0).unwrap();
     // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { (HOST.emit)(stream, &Content::of_memory(memory.handle())) }, CLEARWAY_OK);
@@ -131,9 +131,9 @@ fn a_listener_that_stops_gets_no_more_events_and_its_source_is_notified_once() {
     assert_eq!(emit(stream, b"late"), CLEARWAY_STALE);
     assert_eq!(rest(&plugin).len(), 0);
     plugin.close(LONG).unwrap();
-    let told: Vec<_> = told.iter().collect();
-    assert!(told.len() == 2 && told[1].0 == Told::Drop, "{told:?}");
-    assert!(told[0] == (Told::Cancel, stream), "{told:?}");
+    let callbacks: Vec<_> = callbacks.iter().collect();
+    assert!(callbacks.len() == 2 && callbacks[1].0 == Callback::Drop, "{callbacks:?}");
+    assert!(callbacks[0] == (Callback::Cancel, stream), "{callbacks:?}");
 }
 
 #[test]
@@ -149,14 +149,14 @@ fn a_source_may_refuse_a_listener() {
 #[test]
 fn removing_a_source_ends_its_streams() {
     let plugin = plugin();
-    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let callbacks = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
     emit(stream, &[1]);
     // SAFETY: all pointers point to values that live during the call.
     assert_eq!(unsafe { (HOST.unsource)(plugin.id(), text("numbers")) }, CLEARWAY_OK);
     let items = rest(&plugin);
     assert!(matches!(&items[..], [Item::Event { .. }, Item::End { failure: None, .. }]));
-    assert_eq!(told.iter().map(|(what, _)| what).collect::<Vec<_>>(), [Told::Listen, Told::Drop]);
+    assert_eq!(callbacks.iter().map(|(what, _)| what).collect::<Vec<_>>(), [Callback::Listen, Callback::Drop]);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_million_events_with_credit_all_arrive_with_few_wakes() {
     use std::sync::atomic::{AtomicU64, Ordering};
     let count: u64 = if cfg!(miri) { 300 } else { 1_000_000 };
     let plugin = plugin();
-    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let callbacks = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", window(1024, WhenFull::Wait));
     let wakes = std::sync::Arc::new(AtomicU64::new(0));
     let (wake, woken) = std::sync::mpsc::channel();
@@ -194,7 +194,7 @@ fn a_million_events_with_credit_all_arrive_with_few_wakes() {
     let writer = std::thread::spawn(move || {
         for at in 0..count {
             while emit(stream, &at.to_le_bytes()) == CLEARWAY_FULL {
-                while told.recv().unwrap().0 != Told::Room {}
+                while callbacks.recv().unwrap().0 != Callback::Room {}
             }
         }
         end(stream);
@@ -266,22 +266,22 @@ fn with_a_full_queue(runs: u32, queue: &'static str, before: impl FnOnce(&Plugin
     (plugin, end)
 }
 
-fn listened(plugin: &Plugin, told: &Receiver<(Told, u64)>) -> u64 {
+fn listened(plugin: &Plugin, callbacks: &Receiver<(Callback, u64)>) -> u64 {
     let stream = listen(plugin, "numbers", window(2, WhenFull::Wait));
-    assert_eq!(told.recv_timeout(LONG), Ok((Told::Listen, stream)));
+    assert_eq!(callbacks.recv_timeout(LONG), Ok((Callback::Listen, stream)));
     stream
 }
 
 #[test]
 fn a_source_with_a_full_queue_is_notified_once_of_a_cancelled_stream_and_of_room() {
     for (runs, queue) in [(CLEARWAY_RUN_POOL, ""), (CLEARWAY_RUN_SERIAL, "own")] {
-        let (mut told, mut streams) = (None, [0; 2]);
+        let (mut callbacks, mut streams) = (None, [0; 2]);
         let (plugin, end) = with_a_full_queue(runs, queue, |plugin| {
             let heard = source(plugin, "numbers", runs, queue);
             streams = [listened(plugin, &heard), listened(plugin, &heard)];
-            told = Some(heard);
+            callbacks = Some(heard);
         });
-        let told = told.unwrap();
+        let callbacks = callbacks.unwrap();
         let [stays, leaves] = streams;
         plugin.cancel(leaves).unwrap();
         // The blocked queue delays calls of the source. Meanwhile, the plugin finds no room two times, and the host reads each time.
@@ -292,24 +292,24 @@ fn a_source_with_a_full_queue_is_notified_once_of_a_cancelled_stream_and_of_room
             assert_eq!(emit(stays, &[2]), CLEARWAY_FULL);
             assert_eq!(rest(&plugin).len(), 2);
         }
-        assert!(told.try_recv().is_err(), "the queue is blocked: runs={runs}");
+        assert!(callbacks.try_recv().is_err(), "the queue is blocked: runs={runs}");
         drop(end);
-        assert_eq!(told.recv_timeout(LONG), Ok((Told::Cancel, leaves)), "runs={runs}");
-        assert_eq!(told.recv_timeout(LONG), Ok((Told::Room, stays)), "runs={runs}");
+        assert_eq!(callbacks.recv_timeout(LONG), Ok((Callback::Cancel, leaves)), "runs={runs}");
+        assert_eq!(callbacks.recv_timeout(LONG), Ok((Callback::Room, stays)), "runs={runs}");
         plugin.close(LONG).unwrap();
-        let rest: Vec<_> = told.iter().map(|(what, _)| what).collect();
-        assert_eq!(rest, [Told::Cancel, Told::Drop], "runs={runs}");
+        let rest: Vec<_> = callbacks.iter().map(|(what, _)| what).collect();
+        assert_eq!(rest, [Callback::Cancel, Callback::Drop], "runs={runs}");
     }
 }
 
 #[test]
 fn a_source_is_not_notified_of_room_in_a_stream_that_was_cancelled_first() {
-    let mut told = None;
+    let mut callbacks = None;
     let mut stream = 0;
     let (plugin, end) = with_a_full_queue(CLEARWAY_RUN_SERIAL, "own", |plugin| {
         let heard = source(plugin, "numbers", CLEARWAY_RUN_SERIAL, "own");
         stream = listened(plugin, &heard);
-        told = Some(heard);
+        callbacks = Some(heard);
     });
     for at in 0..2 {
         assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
@@ -319,8 +319,8 @@ fn a_source_is_not_notified_of_room_in_a_stream_that_was_cancelled_first() {
     plugin.cancel(stream).unwrap();
     drop(end);
     plugin.close(LONG).unwrap();
-    let told: Vec<_> = told.unwrap().iter().map(|(what, _)| what).collect();
-    assert_eq!(told, [Told::Cancel, Told::Drop]);
+    let callbacks: Vec<_> = callbacks.unwrap().iter().map(|(what, _)| what).collect();
+    assert_eq!(callbacks, [Callback::Cancel, Callback::Drop]);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_source_is_notified_of_the_end_of_every_stream_that_begins_while_its_plugin_
     for round in 0..if cfg!(miri) { 1 } else { 50 } {
         let plugin = plugin();
         let runs = if round % 2 == 0 { CLEARWAY_RUN_DIRECT } else { CLEARWAY_RUN_POOL };
-        let told = source(&plugin, "numbers", runs, "");
+        let callbacks = source(&plugin, "numbers", runs, "");
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -340,12 +340,12 @@ fn a_source_is_notified_of_the_end_of_every_stream_that_begins_while_its_plugin_
                     ) {}
                 });
             }
-            assert_eq!(told.recv_timeout(LONG).map(|(what, _)| what), Ok(Told::Listen));
+            assert_eq!(callbacks.recv_timeout(LONG).map(|(what, _)| what), Ok(Callback::Listen));
             plugin.close(LONG).unwrap();
         });
-        let told: Vec<_> = told.iter().map(|(what, _)| what).collect();
-        let count = |what: Told| told.iter().filter(|told| **told == what).count();
-        assert_eq!(count(Told::Listen) + 1, count(Told::Cancel), "runs={runs}");
-        assert_eq!(plugin.under_way(), (0, 0, 0));
+        let callbacks: Vec<_> = callbacks.iter().map(|(what, _)| what).collect();
+        let count = |what: Callback| callbacks.iter().filter(|callback| **callback == what).count();
+        assert_eq!(count(Callback::Listen) + 1, count(Callback::Cancel), "runs={runs}");
+        assert_eq!(plugin.in_flight(), (0, 0, 0));
     }
 }

@@ -41,21 +41,21 @@ enum Hangs {
     /// The calling thread, which closes or frees. The header says that such a callback has no time limit.
     Closer,
     /// The calling thread. Closing does not wait for it.
-    Nobody,
+    NoThread,
 }
 use Hangs::*;
 
 /// Each point, with the thread that waits while the point hangs: first for a call on the calling thread, then for a call on a queue (`None`
 /// if the point never runs on a queue).
 const POINTS: [(Point, Hangs, Option<Hangs>); 10] = [
-    (Init, Nobody, None),
+    (Init, NoThread, None),
     (Message, Caller, Some(ItsQueue)),
     (Listen, Caller, Some(ItsQueue)),
     (Room, Caller, Some(ItsQueue)),
     (Cancel, Caller, Some(ItsQueue)),
     (Answer, ItsQueue, None),
-    (Release, Nobody, None),
-    (Wake, Nobody, None),
+    (Release, NoThread, None),
+    (Wake, NoThread, None),
     (Drop, Closer, None),
     (Close, Closer, None),
 ];
@@ -370,7 +370,7 @@ fn misbehave(point: Point, act: Act, runs: u32, hangs: Hangs, other: &Plugin) {
     plugin.set_wake(None).unwrap();
     while plugin.read(&mut Vec::new(), 100) {}
     if Plugin::find(plugin.id()).is_some() {
-        assert_eq!(plugin.under_way(), (0, 0, 0)); // a callback may have freed the plugin
+        assert_eq!(plugin.in_flight(), (0, 0, 0)); // a callback may have freed the plugin
     }
     plugin.free().unwrap();
     assert!(Plugin::find(plugin.id()).is_none());

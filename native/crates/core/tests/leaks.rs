@@ -58,7 +58,7 @@ fn work(count: u64) {
     plugin.close(LONG).unwrap();
     while plugin.read(&mut items, 64) {}
     items.clear();
-    assert_eq!(plugin.under_way(), (0, 0, 0));
+    assert_eq!(plugin.in_flight(), (0, 0, 0));
     assert_eq!(memory.references(), 1);
     plugin.free().unwrap();
 }

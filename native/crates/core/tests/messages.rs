@@ -128,7 +128,7 @@ fn a_direct_handler_may_answer_later_and_from_another_thread() {
     let Item::Answer { tag: 3, outcome } = next(&plugin) else { panic!("expected the answer") };
     assert_eq!(content(outcome).to_vec().unwrap(), b"late");
     assert_eq!(reply(to, b"again"), CLEARWAY_STALE);
-    assert_eq!(plugin.under_way(), (0, 0, 0));
+    assert_eq!(plugin.in_flight(), (0, 0, 0));
 }
 
 #[test]

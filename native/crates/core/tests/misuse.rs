@@ -102,7 +102,7 @@ fn impossible_lengths_are_refused_before_any_allocation() {
         assert_eq!(sent, status, "{content:?}");
     }
     assert_eq!(memory.references(), 1);
-    assert_eq!(plugin.under_way(), (0, 0, 0));
+    assert_eq!(plugin.in_flight(), (0, 0, 0));
     // SAFETY: all pointers point to values that live during the call. The core checks lengths before it reads.
     unsafe {
         let mut view = View::NONE;
@@ -185,7 +185,7 @@ fn closing_cancels_listeners_answers_waiting_calls_drops_handlers_and_refuses_la
         give.lock().unwrap().send(to).unwrap();
         CLEARWAY_OK
     });
-    let told = source(&plugin, "events", CLEARWAY_RUN_DIRECT, "");
+    let callbacks = source(&plugin, "events", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "events", window(4, WhenFull::Wait));
     emit(stream, b"unread");
     send(&plugin, "never", &Given::null(), 11).unwrap();
@@ -195,7 +195,10 @@ fn closing_cancels_listeners_answers_waiting_calls_drops_handlers_and_refuses_la
     let [Item::Answer { tag: 11, outcome: Err(failure) }] = &items[..] else { panic!("expected one: {items:?}") };
     assert_eq!(failure.status, CLEARWAY_CLOSED);
     assert_eq!(reply(to, b"late"), CLEARWAY_STALE);
-    assert_eq!(told.iter().map(|(what, _)| what).collect::<Vec<_>>(), [Told::Listen, Told::Cancel, Told::Drop]);
+    assert_eq!(
+        callbacks.iter().map(|(what, _)| what).collect::<Vec<_>>(),
+        [Callback::Listen, Callback::Cancel, Callback::Drop]
+    );
     assert!(taken.recv().is_err(), "the handler was dropped");
     assert_eq!(send(&plugin, "never", &Given::null(), 1).unwrap_err(), CLEARWAY_CLOSED);
     let mut view = View::NONE;
@@ -272,8 +275,8 @@ fn everything_may_be_called_from_any_thread_while_the_plugin_closes() {
         for (runs, queue) in [(CLEARWAY_RUN_DIRECT, ""), (CLEARWAY_RUN_POOL, "")] {
             handle(&plugin, if runs == 0 { "here" } else { "there" }, runs, queue, |message, to| give(to, message));
         }
-        let told = source(&plugin, "events", CLEARWAY_RUN_POOL, "");
-        drop(told);
+        let callbacks = source(&plugin, "events", CLEARWAY_RUN_POOL, "");
+        drop(callbacks);
         let answered = Arc::new(AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for thread in 0..3 {
@@ -303,7 +306,7 @@ fn everything_may_be_called_from_any_thread_while_the_plugin_closes() {
         });
         let answers = rest(&plugin).iter().filter(|item| matches!(item, Item::Answer { .. })).count();
         assert_eq!(answers, answered.load(Ordering::SeqCst), "every pending call was answered");
-        assert_eq!(plugin.under_way(), (0, 0, 0));
+        assert_eq!(plugin.in_flight(), (0, 0, 0));
         plugin.free().unwrap();
     }
 }
@@ -312,9 +315,9 @@ fn everything_may_be_called_from_any_thread_while_the_plugin_closes() {
 fn names_may_contain_a_zero_byte() {
     let plugin = plugin();
     handle(&plugin, "a\0b", CLEARWAY_RUN_SERIAL, "queue\0", |message, to| give(to, message));
-    let told = source(&plugin, "c\0d", CLEARWAY_RUN_SERIAL, "\0");
+    let callbacks = source(&plugin, "c\0d", CLEARWAY_RUN_SERIAL, "\0");
     assert_eq!(content(ask(&plugin, "a\0b", &Given::bytes(b"x"))).to_vec(), Some(b"x".to_vec()));
     let stream = listen(&plugin, "c\0d", window(4, WhenFull::Wait));
-    assert_eq!(told.recv_timeout(LONG), Ok((Told::Listen, stream)));
+    assert_eq!(callbacks.recv_timeout(LONG), Ok((Callback::Listen, stream)));
     plugin.close(LONG).unwrap();
 }

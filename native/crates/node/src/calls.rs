@@ -10,7 +10,7 @@ use napi_sys as sys;
 use crate::js::{Env, Value};
 use crate::lines::Lines;
 use crate::port::{self, Port};
-use crate::scratch::{Head, Homes, Kind, Scratch};
+use crate::scratch::{Head, Kind, MemoryOwners, Scratch};
 
 /// The value that `call` returns after it wrote the answer to the first answer record.
 const WRITTEN: i32 = 1;
@@ -57,9 +57,9 @@ fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
-/// `direct(port, channel)`: makes a line (a prepared path to the channel's handler) and returns the line's number. `call` takes that
+/// `prepareLine(port, channel)`: makes a line (a prepared path to the channel's handler) and returns the line's number. `call` takes that
 /// number.
-pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn prepare_line(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -122,15 +122,15 @@ fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i3
     };
     let state = &mut *port.state.borrow_mut();
     state.answer.clear();
-    put_outcome(&mut state.answer, 0, outcome, Homes { held: &mut state.held, loans: &port.loans });
+    put_outcome(&mut state.answer, 0, outcome, MemoryOwners { held: &mut state.held, loans: &port.loans });
     env.small(WRITTEN)
 }
 
 /// Writes the record of an answer.
-pub fn put_outcome(to: &mut Scratch, id: u64, outcome: Outcome, homes: Homes<'_>) {
+pub fn put_outcome(to: &mut Scratch, id: u64, outcome: Outcome, owners: MemoryOwners<'_>) {
     let kind = Kind::Reply;
     match outcome {
-        Ok(kept) => to.content(Head { kind, id, status: 0.0 }, "", kept, homes),
+        Ok(kept) => to.content(Head { kind, id, status: 0.0 }, "", kept, owners),
         Err(Failure { status, text }) => to.text(Head { kind, id, status: status.into() }, &text),
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lends JavaScript's memory to native code. V8's reference count keeps the memory alive until native code drops its last reference. Any
-//! thread may drop that reference. JavaScript then receives the loan's number in a `Returned` record.
+//! thread may drop that reference. JavaScript then receives the loan's number in a `LoanReturned` record.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,7 +9,7 @@ use clearway_core::Memory;
 use clearway_sys::{CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SHARED};
 
 use crate::js::{Bytes, Env};
-use crate::shared::Kept;
+use crate::shared::KeptBuffer;
 use crate::wake::Wake;
 
 /// The loans of one port: the memory that JavaScript has lent to native code.
@@ -25,13 +25,13 @@ pub struct Loans {
 struct Returned {
     /// The numbers of loans that native code has returned. JavaScript has not read them yet.
     ids: Vec<u64>,
-    /// The number of loans whose return JavaScript has not read. Includes the loans that native code still uses.
-    untold: usize,
+    /// The number of loans whose return JavaScript has not read yet. Includes the loans that native code still uses.
+    unread_returns: usize,
 }
 
 /// Owns the lent memory. The core drops the loan with the last reference to the memory.
 struct Loan {
-    _kept: Kept,
+    _kept: KeptBuffer,
     id: u64,
     address: usize,
     loans: Arc<Loans>,
@@ -43,10 +43,10 @@ impl Loans {
     }
 
     /// Lends bytes to native code. JavaScript chooses the loan's number `id`. The error of the result is a status of clearway.h. Returns
-    /// `None` if the bytes cannot be kept: see [`Kept::of`].
+    /// `None` if the bytes cannot be kept: see [`KeptBuffer::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
-        let kept = Kept::of(env, bytes.buffer)?;
-        lock(&self.returned).untold += 1;
+        let kept = KeptBuffer::of(env, bytes.buffer)?;
+        lock(&self.returned).unread_returns += 1;
         let address = bytes.data as usize;
         lock(&self.by_address).entry(address).or_default().push((id, bytes.size));
         let loan = Box::new(Loan { _kept: kept, id, address, loans: self.clone() });
@@ -69,13 +69,13 @@ impl Loans {
     pub fn returned(&self, most: usize) -> Vec<u64> {
         let mut returned = lock(&self.returned);
         let count = returned.ids.len().min(most);
-        returned.untold -= count;
+        returned.unread_returns -= count;
         returned.ids.drain(..count).collect()
     }
 
     /// Returns whether all loans were returned and JavaScript has read all returns.
-    pub fn are_over(&self) -> bool {
-        lock(&self.returned).untold == 0
+    pub fn are_all_read(&self) -> bool {
+        lock(&self.returned).unread_returns == 0
     }
 }
 

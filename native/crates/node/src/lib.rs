@@ -62,9 +62,9 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
         ("features", guarded!(features)),
         ("open", guarded!(port::open)),
         ("close", guarded!(port::close)),
-        ("hold", guarded!(port::hold)),
+        ("setKeepsAlive", guarded!(port::set_keeps_alive)),
         ("stats", guarded!(port::stats)),
-        ("direct", guarded!(calls::direct)),
+        ("prepareLine", guarded!(calls::prepare_line)),
         ("send", guarded!(calls::send)),
         ("cancel", guarded!(calls::cancel)),
         ("answer", guarded!(calls::answer)),
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
     let lines = Rc::new(Lines::<Port>::default());
     env.set(exports, "call", env.function("call", guarded!(calls::call), Rc::as_ptr(&lines).cast_mut().cast()));
     env.keep_instance(lines);
-    shared::learn(env.module_version());
+    shared::detect(env.module_version());
     exports
 }
 

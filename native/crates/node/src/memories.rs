@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The addon's functions for memory. JavaScript names a memory by its number, which the functions call a slot.
+//! The addon's functions for memory. JavaScript names a memory by the core's handle of its reference.
 
 use std::ptr::null_mut;
 
@@ -11,7 +11,7 @@ use crate::js::{Env, Value};
 use crate::port;
 use crate::view::Held;
 
-/// `allocate(port, size)`: allocates `size` bytes. Returns a slot, or on failure the negated status.
+/// `allocate(port, size)`: allocates `size` bytes. Returns a handle, or on failure the negated status.
 pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, size], _) = env.arguments(info);
@@ -23,7 +23,7 @@ pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Val
     }
 }
 
-/// `lend(port, bytes, id)`: lends the memory of a `Uint8Array` to native code. Returns a slot, or on failure the negated status. Returns 0
+/// `lend(port, bytes, id)`: lends the memory of a `Uint8Array` to native code. Returns a handle, or on failure the negated status. Returns 0
 /// if this Node cannot keep JavaScript's memory, or if JavaScript can shrink the buffer.
 pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
@@ -39,25 +39,25 @@ pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     }
 }
 
-/// `size(port, slot)`: returns the size in bytes, or -1 if the slot was released.
+/// `size(port, handle)`: returns the size in bytes, or -1 if the memory was released.
 pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
-    let ([port, slot], _) = env.arguments(info);
+    let ([port, handle], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
-    let slot = env.as_u64(slot).unwrap_or(0);
-    let size = port.state.borrow_mut().held.get(&slot).map_or(-1.0, |held| held.memory.size() as f64);
+    let handle = env.as_u64(handle).unwrap_or(0);
+    let size = port.state.borrow_mut().held.get(&handle).map_or(-1.0, |held| held.memory.size() as f64);
     env.number(size)
 }
 
-/// `view(port, slot, kind)`: returns a buffer over the memory, or a copy if `kind` is neither `shared` nor `detachable`. Returns undefined
-/// if the runtime has no buffers of that kind, if JavaScript itself has lent the memory, or if the slot was released.
+/// `view(port, handle, kind)`: returns a buffer over the memory, or a copy if `kind` is neither `shared` nor `detachable`. Returns undefined
+/// if the runtime has no buffers of that kind, if JavaScript itself has lent the memory, or if the memory was released.
 pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
-    let ([port, slot, kind], _) = env.arguments(info);
+    let ([port, handle, kind], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
-    let (Some(slot), Some(kind)) = (env.as_u64(slot), env.as_text(kind)) else { return env.undefined() };
+    let (Some(handle), Some(kind)) = (env.as_u64(handle), env.as_text(kind)) else { return env.undefined() };
     let mut state = port.state.borrow_mut();
-    let Some(held) = state.held.get_mut(&slot) else { return env.undefined() };
+    let Some(held) = state.held.get_mut(&handle) else { return env.undefined() };
     let buffer = match kind.as_str() {
         "shared" => held.share(env),
         "detachable" => held.expose(env),
@@ -66,12 +66,12 @@ pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     buffer.unwrap_or_else(|| env.undefined())
 }
 
-/// `release(port, slot, buffer?)`: releases JavaScript's reference. Detaches `buffer` if it is an ArrayBuffer. Returns a status.
+/// `release(port, handle, buffer?)`: releases JavaScript's reference. Detaches `buffer` if it is an ArrayBuffer. Returns a status.
 pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
-    let ([port, slot, buffer], _) = env.arguments(info);
+    let ([port, handle, buffer], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
-    let taken = env.as_u64(slot).and_then(|slot| port.state.borrow_mut().held.remove(&slot));
+    let taken = env.as_u64(handle).and_then(|handle| port.state.borrow_mut().held.remove(&handle));
     let status = match taken {
         Some(held) => {
             held.release(env, env.is_array_buffer(buffer).then_some(buffer));

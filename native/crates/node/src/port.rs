@@ -28,7 +28,7 @@ use crate::wake::Wake;
 const END_MS: u64 = 1000;
 /// The timeout of one call of `Plugin::close`. Messages that are still queued after this time are answered with `CLEARWAY_CLOSED`. If
 /// handlers still run after this time, the closing thread calls `close` again.
-const AGAIN: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One plugin instance of one JavaScript thread.
 pub struct Port {
@@ -51,25 +51,25 @@ pub struct Port {
     /// Whether the port was dropped. No code reads the plugin's items after that.
     abandoned: Arc<AtomicBool>,
     /// Whether JavaScript has received the `Closed` record. It says that the plugin has closed. A record is an entry in the scratch arrays.
-    told: Cell<bool>,
+    close_delivered: Cell<bool>,
 }
 
 /// State that the addon's functions borrow, one function at a time. No function calls JavaScript while it has borrowed the state.
 pub struct State {
     /// The scratch arrays into which `drain` writes the plugin's items for JavaScript.
-    pub came: Scratch,
+    pub records: Scratch,
     /// Receives the answer of a direct call, or the error text of a failed `open`.
     pub answer: Scratch,
-    /// Native memory to which JavaScript has references, by slot.
+    /// Native memory to which JavaScript has references, by handle.
     pub held: HashMap<u64, Held>,
     /// Items that `drain` has read from the core and not yet written to records.
     pub items: VecDeque<Item>,
     /// A buffer for the items of one read from the core. It is empty between reads, and exists to reuse its capacity.
-    pub lot: Vec<Item>,
+    pub batch: Vec<Item>,
 }
 
 /// The type of the value in the JavaScript object that `open` returns.
-pub type Shared = Rc<Port>;
+pub type SharedPort = Rc<Port>;
 
 /// `open(path, heads, body, answerHeads, answerBody, onWake)`: opens a plugin. Returns a port. On failure, returns a status as a number,
 /// and the first answer record has the error text.
@@ -77,7 +77,8 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([path, heads, body, answer_heads, answer_body, on_wake], _) = env.arguments(info);
     let Some(path) = env.as_text(path) else { return env.throw("invalid-argument", "path must be a text") };
-    let (Some(came), Some(mut answer)) = (Scratch::of(env, heads, body), Scratch::of(env, answer_heads, answer_body))
+    let (Some(records), Some(mut answer)) =
+        (Scratch::of(env, heads, body), Scratch::of(env, answer_heads, answer_body))
     else {
         return env.throw("invalid-argument", "the scratch arrays are too small");
     };
@@ -102,14 +103,14 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         wake: wake.clone(),
         loans,
         lines,
-        state: RefCell::new(State { came, answer, held: HashMap::new(), items: VecDeque::new(), lot: Vec::new() }),
+        state: RefCell::new(State { records, answer, held: HashMap::new(), items: VecDeque::new(), batch: Vec::new() }),
         calls: RefCell::default(),
         streams: RefCell::default(),
         answered: RefCell::default(),
         closing: OnceCell::new(),
         closed: Arc::new(AtomicBool::new(false)),
         abandoned: Arc::new(AtomicBool::new(false)),
-        told: Cell::new(false),
+        close_delivered: Cell::new(false),
     });
     let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // fails only inside a wake, and no JavaScript runs there
     // SAFETY: the hook never runs with a dropped port, because the port's drop removes the hook. Node runs the hooks in the reverse order
@@ -119,9 +120,9 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
 }
 
 /// Returns the port of a value that `open` returned. For any other value, throws in JavaScript and returns `None`.
-pub fn of<'a>(env: Env, value: Value) -> Option<&'a Shared> {
-    // SAFETY: all externals of this addon have the type `Shared`.
-    let port = unsafe { env.as_external::<Shared>(value) };
+pub fn of<'a>(env: Env, value: Value) -> Option<&'a SharedPort> {
+    // SAFETY: all externals of this addon have the type `SharedPort`.
+    let port = unsafe { env.as_external::<SharedPort>(value) };
     if port.is_none() {
         env.throw("invalid-argument", "port must be one that open() gave");
     }
@@ -140,12 +141,12 @@ pub unsafe fn close(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     env.undefined()
 }
 
-/// `hold(port, keep)`: sets whether the port keeps the event loop running.
-pub unsafe fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+/// `setKeepsAlive(port, keep)`: sets whether the port keeps the event loop running.
+pub unsafe fn set_keeps_alive(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, keep], _) = env.arguments(info);
     let Some(port) = of(env, port) else { return std::ptr::null_mut() };
-    port.wake.hold(env, env.as_bool(keep));
+    port.wake.set_keeps_alive(env, env.as_bool(keep));
     env.undefined()
 }
 
@@ -182,10 +183,10 @@ impl Port {
         let (plugin, wake) = (self.plugin.clone(), self.wake.clone());
         let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
         let closer = move || {
-            while plugin.close(AGAIN) == Err(CLEARWAY_TIMEOUT) {}
-            // Pairs with the loads in `is_over` and in the port's drop. The drop stores `abandoned` and then loads `closed`; this thread
-            // stores `closed` and then loads `abandoned`. Both use `SeqCst`, so at least one of them sees the other's store and frees the
-            // plugin.
+            while plugin.close(CLOSE_TIMEOUT) == Err(CLEARWAY_TIMEOUT) {}
+            // Pairs with the loads in `is_close_pending` and in the port's drop. The drop stores `abandoned` and then loads `closed`; this
+            // thread stores `closed` and then loads `abandoned`. Both use `SeqCst`, so at least one of them sees the other's store and
+            // frees the plugin.
             closed.store(true, Ordering::SeqCst);
             if abandoned.load(Ordering::SeqCst) {
                 let _ = plugin.free(); // fails only inside a wake, or in a callback while the plugin is open
@@ -198,19 +199,19 @@ impl Port {
     }
 
     /// Returns whether the plugin has closed and JavaScript has not received the `Closed` record yet.
-    pub fn is_over(&self) -> bool {
+    pub fn is_close_pending(&self) -> bool {
         // Acquire: pairs with the store in `close`. If the plugin has closed, this thread sees all of its items.
-        self.closed.load(Ordering::Acquire) && !self.told.get()
+        self.closed.load(Ordering::Acquire) && !self.close_delivered.get()
     }
 
     /// Returns whether JavaScript has received the `Closed` record.
-    pub fn is_told(&self) -> bool {
-        self.told.get()
+    pub fn is_close_delivered(&self) -> bool {
+        self.close_delivered.get()
     }
 
     /// Notes that JavaScript receives the `Closed` record. Frees the plugin, whose items have all been read.
-    pub fn told(&self) {
-        self.told.set(true);
+    pub fn deliver_close(&self) {
+        self.close_delivered.set(true);
         let _ = self.plugin.free(); // fails only inside a wake, or in a callback while the plugin is open
     }
 }

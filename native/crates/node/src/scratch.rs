@@ -20,7 +20,7 @@ pub enum Kind {
     End = 3,
     Message = 4,
     Log = 5,
-    Returned = 6,
+    LoanReturned = 6,
     Attached = 7,
     Dropped = 8,
     Closed = 9,
@@ -50,7 +50,7 @@ pub struct Scratch {
 }
 
 /// The owners of memory whose bytes are not copied into the body. A record has only the number of such memory.
-pub struct Homes<'a> {
+pub struct MemoryOwners<'a> {
     pub held: &'a mut HashMap<u64, Held>,
     pub loans: &'a Loans,
 }
@@ -105,12 +105,12 @@ impl Scratch {
     }
 
     /// Writes a record of content, followed by one record for each attachment. `name` is the channel of a message, and empty otherwise.
-    /// Copies small content into the body. Keeps content in memory in `homes`, and writes the number of the slot or of the loan.
-    pub fn content(&mut self, head: Head, name: &str, kept: Kept, homes: Homes<'_>) {
+    /// Copies small content into the body. Keeps content in memory in `owners`, and writes the handle or the number of the loan.
+    pub fn content(&mut self, head: Head, name: &str, kept: Kept, owners: MemoryOwners<'_>) {
         let Kept { bytes, attachments, copied } = kept;
         let attached = attachments.len().min(self.records - self.written - 1);
         let (name_at, name_size) = self.copy(name.as_bytes());
-        let (at, size, slot) = match bytes {
+        let (at, size, handle) = match bytes {
             Bytes::Null => (0.0, -1.0, 0.0),
             Bytes::Small { size, bytes } => {
                 let (at, size) = self.copy(&bytes[..size.into()]);
@@ -118,33 +118,33 @@ impl Scratch {
             }
             Bytes::Memory { memory, range } => {
                 let (at, size) = (range.start as f64, range.len() as f64);
-                match homes.loans.find(&memory) {
+                match owners.loans.find(&memory) {
                     Some(id) => (at, size, -(id as f64)),
-                    None => (at, size, Held::insert(memory, homes.held) as f64),
+                    None => (at, size, Held::insert(memory, owners.held) as f64),
                 }
             }
         };
-        self.put(head, [at, size, slot, name_at as f64, name_size as f64, attached as f64, copied as f64]);
+        self.put(head, [at, size, handle, name_at as f64, name_size as f64, attached as f64, copied as f64]);
         for memory in attachments.into_iter().take(attached) {
-            self.attached(memory, homes.loans, homes.held);
+            self.attached(memory, owners.loans, owners.held);
         }
     }
 
     fn attached(&mut self, memory: Memory, loans: &Loans, held: &mut HashMap<u64, Held>) {
         let size = memory.size() as f64;
-        let slot = match loans.find(&memory) {
+        let handle = match loans.find(&memory) {
             Some(id) => -(id as f64),
             None => Held::insert(memory, held) as f64,
         };
-        self.put(Head { kind: Kind::Attached, id: 0, status: 0.0 }, [0.0, size, slot, 0.0, 0.0, 0.0, 0.0]);
+        self.put(Head { kind: Kind::Attached, id: 0, status: 0.0 }, [0.0, size, handle, 0.0, 0.0, 0.0, 0.0]);
     }
 
     fn put(&mut self, Head { kind, id, status }: Head, rest: [f64; 7]) {
         if self.written == self.records {
             return; // does not happen: the callers check `room` first
         }
-        let [at, size, slot, text_at, text, attached, copied] = rest;
-        let record = [kind as u8 as f64, id as f64, status, at, size, slot, text_at, text, attached, copied];
+        let [at, size, handle, text_at, text_size, attached, copied] = rest;
+        let record = [kind as u8 as f64, id as f64, status, at, size, handle, text_at, text_size, attached, copied];
         // SAFETY: the array has at least `records * STRIDE` numbers, and `written` is less than `records`.
         unsafe { self.heads.add(self.written * STRIDE).cast::<[f64; STRIDE]>().write_unaligned(record) };
         self.written += 1;

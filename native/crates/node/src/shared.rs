@@ -62,16 +62,16 @@ pub struct Features {
 
 /// The `NODE_MODULE_VERSION` of Node 20, 22 and 24, with which `shared_map.cc` was tested. V8's functions are not a stable interface, so
 /// other versions do not use `shared_map.cc`. Electron has other numbers than Node.
-const TRIED: [u32; 3] = [115, 127, 137];
+const TESTED_MODULE_VERSIONS: [u32; 3] = [115, 127, 137];
 
 static FEATURES: OnceLock<Features> = OnceLock::new();
 
 /// Detects the features and returns them. Only the first call in a process detects them. `module_version` is `process.versions.modules`.
-pub fn learn(module_version: u32) -> Features {
+pub fn detect(module_version: u32) -> Features {
     *FEATURES.get_or_init(|| {
         // SAFETY: the name ends with a zero byte, and the handle is the platform's RTLD_DEFAULT.
         let found = unsafe { dlsym(default_handle(), c"node_api_create_external_sharedarraybuffer".as_ptr()) };
-        let can = if TRIED.contains(&module_version) { v8_can() } else { 0 };
+        let can = if TESTED_MODULE_VERSIONS.contains(&module_version) { v8_can() } else { 0 };
         let mapping = if !found.is_null() {
             // SAFETY: the function has had this signature in every version of Node that has it (node_api.h, experimental).
             Mapping::NodeApi(unsafe { std::mem::transmute::<*mut c_void, CreateExternalShared>(found) })
@@ -84,7 +84,7 @@ pub fn learn(module_version: u32) -> Features {
     })
 }
 
-/// Returns the features that `learn` has detected. Before `learn`, returns the features of a Node that supports neither.
+/// Returns the features that `detect` has found. Before `detect`, returns the features of a Node that supports neither.
 pub fn features() -> Features {
     FEATURES.get().copied().unwrap_or(Features { mapping: Mapping::None, keeps: false })
 }
@@ -136,29 +136,29 @@ unsafe extern "C" fn forward(data: *mut c_void, _size: usize, both: *mut c_void)
 
 /// Keeps the memory of an ArrayBuffer alive until this value is dropped. Any thread may drop it. Until then, JavaScript may transfer the
 /// buffer to another thread or detach it.
-pub struct Kept(#[allow(dead_code, reason = "without a C++ compiler nothing is kept")] *mut c_void);
+pub struct KeptBuffer(#[allow(dead_code, reason = "without a C++ compiler nothing is kept")] *mut c_void);
 
 // SAFETY: the pointer owns one count of an atomic reference count of V8. V8 itself drops such counts on several threads.
-unsafe impl Send for Kept {}
+unsafe impl Send for KeptBuffer {}
 // SAFETY: no method takes `&self`.
-unsafe impl Sync for Kept {}
+unsafe impl Sync for KeptBuffer {}
 
-impl Kept {
+impl KeptBuffer {
     /// Keeps the memory of a view's buffer, which is an `ArrayBuffer` or a `SharedArrayBuffer`. Returns `None` if this Node cannot keep
     /// memory, or if JavaScript can shrink the buffer.
-    pub fn of(env: Env, buffer: Value) -> Option<Kept> {
+    pub fn of(env: Env, buffer: Value) -> Option<KeptBuffer> {
         #[cfg(shared_map)]
         if features().keeps {
             // SAFETY: the buffer of a view is an ArrayBuffer or a SharedArrayBuffer. The second argument says which of the two.
             let kept = unsafe { clearway_keep(buffer, i32::from(!env.is_array_buffer(buffer))) };
-            return (!kept.is_null()).then_some(Kept(kept));
+            return (!kept.is_null()).then_some(KeptBuffer(kept));
         }
         let _ = (env, buffer);
         None
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeptBuffer {
     fn drop(&mut self) {
         #[cfg(shared_map)]
         // SAFETY: `clearway_keep` made the pointer, and only this drop releases it.

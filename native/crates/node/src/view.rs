@@ -24,7 +24,7 @@ pub struct Held {
 type Viewed = Arc<Mutex<Option<Memory>>>;
 
 impl Held {
-    /// Inserts a memory and returns its slot. The slot is the core's handle of the reference: a number that is unique in the process, is
+    /// Inserts a memory and returns the core's handle of the reference. The handle is a number that is unique in the process, is
     /// never reused, and fits exactly into a JavaScript number.
     pub fn insert(memory: Memory, held: &mut HashMap<u64, Held>) -> u64 {
         let handle = memory.handle();

@@ -19,12 +19,12 @@ pub struct Wake {
     // A thread holds the lock while it calls the function, so no thread calls the function after its release.
     function: Mutex<Option<Function>>,
     /// Whether a wake is in flight. The waking thread sets this flag. The reader clears it before it reads items.
-    under_way: AtomicBool,
+    in_flight: AtomicBool,
 }
 
 impl Wake {
-    /// Wraps `callback`, which runs on the thread of `env`. The wake does not keep that thread's event loop running; `hold` changes that.
-    /// Returns `None` if `callback` is not a function.
+    /// Wraps `callback`, which runs on the thread of `env`. The wake does not keep that thread's event loop running; `set_keeps_alive`
+    /// changes that. Returns `None` if `callback` is not a function.
     pub fn new(env: Env, callback: Value) -> Option<Wake> {
         let mut function = null_mut();
         let name = env.text("clearway plugin");
@@ -48,15 +48,15 @@ impl Wake {
         if status != sys::Status::napi_ok {
             return None;
         }
-        let wake = Wake { function: Mutex::new(Some(Function(function))), under_way: AtomicBool::new(false) };
-        wake.hold(env, false);
+        let wake = Wake { function: Mutex::new(Some(Function(function))), in_flight: AtomicBool::new(false) };
+        wake.set_keeps_alive(env, false);
         Some(wake)
     }
 
     /// Wakes the reader. Any thread may call this, including the plugin's threads. Never waits for JavaScript.
     pub fn wake(&self) {
-        // Release: pairs with the acquire in `seen`. The reader sees all items that this thread queued before.
-        if self.under_way.swap(true, Ordering::AcqRel) {
+        // Release: pairs with the acquire in `clear`. The reader sees all items that this thread queued before.
+        if self.in_flight.swap(true, Ordering::AcqRel) {
             return;
         }
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
@@ -65,19 +65,19 @@ impl Wake {
             // SAFETY: the function is not released while this thread holds the lock.
             if unsafe { sys::napi_call_threadsafe_function(function, null_mut(), mode) } != sys::Status::napi_ok {
                 // The wake failed. Clears the flag, so that the next item tries again. Release: pairs with the acquire of the next `wake`.
-                self.under_way.store(false, Ordering::Release);
+                self.in_flight.store(false, Ordering::Release);
             }
         }
     }
 
     /// Clears the flag of the wake in flight. The reader calls this before it reads. Later items then wake the reader again.
-    pub fn seen(&self) {
+    pub fn clear(&self) {
         // Acquire: pairs with the release in `wake`. The reader sees all items that were queued before the wake.
-        self.under_way.swap(false, Ordering::AcqRel);
+        self.in_flight.swap(false, Ordering::AcqRel);
     }
 
     /// Sets whether this wake keeps the event loop running.
-    pub fn hold(&self, env: Env, keep: bool) {
+    pub fn set_keeps_alive(&self, env: Env, keep: bool) {
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
             // SAFETY: the function is not released while this thread holds the lock. The caller is on the thread of `env`.

@@ -132,7 +132,7 @@ static void wake(void *context) {
 
 static void in_handlers(clearway_plugin_id id, clearway_plugin_id other) {
   pair of = {.id = id, .other = other, .where = IN_CALLBACK};
-  const errand asked = {run, &of};
+  const host_task asked = {run, &of};
   const clearway_content content = {.data = (const uint8_t *)&asked, .size = sizeof asked};
   const char *channels[] = {"run", "run/pool", "run/serial"};
   for (int at = 0; at < 3; at++) {

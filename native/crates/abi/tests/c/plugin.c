@@ -10,7 +10,7 @@ static const clearway_host *host;
 // Runs a function of the host on the handler's thread, and answers with null.
 static clearway_status run(void *context, const clearway_content *message, clearway_reply reply) {
   (void)context;
-  errand asked;
+  host_task asked;
   if (message->size != sizeof asked) return CLEARWAY_INVALID_ARGUMENT;
   memcpy(&asked, message->data, sizeof asked);
   asked.run(asked.context);

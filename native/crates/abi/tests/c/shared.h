@@ -6,9 +6,9 @@
 #include "clearway.h"
 
 /** A function of the host. The plugin runs the function inside one of its handlers. */
-typedef struct errand {
+typedef struct host_task {
   void (*run)(void *context);
   void *context;
-} errand;
+} host_task;
 
 #endif

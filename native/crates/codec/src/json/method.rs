@@ -3,7 +3,7 @@
 //! with a stack trace as the fourth element. The envelope does not count as a nesting level.
 
 use super::read::read_to;
-use super::write::whole;
+use super::write::write_or_truncate;
 use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::method::{Call, Reply};
@@ -59,7 +59,7 @@ fn text_or_null(value: Value) -> Result<Option<String>, Error> {
 
 /// Appends a call. Removes the appended bytes on failure.
 pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
-    whole(to, |writer| {
+    write_or_truncate(to, |writer| {
         writer.raw("{\"method\":");
         writer.text(method);
         writer.raw(",\"args\":");
@@ -72,7 +72,7 @@ pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) 
 /// Appends a reply. `Reply::None` has no bytes. Removes the appended bytes on failure.
 pub fn write_reply(reply: &Reply, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     let depth_max = limits.depth() + 1;
-    whole(to, |writer| {
+    write_or_truncate(to, |writer| {
         match reply {
             Reply::None => return Ok(()),
             Reply::Success(value) => {

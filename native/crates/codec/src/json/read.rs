@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::text::text;
 use crate::error::{Code, Error};
 use crate::limits::Limits;
-use crate::value::{Value, once};
+use crate::value::{Value, without_duplicate_keys};
 
 /// Reads a message. A message without bytes is null. An object becomes a map. A number becomes an integer if it has no fraction and lies
 /// within ±(2^53 - 1), except minus zero.
@@ -49,7 +49,7 @@ impl Reader<'_> {
         let mut more = self.next()? != b']';
         while more {
             list.push(self.value(inside)?);
-            more = self.goes_on(b']')?;
+            more = self.comma_or_end(b']')?;
         }
         self.at += 1;
         Ok(Value::List(list))
@@ -68,14 +68,14 @@ impl Reader<'_> {
             }
             self.at += 1;
             entries.push((key, self.value(inside)?));
-            more = self.goes_on(b'}')?;
+            more = self.comma_or_end(b'}')?;
         }
         self.at += 1;
-        Ok(Value::Map(once(entries)))
+        Ok(Value::Map(without_duplicate_keys(entries)))
     }
 
     /// Consumes a comma and returns true. At `end`, returns false and consumes nothing.
-    fn goes_on(&mut self, end: u8) -> Result<bool, Error> {
+    fn comma_or_end(&mut self, end: u8) -> Result<bool, Error> {
         match self.next()? {
             b',' => {
                 self.at += 1;

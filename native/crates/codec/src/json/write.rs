@@ -14,10 +14,13 @@ pub fn write(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Erro
 /// objects, as `JSON.stringify` does for typed arrays. Fails with `not-encodable` for a map with keys that are not texts, and for non-empty
 /// lists of 64-bit integers. Removes the appended bytes on failure.
 pub fn write_value(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
-    whole(to, |writer| writer.put(value, 0, limits.depth()))
+    write_or_truncate(to, |writer| writer.put(value, 0, limits.depth()))
 }
 
-pub(super) fn whole(to: &mut Vec<u8>, write: impl FnOnce(&mut Writer<'_>) -> Result<(), Error>) -> Result<(), Error> {
+pub(super) fn write_or_truncate(
+    to: &mut Vec<u8>,
+    write: impl FnOnce(&mut Writer<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let start = to.len();
     let written = write(&mut Writer { to, start });
     if written.is_err() {

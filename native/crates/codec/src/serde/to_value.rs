@@ -6,7 +6,7 @@ use serde::ser::{
 };
 
 use super::error::Error;
-use crate::value::{Value, once};
+use crate::value::{Value, without_duplicate_keys};
 
 /// Converts a Rust value to a value of the codecs. Copies texts and bytes.
 pub fn to_value<T: Serialize + ?Sized>(from: &T) -> Result<Value, Error> {
@@ -144,7 +144,7 @@ impl List {
         Ok(())
     }
 
-    fn whole(self) -> Result<Value, Error> {
+    fn finish(self) -> Result<Value, Error> {
         let list = Value::List(self.values);
         Ok(match self.variant {
             Some(name) => variant(name, list),
@@ -166,8 +166,8 @@ impl Map {
         Ok(())
     }
 
-    fn whole(self) -> Result<Value, Error> {
-        let map = Value::Map(once(self.entries));
+    fn finish(self) -> Result<Value, Error> {
+        let map = Value::Map(without_duplicate_keys(self.entries));
         Ok(match self.variant {
             Some(name) => variant(name, map),
             None => map,
@@ -184,7 +184,7 @@ macro_rules! lists {
                 self.push(value)
             }
             fn end(self) -> Result<Value, Error> {
-                self.whole()
+                self.finish()
             }
         }
     )*};
@@ -205,7 +205,7 @@ macro_rules! structs {
                 self.put(key, value)
             }
             fn end(self) -> Result<Value, Error> {
-                self.whole()
+                self.finish()
             }
         }
     )*};
@@ -225,6 +225,6 @@ impl SerializeMap for Map {
         Ok(())
     }
     fn end(self) -> Result<Value, Error> {
-        self.whole()
+        self.finish()
     }
 }

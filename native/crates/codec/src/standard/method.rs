@@ -3,7 +3,7 @@
 use super::read::value;
 use super::reader::Reader;
 use super::tag;
-use super::write::{put, whole};
+use super::write::{put, write_or_truncate};
 use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::method::{Call, Reply};
@@ -57,7 +57,7 @@ fn text_or_null(reader: &mut Reader<'_>) -> Result<Option<String>, Error> {
 
 /// Appends a call. Removes the appended bytes on failure.
 pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
-    whole(to, |writer| {
+    write_or_truncate(to, |writer| {
         writer.sized(tag::TEXT, method.as_bytes())?;
         put(writer, args, 0, limits.depth())
     })
@@ -65,7 +65,7 @@ pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) 
 
 /// Appends a reply. `Reply::None` makes a message without bytes. Removes the appended bytes on failure.
 pub fn write_reply(reply: &Reply, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
-    whole(to, |writer| match reply {
+    write_or_truncate(to, |writer| match reply {
         Reply::None => Ok(()),
         Reply::Success(value) => {
             writer.byte(tag::SUCCESS);

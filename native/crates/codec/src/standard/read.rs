@@ -5,7 +5,7 @@ use super::tag;
 use crate::error::{Code, Error};
 use crate::limits::{BIG_DIGITS_MAX, Limits};
 use crate::string::utf8;
-use crate::value::{Value, once};
+use crate::value::{Value, without_duplicate_keys};
 
 /// Reads a message. A message without bytes is null.
 pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
@@ -65,7 +65,7 @@ fn map(reader: &mut Reader<'_>, inside: usize) -> Result<Value, Error> {
         let key = value(reader, inside)?;
         entries.push((key, value(reader, inside)?));
     }
-    Ok(Value::Map(once(entries)))
+    Ok(Value::Map(without_duplicate_keys(entries)))
 }
 
 fn big(reader: &mut Reader<'_>) -> Result<Value, Error> {

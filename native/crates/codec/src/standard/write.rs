@@ -13,10 +13,13 @@ pub fn write(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Erro
 
 /// Appends a value with its type byte. Alignment counts from the value's first byte. Removes the appended bytes on failure.
 pub fn write_value(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
-    whole(to, |writer| put(writer, value, 0, limits.depth()))
+    write_or_truncate(to, |writer| put(writer, value, 0, limits.depth()))
 }
 
-pub(super) fn whole(to: &mut Vec<u8>, write: impl FnOnce(&mut Writer<'_>) -> Result<(), Error>) -> Result<(), Error> {
+pub(super) fn write_or_truncate(
+    to: &mut Vec<u8>,
+    write: impl FnOnce(&mut Writer<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let start = to.len();
     let written = write(&mut Writer::new(to));
     if written.is_err() {

@@ -81,7 +81,7 @@ impl Drop for Block {
             #[cfg(not(loom))]
             Origin::Slab { capacity } => {
                 // SAFETY: the block was made from this slab, and no reference to the block is left.
-                unsafe { super::slab::give_back(self.data, *capacity, self.size) }
+                unsafe { super::slab::return_slab(self.data, *capacity, self.size) }
             }
             Origin::Foreign { release: Some(release), context } => {
                 // SAFETY: `release` is called once, with the arguments given when the plugin registered the memory (`adopt`) or the host

@@ -115,7 +115,7 @@ fn pooled(size: usize) -> Option<(*mut u8, usize)> {
 ///
 /// # Safety
 /// `data` and `capacity` must come from a call of `take` with `size`, and the slab must have no user.
-pub(super) unsafe fn give_back(data: *mut u8, capacity: usize, size: usize) {
+pub(super) unsafe fn return_slab(data: *mut u8, capacity: usize, size: usize) {
     LIVE.fetch_sub(1, Ordering::Relaxed);
     LIVE_BYTES.fetch_sub(size as u64, Ordering::Relaxed);
     if capacity >= POOLED_MIN {

@@ -191,7 +191,7 @@ impl Drop for Opened {
         if !std::thread::panicking() {
             self.close();
             self.said();
-            assert_eq!(self.plugin.under_way(), (0, 0, 0));
+            assert_eq!(self.plugin.in_flight(), (0, 0, 0));
             self.plugin.free().unwrap();
         }
     }
