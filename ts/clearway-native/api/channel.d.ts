@@ -22,13 +22,12 @@ interface ServedChannels {
 }
 /**
  * Serves a plugin at an endpoint. The endpoint's other end can then call the plugin's channels, listen to its events and handle its
- * messages. The other end may be on this thread (`memoryPair`), in a worker or behind a socket. A null message becomes a message without
- * bytes.
+ * messages. The other end may be on this thread (`memoryPair`), in a worker or at the other end of a socket. A null message becomes a
+ * message without bytes.
  *
- * Messages from the plugin of 16 KiB and more cross without a copy if two conditions hold: the plugin was loaded with `views: "shared"`,
- * and both ends can use shared memory. The other end then sees the native memory itself, which stays allocated until that end has
- * released it. Otherwise each answer of the plugin is copied once, and its native memory is released at once. Messages to the plugin are
- * lent to it.
+ * Messages from the plugin of 16 KiB and more are not copied if two conditions hold: the plugin was loaded with `views: "shared"`, and both
+ * ends can use shared memory. The other end then sees the native memory itself, which stays allocated until that end has released it.
+ * Otherwise each answer of the plugin is copied once, and its native memory is released at once. Messages to the plugin are lent to it.
  *
  * Disposing the result ends the service. The plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is already
  * served.

@@ -3,7 +3,7 @@
  * is an ArrayBuffer that becomes empty after its release. `copied` is an independent ArrayBuffer.
  */
 type ViewKind = "shared" | "detachable" | "copied";
-/** The features of the runtime for memory that crosses between JavaScript and native code. */
+/** The features of the runtime for memory that JavaScript and native code pass to each other. */
 interface NativeFeatures {
     /** The way in which native memory becomes a SharedArrayBuffer. It is Node-API, V8's own functions, or none. */
     mapping: "node-api" | "v8" | "none";
@@ -13,7 +13,7 @@ interface NativeFeatures {
 
 /** The reason why bytes were copied between JavaScript and native code. */
 type NativeCopyReason = 
-/** The plugin sent bytes that are not in a native memory. The core copied them into its queue. */
+/** The plugin sent bytes that are not in a memory that Clearway manages. Clearway's native library copied them into its queue. */
 "no-memory"
 /** The message has fewer than 4096 bytes. Copying them costs less than lending them. */
  | "small"
@@ -26,11 +26,11 @@ type NativeCopyReason =
  | "resizable"
 /** JavaScript cannot view native memory: the runtime does not allow it (Electron), or the option is `views: "copied"`. */
  | "not-viewed";
-/** The numbers of bytes that crossed in one direction. */
+/** The numbers of bytes that were sent in one direction. */
 interface NativeLedgerSide {
     /** The number of bytes that both sides could see at the same time, because their memory was shared or lent. */
     sharedBytes: number;
-    /** The number of bytes that changed their owner without a copy. An ArrayBuffer over native memory is moved. */
+    /** The number of bytes that changed their owner without a copy: native memory that JavaScript sees as a detachable `ArrayBuffer`. */
     movedBytes: number;
     /** The number of bytes that were copied. */
     copiedBytes: number;
@@ -190,9 +190,10 @@ interface SendOptions {
 interface NativeChannel {
     readonly name: string;
     /**
-     * Calls the handler at once, on this thread. Use it only for direct handlers. Does not copy the message, and allocates nothing if the
-     * answer is null. The handler may write to the message's bytes. Throws the handler's error. Throws `no-handler` if the channel has no
-     * handler, and `not-direct` if the handler runs on another thread or answers later.
+     * Calls the handler at once, on this thread. Use it only for direct handlers, which the plugin registers to run on the calling thread.
+     * Does not copy the message, and allocates nothing if the answer is null. The handler may write to the message's bytes. Throws the
+     * handler's error. Throws `no-handler` if the channel has no handler, and `not-direct` if the handler runs on another thread or answers
+     * later.
      */
     call(message?: Payload, attachments?: Attachments): NativeMessage;
     /**
@@ -231,10 +232,11 @@ interface Plugin extends AsyncDisposable, Disposable {
     /** Returns the current counters. */
     stats(): PluginStats;
     /**
-     * Closes this instance of the plugin. Calls and streams that are open fail with `closed`. The promise settles after all running handlers
-     * have returned; the thread is not blocked meanwhile. After that, none of the plugin's code runs for this instance. Memory in use stays
-     * valid until its release. An instance that is not closed keeps about one megabyte until its thread ends, because its sources and
-     * handlers may be in use.
+     * Closes this instance of the plugin. Streams that are open fail with `closed`. Queued messages are still handled for one second; this
+     * time is fixed. Messages that are still queued then, and calls that still wait for an answer, fail with `closed`. The promise settles
+     * after all running handlers have returned, however long that takes; the thread is not blocked meanwhile. After that, none of the
+     * plugin's code runs for this instance. Memory in use stays valid until its release. An instance that is not closed keeps about one
+     * megabyte until its thread ends, because its sources and handlers may be in use.
      */
     close(): Promise<void>;
 }
