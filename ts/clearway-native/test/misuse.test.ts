@@ -44,7 +44,7 @@ suite("misuse", () => {
     };
     expect(typeof port).toBe("object");
     for (let at = 0; at < 4; at++) await collect(() => true); // the addon must keep the arrays that it writes to alive
-    const echo = native["direct"]?.(port, "echo") as number;
+    const echo = native["prepareLine"]?.(port, "echo") as number;
     for (const [name, call] of Object.entries(native)) {
       for (const value of wrong) {
         // These functions need no port: `features` has no argument, `open` takes a path, `adjust` ignores its port, `call` takes a line.

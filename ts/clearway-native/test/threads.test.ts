@@ -55,10 +55,6 @@ suite("a process", () => {
     expect(await run("refused")).toEqual({ code: 0, signal: null, out: "released,released,released\n" });
   });
 
-  test("waits at its exit for running handlers, also when the plugin is already closing", async () => {
-    expect(await run("close")).toEqual({ code: 0, signal: null, out: "handled\n" });
-  });
-
   test("keeps its exit code when it exits with calls and events in flight", async () => {
     expect(await run("exit")).toMatchObject({ code: 7, signal: null });
     expect(await run("uncaught")).toMatchObject({ code: 1, signal: null });

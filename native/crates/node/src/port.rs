@@ -216,8 +216,8 @@ impl Port {
     }
 }
 
-/// Closes the plugin when the JavaScript thread ends: normally, by `process.exit` or by `terminate`. Waits at most `END_MS`, also if
-/// JavaScript has already started to close the plugin.
+/// Closes the plugin when the JavaScript thread ends: normally, by `terminate`, or by `process.exit` in a worker. Node does not call this for
+/// `process.exit` in the main thread. Waits at most `END_MS`, also if JavaScript has already started to close the plugin.
 unsafe extern "C" fn end(port: *mut c_void) {
     // SAFETY: the port is alive, because its drop removes this hook.
     let port = unsafe { &*port.cast::<Port>() };
