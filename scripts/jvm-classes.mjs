@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { chosen, folder, jdks, maven } from "./maven.mjs";
 import { paths, root } from "./sources.mjs";
 
-/** The file with the fingerprint of the compiled classes. Their build writes it. */
+/** The file that names the compiled modules, with the fingerprint of the sources and JDKs that they were compiled from. */
 const stamp = join(folder, "target/classes.sha256");
 
 /** Returns the fingerprint of the sources and the JDKs. */
@@ -34,7 +34,7 @@ function stand(print) {
   return left === print && names.length > 0 && names.every(compiled);
 }
 
-/** Returns whether all modules and tests, and Maven's other output, were built from the current sources. */
+/** Returns whether the last build succeeded with the current sources and JDKs, and its classes are still there. */
 export const areCompiled = (found) => stand(fingerprint(found));
 
 /** Compiles all modules and their tests unless this has been done. Returns Maven's exit status, or 127 without a JDK. */

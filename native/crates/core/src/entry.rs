@@ -42,15 +42,15 @@ impl Entry {
         Arc::new(Entry { gate: Gate::new(), context, on_drop, queue, callbacks })
     }
 
-    /// Calls the handler. Returns `None` if the handler was removed. The caller has already marked this thread as in a callback: by the
-    /// enclosing direct call, by the queue or by `calling`.
+    /// Calls the handler. Returns `None` if the handler was removed. This thread is already marked as running a callback. The enclosing
+    /// direct call, the queue or `calling` has marked it.
     pub(crate) fn message(&self, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
         // SAFETY: the function and its context come from the plugin. `inside` delays `on_drop` until the call returns.
         self.inside(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }))
     }
 
-    /// Makes a lane for a frequent caller of the handler. Only one thread at a time may use a lane.
+    /// Makes a lane: a cheaper way into the gate, for one caller that calls the handler often. Only one thread at a time may use a lane.
     pub(crate) fn lane(&self) -> Arc<Lane> {
         self.gate.lane()
     }

@@ -12,11 +12,12 @@ use crate::lines::Lines;
 use crate::port::{self, Port};
 use crate::scratch::{Head, Kind, MemoryOwners, Scratch};
 
-/// The value that `call` returns after it wrote the answer to the first answer record.
+/// The value that `call` returns after it wrote the answer to the first answer record. The answer records are the entries of the scratch
+/// arrays from which JavaScript reads answers.
 const WRITTEN: i32 = 1;
 
-/// The value that `call` returns if the handler did not answer during the call. It is not a status in a record, because a plugin may define
-/// any status.
+/// The value that `call` returns if the handler did not answer during the call. A status in an answer record could not say this, because a
+/// plugin may define any status.
 const NOT_DIRECT: i32 = 2;
 
 /// Runs `use_it` with content from JavaScript. `value` is undefined for the null message, a `Uint8Array`, or a memory's number. `attached`

@@ -6,8 +6,8 @@ import type { Collector } from "./collect.js";
 import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } from "./scenario.js";
 
 /**
- * Runs a probe in a new process or page of its host. `T` is the probe's result. Rejects with the probe's error, after `timeoutMs`
- * milliseconds, and at once after an interruption.
+ * Runs a probe in a new process or page of its host. `T` is the probe's result. Rejects if the probe fails (with its error), if it takes
+ * longer than `timeoutMs` milliseconds, and at once if the run is interrupted.
  */
 export type Probe = <T = Json>(name: string, params: object, timeoutMs?: number) => Promise<T>;
 
@@ -17,7 +17,9 @@ export interface RowContext {
   settings: Amounts;
   seed: number;
   nativeFiles(): NativeFiles;
-  /** An interruption aborts this signal. A row that continues after a failed probe must then end. */
+  /**
+   * An interruption aborts this signal. A row that catches the errors of its probes must check this signal, and end when it is aborted.
+   */
   signal: AbortSignal;
 }
 
@@ -92,7 +94,7 @@ export async function measurePromises(
   return done;
 }
 
-/** Adds the promises of a scenario without a figure so far to the table, with the reason. */
+/** Adds to the table, with the reason, each of the scenario's promises (see `Promised`) that has no cell for this host yet. */
 function leaveOut(
   collect: Collector,
   host: HostName,

@@ -14,12 +14,12 @@ import type { Found } from "./turns.js";
  *
  * If the sender wakes late, its beat states how late. Usually the watched thread has caused the delay: a system with fewer free cores than
  * threads lets the running thread continue for some milliseconds. The detector therefore estimates the stall's start as the midpoint
- * between the last answer and the moment at which the sender wanted to wake. The stated error still covers the whole interval between the
- * two beats.
+ * between the last answer and the moment at which the sender wanted to wake. The reported error still covers the whole interval from the
+ * last answer to the sending of this beat.
  *
  * This estimate was measured with 320 busy-waits of 10 and 50 ms in Chromium, on two shared cores. The estimate is off by 0.3 ms in the
- * median, and by at most 0.6 ms in 90 of 100 cases. The midpoint between answer and sending is late by half the delay. That midpoint is off
- * by 0.6 and 2.2 ms.
+ * median, and by at most 0.6 ms in 90 of 100 cases. A simpler estimate, the midpoint between the last answer and the sending, is late by
+ * half the delay: it was off by 0.6 ms in the median, and by at most 2.2 ms in 90 of 100 cases.
  *
  * The fastest message so far gives the conversion from the sender's clock to this clock. The detector counts the delay of that message as
  * transit time, and any further delay as waiting. Each sender has its own clock and needs its own detector.
@@ -57,8 +57,8 @@ export class BeatDetector {
    * Takes a beat and returns the stall that it ended.
    *
    * The sender sent the beat at `sentMs` (its own clock), `heldMs` later than it wanted. This thread answered at `atMs`. If the sender
-   * was late enough to hide a stall, the method returns the known part of that stall. This part may be shorter than `floorMs`, because
-   * other evidence can extend it.
+   * woke late, a stall may have begun before the beat was sent. If the method finds no whole stall, it then returns the part after the
+   * sending. This part may be shorter than `floorMs`, because other evidence can extend it.
    */
   beat(sentMs: number, atMs: number, heldMs = 0): Found | undefined {
     this.fastest.take(atMs - sentMs);
@@ -71,7 +71,8 @@ export class BeatDetector {
     const tooShort = atMs - lastMs < this.floorMs;
     if (dueMs <= lastMs) {
       // The sender sent this beat before the last answer. There are two possible reasons. Both beats arrived in one burst, and their wait
-      // is already counted. Or the thread was held again before it handled this beat. On a busy machine, messages take time.
+      // is already counted. Or the beat was still on its way at the last answer, as happens on a busy machine, and the thread was held
+      // again before it handled the beat.
       if (tooShort && !isKnown) return undefined;
       const errorMs = Math.min(atMs - lastMs, lastMs - dueMs);
       return { startMs: lastMs, endMs: atMs, earliestMs: lastMs, errorMs, unwokenMs: 0, goesOn: isKnown };
@@ -91,7 +92,10 @@ export class BeatDetector {
     return { startMs: dueMs, endMs: atMs, earliestMs: lastMs, errorMs: unsureMs, unwokenMs: 0 };
   }
 
-  /** Ends the run at `atMs`. If a beat is overdue, the thread may be held since the last beat; returns that time as a stall. */
+  /**
+   * Ends the run at `atMs`. If a beat is overdue, the thread may be held since the last beat; returns a stall that begins half a period
+   * after the last answer.
+   */
   finish(atMs: number, periodMs: number): Found | undefined {
     const lastMs = this.#lastMs;
     if (lastMs === undefined) return undefined;

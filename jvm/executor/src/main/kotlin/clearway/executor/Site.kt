@@ -73,8 +73,8 @@ public class Site internal constructor(public val name: String, internal val opt
 
     /**
      * Whether to measure the next single task. Measures every task until the site is warm, and then one in [SINGLES] if
-     * the tasks are trivial. Reading the thread's CPU time and learning cost two to ten times as much as a trivial
-     * task.
+     * the tasks are trivial. Measuring a task (reading the thread's CPU time, and learning) takes much longer than the
+     * shortest tasks themselves (see [SINGLES]).
      */
     internal fun measuresNextSingle(): Boolean {
         val left = singlesToSkip

@@ -88,8 +88,8 @@ internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
         throw reader.refusal(CodecError.MALFORMED, "${bytes.remaining()} bytes are no elements of $width", from)
     reader.attachedBytes += bytes.remaining()
     if (reader.owned) return typed(bytes, tag)
-    // Two references to one attachment return the same list, as they did at the sender. Separate copies could turn a
-    // message of 90 KB into 500 MB.
+    // If a message refers to one attachment twice with the same type, both places get the same list, as in the sender's
+    // message. Separate copies could turn a message of 90 KB into 500 MB.
     return reader.copies.getOrPut(index * Tag.EXTENSION_MIN + tag) {
         if (tag == Tag.BYTES) ByteArray(bytes.remaining()).also { bytes.get(it) }
         else list(bytes, bytes.position(), bytes.remaining() / width, tag)

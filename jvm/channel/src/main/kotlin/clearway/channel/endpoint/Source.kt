@@ -29,7 +29,8 @@ internal interface SourceWire {
 internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
 
 /**
- * The stream of one listener, at the end that serves it. The stream ends once. The endpoint's lock guards this object.
+ * The stream to one listener, in the endpoint that serves it. The stream ends once. The endpoint's lock guards this
+ * object.
  */
 internal class Source(
     private val connection: Connection,

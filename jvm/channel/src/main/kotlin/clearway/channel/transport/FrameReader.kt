@@ -17,8 +17,8 @@ internal class FrameReader(
     private val frameBytesMax: Int,
     private val frame: (ByteArray) -> Unit,
     /**
-     * Receives the end of the frames: the other end's reason, or an error in the bytes. The reader ignores all later
-     * bytes.
+     * Called at most once, when no more frames follow: with the reason that the other endpoint gave, or with an error
+     * in the bytes. The reader ignores all later bytes.
      */
     private val end: (CloseReason) -> Unit,
 ) {

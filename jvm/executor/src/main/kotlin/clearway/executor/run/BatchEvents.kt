@@ -61,8 +61,8 @@ internal object BatchEvents {
     /** Loaded only if the JVM has a flight recorder. */
     private object Writer {
         /**
-         * Whether the recorder is initialized. Otherwise the first event of a JVM would initialize it, which takes up
-         * to a second.
+         * Whether the recorder is initialized. Without this check, the first event of a JVM would initialize it, which
+         * takes up to a second.
          */
         val isRecorder: Boolean
             get() = FlightRecorder.isInitialized()

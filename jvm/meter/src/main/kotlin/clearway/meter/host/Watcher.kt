@@ -15,8 +15,8 @@ import java.util.concurrent.Executor
 import java.util.concurrent.locks.LockSupport
 
 /**
- * Observes one thread. It joins a daemon thread that ticks a [Heart], the garbage collector's notifications, and the
- * recorder that receives both.
+ * Observes one thread. It connects three parts: a daemon thread that ticks a [Heart], the garbage collector's
+ * notifications, and the recorder, which receives the findings of the other two.
  */
 internal class Watcher(
     executor: Executor,
@@ -150,7 +150,7 @@ internal class Watcher(
          * arrived.
          */
         const val SETTLE_MS: Double = 100.0
-        /** Error of a stall between two readings of the clock, in ms. */
+        /** Error, in ms, of a stall whose start and end were read from the clock. */
         private const val CLOCK_ERROR_MS = 0.001
     }
 }
