@@ -2,8 +2,9 @@
 //! `libclearway`: the core, as a C library for hosts. `native/include/clearway_host.h` declares the functions. The header is generated from
 //! these files.
 //!
-//! Pointers must be null, or valid for their stated sizes, during the call. A null pointer, a wrong length, a misaligned pointer and a
-//! stale handle return a status. A panic of this library also returns a status and never unwinds into the caller.
+//! Pointers must be null, or valid for their stated sizes, during the call. A null pointer where none is allowed, a wrong length, a
+//! misaligned pointer and a stale handle return an error status. A panic of this library also returns an error status and never unwinds
+//! into the caller.
 
 mod channel;
 mod drain;

@@ -121,7 +121,8 @@ impl Drop for Spare {
 
 /// Takes a slot for a direct call: this thread's kept slot, or a newly reserved one. Returns `None` if no slot is free.
 pub(crate) fn reserve_direct() -> Option<u32> {
-    // `NEXT` is empty in a nested call. While the thread ends, `NEXT` may already be destroyed.
+    // `NEXT` may be empty, for example in a nested call: the outer call has taken the slot. While the thread ends, `NEXT` may already be
+    // destroyed.
     NEXT.try_with(|next| next.0.take()).ok().flatten().or_else(|| CALLS.reserve())
 }
 
@@ -178,7 +179,7 @@ impl Plugin {
                 return;
             };
             // SAFETY: the function and its context come from the plugin, and this job calls the function once. `on_close` may free the
-            // context, but runs only after all queue threads have ended.
+            // context, but runs only after the plugin's threads, on which this job runs, have ended.
             let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
             match outcome {
                 Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),

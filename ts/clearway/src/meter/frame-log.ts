@@ -2,9 +2,14 @@
 import { type CountedFrames, countDroppedFrames } from "./model/frames.js";
 import { SpanRing } from "./spans.js";
 
-/** The number of gaps between frames that are counted together: half a minute at 60 Hz. Their median is then the display's rate. */
+/**
+ * The number of gaps between frames that are counted together: half a minute at 60 Hz. The display's rate is computed from their median.
+ */
 const gapsMax = 1800;
-/** The number of gaps that are kept with their times, for unexplained stalls: 2 s at 60 Hz, which is over ten times `settleMs`. */
+/**
+ * The number of gaps that are kept with their times, for unexplained stalls: 2 s at 60 Hz. This is over ten times the observer's
+ * `settleMs`, the time after which the recorder looks for a stall's cause.
+ */
 const placedMax = 128;
 /** The number of frames between two computations of the display's rate. Sorting the gaps for each stall would cost too much. */
 const rateFrames = 60;
@@ -52,8 +57,8 @@ export class FrameLog {
    * Returns when the first missed frame of a span was due. The span lasts from `startMs` to `endMs`. Returns `undefined` if no frame was
    * missed.
    *
-   * A missed frame appears late, in the span or after it. The thread, or the compositor that shows the frames, was held from the returned
-   * time on.
+   * A missed frame appears late, in the span or after it. The thread, or the compositor that shows the frames, was blocked from the
+   * returned time on.
    */
   missedSince(startMs: number, endMs: number): number | undefined {
     if (this.#rateIn <= 0) {

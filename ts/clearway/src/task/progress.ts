@@ -4,12 +4,13 @@ import { roughBytes } from "../transfer/rough-bytes.js";
 
 /**
  * Maximum number of units of progress that a call's listener has not acknowledged: 8,192 small values, or 4 MiB of larger ones. If the
- * listener's thread is blocked for 100 ms, a task that reports every 12 us stays within this window.
+ * listener's thread is blocked for 100 ms, a task that reports every 13 us stays within this window.
  */
 export const progressWindow = 8192;
-// Bytes per unit. A value costs one unit, plus one more for each full unit of bytes in it.
+// Bytes per unit. A value costs one unit, plus one more for every full 512 bytes in it.
 const unitBytes = 512;
-// Time in milliseconds after which one more value may be sent. A task that blocks its thread for this long cannot receive acknowledgements.
+// If the window is used up and the thread has read no messages for this many milliseconds, one more value is sent. A task that blocks its
+// thread for this long cannot receive acknowledgements.
 const blockedMs = 100;
 
 /** The thread's clock and message loop. Tests replace them. */
@@ -36,7 +37,10 @@ export class Progress {
   readonly #clock: ProgressClock;
   #unread = 0;
   #waiting: { value: unknown } | undefined;
-  /** Time in milliseconds when the current check began, after the thread had read its messages. Undefined without a check. */
+  /**
+   * Time in milliseconds from which `#isBlocked` counts how long the thread has read no messages. Undefined while `#isBlocked` does not
+   * count.
+   */
   #checkSinceMs: number | undefined;
 
   /** `send` posts a value and returns its cost in units. */

@@ -4,7 +4,7 @@ import { tagOf } from "../host/tag.js";
 import { isMap, isSet } from "./find-memory.js";
 
 /**
- * Copies the containers of a value and replaces the views in `replaced`.
+ * Copies the containers of a value. In the copies, each view that is a key of `replaced` is replaced by that key's value.
  *
  * Containers are maps, sets, arrays, plain objects and class instances. Like structured clone, the copy of a class instance has only the
  * own enumerable properties. Does not change the original containers, because the task may keep them. Returns other objects unchanged.

@@ -8,7 +8,10 @@ import { shown } from "../number.js";
 import type { Table, TableCell } from "../table.js";
 import { regretGrid, type Temperature } from "./columns.js";
 
-/** Returns the table, or undefined if the run has no such cells. It is collapsed: a terminal has one sentence per kind of work instead. */
+/**
+ * Returns the table, or undefined if the run has no such cells. The page shows the table collapsed. The terminal prints one sentence per
+ * kind of work instead of the table.
+ */
 export function regretTable(record: RunRecord, host: HostName, temperature: Temperature): Table | undefined {
   const { columns, rows } = regretGrid(record, host, temperature);
   if (columns.length === 0) return undefined;
@@ -28,8 +31,8 @@ export function regretTable(record: RunRecord, host: HostName, temperature: Temp
 }
 
 /**
- * Formats a regret. A dash means that the work was not measured. A doubtful regret was calculated in the same round that chose the best
- * strategy.
+ * Formats a regret. A dash means that the work was not measured. A regret is doubtful if the round that it was calculated from also
+ * chose the best strategy.
  */
 export function regretCell(regret: Regret | undefined): TableCell {
   if (regret === undefined) return { text: "–" };

@@ -94,7 +94,8 @@ export function standardWith(settings: StandardSettings): StandardMessageCodec {
 /**
  * Encodes values in the form of Flutter's standard message codec (spec/wire.md). It encodes null, booleans, numbers, `bigint`,
  * text, lists of bytes and numbers, arrays, plain objects, `Map`s and extensions. Whole numbers are encoded as integers (see
- * {@link float64}), and `undefined` as null. Any other value throws `not-encodable`. The codec never omits or changes a value.
+ * {@link float64}), and `undefined` as null. Any other value throws `not-encodable`. Apart from these two
+ * conversions, the codec never changes a value, and it never omits one.
  */
 export const standardMessageCodec: StandardMessageCodec = standardWith(defaultSettings);
 
@@ -108,8 +109,9 @@ const writeRow = (writer: Writer, values: readonly unknown[]): void => {
 /**
  * Rewrites a standard message so that it contains its attachments. Use it for a receiver that forwards raw bytes.
  *
- * The function handles messages, calls and replies in the same way: each is a row of values. The first byte of a reply reads as
- * null or true. The function copies the message, and copies an attachment once for each reference to it.
+ * The function handles messages, calls and replies in the same way: each is a row of values. The envelope byte of a reply has
+ * the same number as the type byte of null (success) or true (error). It is therefore read and written as such a value. The
+ * function copies the message, and copies an attachment once for each reference to it.
  *
  * Throws `too-large`, before it copies the message, if all references together exceed `bytesMax` bytes. Throws a `CodecError`
  * for a message that a codec without extensions cannot read.

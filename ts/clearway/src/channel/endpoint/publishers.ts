@@ -49,9 +49,12 @@ export class RequestedStream implements StreamRequest {
   }
 }
 
-/** The owner of the publishers. It sends the ends of streams, and keeps the requests that wait for their handlers. */
+/** The owner of the publishers. It sends the frames that end streams, and keeps the requests that wait for their handlers. */
 export interface PublishersOwner {
-  /** Sends a frame. The frame's bytes count against the other end until the frame has been sent. Never throws. */
+  /**
+   * Sends a frame. Until the frame has been sent, its bytes count towards the limit of replies that wait for the other end.
+   * Never throws.
+   */
   reply(parts: FrameParts, message?: Encoded): void;
   /** Removes a requested stream that waits for its handler. Does nothing if the stream does not wait. */
   withdraw(requested: RequestedStream): void;
@@ -65,7 +68,8 @@ export class Publishers {
   readonly #requested = new Map<number, RequestedStream>();
   readonly #open = new Map<number, Source>();
   /**
-   * Streams whose source still runs, with or without a listener. A stream counts against `callsMax` until its source has ended.
+   * Streams whose source still runs, with or without a listener. A stream counts against `callsMax` until all code of its source
+   * has ended, even if the stream itself has ended before.
    */
   readonly #running = new Set<Source>();
 
@@ -86,8 +90,8 @@ export class Publishers {
       return undefined;
     }
     this.#replace(channel);
-    // `#replace` may have closed this end. It runs abort listeners of a source, or adds a refusal to the waiting replies, of
-    // which there may be too many.
+    // `#replace` may have closed this end. It sends the end of the earlier stream, and this end closes if too many replies wait.
+    // It may also run abort listeners of a source, which may close this end.
     if (this.#connection.reason !== undefined) return undefined;
     const requested = new RequestedStream(this, id, channel, args, frame);
     this.#requested.set(id, requested);
@@ -151,7 +155,7 @@ export class Publishers {
     for (const source of [...this.#open.values()]) source.drain();
   }
 
-  /** Ends all streams, because this end closes. */
+  /** Ends all streams that have begun, because this end closes. */
   finish(): void {
     for (const source of [...this.#open.values()])
       source.cancel(this.#connection.closedError("closing"), Status.cancelled);
@@ -164,8 +168,8 @@ export class Publishers {
   }
 
   /**
-   * Removes a stream that has not begun. Returns false if the stream was refused. Another stream may have the same number
-   * since.
+   * Removes a stream that has not begun. Returns false if the stream was removed before. By then, another stream may
+   * have the same number. That stream is not removed.
    */
   #take(requested: RequestedStream): boolean {
     return this.#requested.get(requested.id) === requested && this.#requested.delete(requested.id);

@@ -71,7 +71,7 @@ export class TypeReader {
         name,
       );
     const known = this.#known.get(name);
-    // Neither C nor JSON has values that contain themselves.
+    // A reference is replaced by the type that it names. For a type that contains itself, this replacement would never end.
     if (known === "open") throw schemaError(path, "a type that does not hold itself", name);
     if (known !== undefined) return known;
     this.#known.set(name, "open");

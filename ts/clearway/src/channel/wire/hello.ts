@@ -2,7 +2,7 @@
 import { type Frame, Op, writeFrame } from "./frame.js";
 
 // The first frame of each direction. Its body consists of 4-byte numbers, so an end can read it without a codec. A later version may
-// append numbers:
+// append numbers. This version has:
 //
 //   0  frames: maximum size of a frame that this end accepts, in bytes
 //   4  names: maximum length of a channel name that this end accepts, in bytes

@@ -79,7 +79,7 @@ function kindFrom(arrow: Arrow, column: string, type: DataType, wanted: readonly
   if (DataType.isStruct(type)) {
     return { kind: "struct", columns: shapesFrom(arrow, type.children, wanted, `${column}.`) };
   }
-  // Older versions of the package have no large lists and no views.
+  // Older versions of apache-arrow lack `isLargeList`.
   if (DataType.isList(type) || DataType.isLargeList?.(type)) {
     const item: DataType | undefined = type.children[0]?.type;
     const of = item && (DataType.isBool(item) ? "bool" : isText(arrow, item) ? "text" : numberFrom(arrow, item));
@@ -90,10 +90,12 @@ function kindFrom(arrow: Arrow, column: string, type: DataType, wanted: readonly
 
 /** Returns whether the type is text, with 32-bit or 64-bit offsets or as views. */
 function isText({ DataType }: Arrow, type: DataType): boolean {
+  // Older versions of apache-arrow lack `isUtf8View`.
   return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View?.(type);
 }
 
 function isBytes({ DataType }: Arrow, type: DataType): boolean {
+  // Older versions of apache-arrow lack `isBinaryView`.
   return DataType.isBinary(type) || DataType.isLargeBinary(type) || DataType.isBinaryView?.(type);
 }
 

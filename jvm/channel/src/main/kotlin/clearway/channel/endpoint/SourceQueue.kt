@@ -47,8 +47,8 @@ internal class SourceQueue(
         val full = !room
         if (full && (whenFull == WhenFull.WAIT || whenFull == WhenFull.FAIL)) return Pushed.FULL
         if (full) dropped++
-        // If the queue is empty, the events of other streams use up the limit, and this stream has no older event to
-        // drop.
+        // There may be no room although this queue is empty, because the events of other streams use up the byte limit.
+        // There is then no older event to drop, so the new event is dropped.
         if (full && (whenFull == WhenFull.DROP_NEWEST || waiting.isEmpty())) return Pushed.DROPPED
         if (full) shift()
         waiting.add(event)
