@@ -253,7 +253,8 @@ interface StandardMessageCodec extends MessageCodec<unknown> {
 /**
  * Encodes values in the form of Flutter's standard message codec (spec/wire.md). It encodes null, booleans, numbers, `bigint`,
  * text, lists of bytes and numbers, arrays, plain objects, `Map`s and extensions. Whole numbers are encoded as integers (see
- * {@link float64}), and `undefined` as null. Any other value throws `not-encodable`. The codec never omits or changes a value.
+ * {@link float64}), and `undefined` as null. Any other value throws `not-encodable`. Apart from these two
+ * conversions, the codec never changes a value, and it never omits one.
  */
 declare const standardMessageCodec: StandardMessageCodec;
 /** The standard method codec. */

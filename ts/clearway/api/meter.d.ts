@@ -287,7 +287,9 @@ interface MeasureOptions extends MeterOptions {
 interface Measurement<Value> {
     /** The function's return value, or the value of its promise. */
     readonly value: Value;
-    /** The time from the call to the value, in milliseconds. `report.durationMs` is the same time without the page's hidden time. */
+    /**
+     * The time from the call to the value, in milliseconds. `report.durationMs` is the same time, less the time in which the page was hidden.
+     */
     readonly runtimeMs: number;
     readonly report: StallReport;
     /** Returns the report as text, like {@link formatReport}. */
