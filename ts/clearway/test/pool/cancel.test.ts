@@ -131,6 +131,35 @@ describe("cancelling a running call", () => {
     expect(await held).toMatchObject({ message: "mine" });
     expect(await pool.call.add(1, 2)).toBe(3);
   });
+
+  test("lets another cancelled call in its worker use its own grace period", async () => {
+    const pool = await warm({ concurrency: 2, graceMs: 1000 });
+    const channelName = `cleans-up-${crypto.randomUUID()}`;
+    const channel = new BroadcastChannel(channelName);
+    const told: unknown[] = [];
+    channel.onmessage = ({ data }) => told.push(data);
+    const stop = { deaf: new AbortController(), clean: new AbortController() };
+    const deaf = pool.starting({ signal: stop.deaf.signal });
+    const clean = pool.starting({ signal: stop.clean.signal });
+    const calls = [reasonOf(deaf.call.deaf()), reasonOf(clean.call.cleansUp(channelName))];
+    await Promise.all([deaf.started, clean.started]);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      stop.deaf.abort();
+      vi.advanceTimersByTime(900);
+      stop.clean.abort();
+      await Promise.all(calls);
+      // The first call's grace period ends, and the second one's goes on.
+      vi.advanceTimersByTime(100);
+    } finally {
+      vi.useRealTimers();
+    }
+    await expect.poll(() => told).toContain("cleaning");
+    channel.postMessage("end");
+    await expect.poll(() => told).toContain("clean");
+    channel.close();
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
 });
 
 describe("a time limit", () => {

@@ -24,6 +24,8 @@ const closeLimitMs = 5_000;
 // a call needs a worker.
 const provenMs = 1_000;
 
+// Calls that did not stop within their grace period.
+const overdueCalls = new WeakSet<PoolCall>();
 // Workers that the pool killed, or kills, because a call did not stop.
 const overdueWorkers = new WeakSet<Worker>();
 
@@ -41,12 +43,13 @@ function armGrace(host: LifecycleHost, worker: Worker, call: PoolCall): void {
   call.limit = after(host.settings.graceMs, () => {
     // A worker that is not ready cannot have read the cancel. The grace period starts again.
     if (worker.life.state === "starting") armGrace(host, worker, call);
-    else if (call.graceOver() === "kill") overdue(host, worker);
+    else if (call.graceOver() === "kill") overdue(host, worker, call);
   });
 }
 
 // Handles a call that did not stop within its grace period.
-function overdue(host: LifecycleHost, worker: Worker): void {
+function overdue(host: LifecycleHost, worker: Worker, call: PoolCall): void {
+  overdueCalls.add(call);
   const why = new ClearwayError(
     "worker-crashed",
     "the worker was replaced: another task of it did not stop when it was cancelled",
@@ -70,12 +73,12 @@ function overdue(host: LifecycleHost, worker: Worker): void {
   void look();
 }
 
-// Stops new calls to a worker. Kills the worker once all its remaining calls are cancelled, even if the grace period of a call is not over.
-// Returns true if it killed the worker now.
+// Stops new calls to a worker. Kills the worker once the grace periods of all its remaining calls are over. Returns true if it killed the
+// worker now.
 function condemn(worker: Worker, why: ClearwayError): boolean {
   worker.life.drain(1);
   worker.removed = () => condemn(worker, why);
-  for (const call of worker.calls.values()) if (call.state !== "cancelling") return false;
+  for (const call of worker.calls.values()) if (!overdueCalls.has(call)) return false;
   killOverdue(worker, why);
   return true;
 }
