@@ -14,13 +14,14 @@ export interface Ready extends Found {
 /**
  * Prepares a task's result for posting.
  *
- * For a value under `move()`, finds the objects to move, or throws `would-copy`. For any other value, calls {@link search} with `limit`.
+ * For a value under `move()`, finds the objects to move, or throws `would-copy`; visits at most `limit` nodes, or 10,000 if that is more.
+ * For any other value, calls {@link search} with `limit`.
  * Throws `not-cloneable` if the value is too deep for the other side to read.
  */
 export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "partial"> {
   const ready =
     value instanceof MovedValue
-      ? { value: value.value, copies: [], ...transferOf(value, searchLimit) }
+      ? { value: value.value, copies: [], ...transferOf(value, Math.max(limit, searchLimit)) }
       : search(value, limit);
   if (ready.deep) checkDepth(ready.value);
   return ready;

@@ -45,6 +45,7 @@ export class PortTransport implements Transport {
    * mark of a lost message.
    */
   post(op: Op, id: number, a?: unknown): void {
+    if (this.#closed) return;
     this.#frames.push(op, id, a, undefined);
     this.flush();
   }

@@ -101,6 +101,14 @@ describe("a result", () => {
     expect(ledger().fromWorkers.movedBytes).toBe(2500);
   });
 
+  test("under move() is searched up to the task's limit, and at least up to the default one", async () => {
+    const { call, ledger } = await warm();
+    expect(await call.movesMany(20_000)).toHaveLength(20_000);
+    expect(await call.movesDespiteLimit(20)).toHaveLength(20);
+    expect(ledger().fromWorkers).toMatchObject({ movedBytes: 22_000, copiedBytes: 0 });
+    expect(await reasonOf(call.movesMany(60_000))).toMatchObject({ code: "would-copy" });
+  });
+
   test("with a function, or with move() inside it, is refused", async () => {
     const { call } = await warm();
     expect(await reasonOf(call.withFunction())).toMatchObject({ code: "not-cloneable" });

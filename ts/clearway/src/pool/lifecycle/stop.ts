@@ -183,7 +183,8 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   // stream lets the worker begin another call.
   //
   // In all other cases, the pool does not know which calls had begun.
-  const known = overdueWorkers.has(worker) || why.code.startsWith("pool-");
+  const poolEndedIt = why.code === "pool-closed" || why.code === "pool-terminated";
+  const known = overdueWorkers.has(worker) || poolEndedIt;
   const left = [...calls.values()];
   let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
   const streaming = left.some((call) => call.isStream);
@@ -194,7 +195,7 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   }
   if (workers.all[worker.index] === worker) workers.put(worker.index, undefined);
   workers.outgoing.delete(worker);
-  if (crashed || (killed && !why.code.startsWith("pool-"))) workers.restarts++;
+  if (crashed || (killed && !poolEndedIt)) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   if (crashed && worker.tasksRun === 0) settings.onError(why);
   if (noCallBegan) exitedBeforeCall(host, worker.index, why);

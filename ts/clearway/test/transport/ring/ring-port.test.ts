@@ -179,6 +179,7 @@ describe.runIf(shared)("a ring", () => {
     transport.close();
     transport.send(Op.Result, 1, 1);
     expect(transport.sendByRing(Op.Result, 2, 2, undefined)).toBe(false);
+    transport.post(Op.Result, 3, 3);
     transport.flush();
     expect([worker.waiting, port]).toEqual([false, []]);
   });
