@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prints the tables of a run on a terminal, at most 100 columns wide.
 import pc from "picocolors";
+import { doubtLines } from "../report/doubts.js";
 import { offloadLines } from "../report/offload/lines.js";
 import type { Table, TableRow } from "../report/table.js";
 import { tablesOf } from "../report/tables.js";
@@ -18,9 +19,8 @@ export function summary(results: Results, record: RunRecord): string {
   for (const { title, lines: said } of offloadLines(results, record))
     lines.push(pc.bold(title), ...said.flatMap((line) => wrap(`- ${line}`, WIDTH_MAX)), "");
   lines.push(...cellCounts(results), "");
-  lines.push(pc.bold("Doubts"));
-  for (const { message, next } of results.warnings)
-    lines.push(...wrap(`- ${message}`, WIDTH_MAX), ...wrap(`  next: ${next}`, WIDTH_MAX).map(pc.dim));
+  const doubts = doubtLines(results.warnings).flatMap((line) => wrap(`- ${line}`, WIDTH_MAX));
+  if (doubts.length > 0) lines.push(pc.bold("Doubts"), ...doubts);
   lines.push("", pc.bold("Verdict"), ...verdictLines(results, record), "");
   return lines.join("\n");
 }

@@ -4,7 +4,7 @@ import * as Comlink from "comlink";
 import { hostName, nowMs, openWorker } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import { warmUp } from "../mechanism/warm-up.js";
-import { type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
+import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";
@@ -27,6 +27,10 @@ const SETTLE_MS = 500;
  */
 const CLOCK_STEPS_MIN = 20;
 
+/** Numbers of bursts of calls at once: the ones that warm up and the measured ones. A burst of 1000 calls takes 1 to 10 ms. */
+const BURSTS_WARMING = 10;
+const BURSTS = 20;
+
 export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
   return async ({ params, fixture }) => {
     const connection = textParam(params, "connection") as PoolTask["connection"];
@@ -47,6 +51,17 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
     const batch = Math.max(1, Math.ceil((CLOCK_STEPS_MIN * clockStepUs(nowMs)) / (perCallMs * 1000)));
     const warm = await series(numberParam(params, "calls"), 0, call, batch);
     const idle = await series(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), call);
+    const samples: Measured["samples"] = {
+      warmTask: { unit: "us", ns: warm, batch },
+      afterIdle: { unit: "us", ns: idle },
+    };
+    const atOnce = numberParam(params, "callsAtOnce");
+    if (atOnce > 0) {
+      const burst = () => Promise.all(Array.from({ length: atOnce }, call));
+      await series(BURSTS_WARMING, 0, burst);
+      const ns = (await series(BURSTS, 0, burst)).map((whole) => whole / atOnce);
+      samples["callAtOnce"] = { unit: "us", ns, batch: atOnce };
+    }
     // Recovery does not depend on the connection, so only the variant without a connection measures it.
     if (hostName === "node" && connection === "none") await crashAndRecover(pool, task, values, notes);
     if ((await settled(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
@@ -62,7 +77,7 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
     if ((await settled(again.close())) === "pending")
       notes.push(`a pool without a crash had not closed after ${SETTLE_MS} ms`);
     return {
-      samples: { warmTask: { unit: "us", ns: warm, batch }, afterIdle: { unit: "us", ns: idle } },
+      samples,
       values,
       result: { answer },
       notes,

@@ -36,6 +36,7 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "first task", unit: "ms", metric: "firstTask" },
     { label: "warm p50", unit: "us", metric: "warmTask", quantile: "p50" },
     { label: "warm p99", unit: "us", metric: "warmTask", quantile: "p99" },
+    { label: "at once", unit: "us", metric: "callAtOnce", quantile: "p50" },
     { label: "idle p50", unit: "us", metric: "afterIdle", quantile: "p50" },
     { label: "crash", unit: "ms", metric: "afterCrash" },
   ],

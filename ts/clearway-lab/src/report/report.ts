@@ -3,6 +3,7 @@
 
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
+import { doubtLines } from "./doubts.js";
 import { duration } from "./duration.js";
 import { factsSection } from "./facts.js";
 import { Html, html } from "./html.js";
@@ -47,15 +48,11 @@ ${factsSection(results, record)}
   return page.text;
 }
 
-/**
- * Lists the warnings in the order of the results, which begins with the most important. Warnings about single samples are collapsed.
- */
+/** Lists the warnings: a few short lines, and the whole text with the next step of each in a collapsed list. */
 function doubts({ warnings }: Results): Html {
   if (warnings.length === 0) return html``;
   const item = ({ message, next }: Results["warnings"][number]) =>
     html`<li>${message} <span class="next">${next}.</span></li>`;
-  const shownFirst = warnings.filter(({ code }) => code !== "quantile-unsupported" && code !== "mechanism-note");
-  const rest = warnings.filter((warning) => !shownFirst.includes(warning));
-  return html`<aside class="doubt"><h2>Doubts</h2><ul>${shownFirst.map(item)}</ul>
-${rest.length > 0 ? html`<details><summary>${rest.length} more about single figures</summary><ul>${rest.map(item)}</ul></details>` : html``}</aside>`;
+  return html`<aside class="doubt"><h2>Doubts</h2><ul>${doubtLines(warnings).map((line) => html`<li>${line}</li>`)}</ul>
+<details><summary>What to do about each</summary><ul>${warnings.map(item)}</ul></details></aside>`;
 }

@@ -63,7 +63,7 @@ export function machineWarnings({ machine, hosts, cells, build }: Measured): War
     if (facts.clockStepUs <= CLOCK_COARSE_US) continue;
     warnings.push({
       code: "clock-coarse",
-      message: `${host}: the clock steps by ${facts.clockStepUs} us, more than many hand-overs take.`,
+      message: `The clock of ${host} steps by ${facts.clockStepUs} us: that is more than many hand-overs take.`,
       next: "the page must be cross-origin isolated: clearway doctor",
     });
   }

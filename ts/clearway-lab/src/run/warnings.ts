@@ -97,7 +97,7 @@ function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] 
     });
     warnings.push({
       code: "noise-high",
-      message: `Two runs of the same mechanism differed by a factor of ${factors.join(", ")}. For smaller differences there, the report says "no difference seen".`,
+      message: `In ${noisy.length} of ${floors.length} A/A pairs, two runs of the same mechanism differed by more than a factor of ${NOISE_HIGH_RATIO}: ${factors.join(", ")}. For smaller differences there, the report says "no difference seen".`,
       next: "close other programs and run again, or use --profile full for more rounds",
     });
   }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Pins the threads of a runner's process, so that the lab measures each state of the scheduler on purpose. A message between two threads
+// costs a different time if both have one core than if each has its own; `cores.ts` has the figures.
+import { spawn } from "node:child_process";
+import { allowedCores, threadsOf, whyNotPinned } from "./cores.js";
+
+/** The cores of a runner: one for all its threads, or one for the main thread and a second one for all other threads. */
+export type RunnerCores = "one" | "two";
+
+/** Interval in milliseconds between two looks for new threads, first while workers start, then while they run. */
+const STARTING_LOOK_MS = 10;
+const LATER_LOOK_MS = 100;
+/** Time in milliseconds in which a runner starts its workers. Each measurement warms up for longer than that. */
+const STARTING_MS = 500;
+
+/** Returns the reason why this machine cannot pin a runner's threads, or undefined if it can. */
+export function whyNoPinning(): string | undefined {
+  return whyNotPinned("apart");
+}
+
+/** Returns the words before a runner's command that give all its threads the first core. */
+export function onOneCore(): string[] {
+  return ["taskset", "-c", String(allowedCores()[0])];
+}
+
+/**
+ * Pins the main thread of process `pid` to the first core, and every other thread to the second core. A new thread inherits the core of
+ * the thread that started it, so this function looks for new threads until the returned function is called.
+ */
+export function pinApart(pid: number): () => void {
+  const [first, second] = allowedCores();
+  const pinned = new Set<number>();
+  const begin = performance.now();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = (): void => {
+    let threads: number[];
+    try {
+      threads = threadsOf(pid);
+    } catch {
+      // The process has ended.
+      return;
+    }
+    for (const thread of threads) {
+      if (pinned.has(thread)) continue;
+      pinned.add(thread);
+      // A thread may have ended in the meantime. taskset then fails, which changes nothing.
+      spawn("taskset", ["-pc", String(thread === pid ? first : second), String(thread)], { stdio: "ignore" }).on(
+        "error",
+        () => {},
+      );
+    }
+    const elapsedMs = performance.now() - begin;
+    timer = setTimeout(look, elapsedMs < STARTING_MS ? STARTING_LOOK_MS : LATER_LOOK_MS);
+  };
+  look();
+  return () => clearTimeout(timer);
+}
