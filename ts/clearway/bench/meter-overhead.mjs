@@ -97,8 +97,8 @@ const browser = await chromium.launch({ executablePath: chromiumPath(), args: ch
 console.log(`Chromium ${browser.version()}`);
 
 /**
- * Returns the main thread's time (`main`) and the processor time of the page's renderer (`all`) for an otherwise empty page, in milliseconds
- * per second. Watches the page if there are `options`.
+ * Returns the main thread's time (`main`) and the processor time of the page's renderer (`all`) for an otherwise empty page, in
+ * milliseconds per second. Watches the page if there are `options`.
  */
 async function inPage(options) {
   const page = await browser.newPage();
