@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file per entry and host (Node, browser), one per lazy module, and one bundled .d.ts per entry. An entry
-// imports its lazy modules when it first needs them. Each entry is one file, because each file that a worker imports delays its start by a fraction of a millisecond. Two files may
-// therefore contain copies of one class. Each copy recognizes the other's instances by a brand.
+// Builds `dist/`: one ESM file per entry and host (Node, browser), one per lazy module, and one bundled .d.ts per entry. An entry imports
+// its lazy modules when it first needs them. Each entry is one file, because each file that a worker imports delays its start by a fraction
+// of a millisecond. Two files may therefore contain copies of one class. Each copy recognizes the other's instances by a brand.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
