@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Every target first installs what it needs; that is quick when nothing is missing.
+# Most targets first install the tools that they need. This is quick if no tool is missing.
 .DEFAULT_GOAL := help
 .PHONY: measure deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 

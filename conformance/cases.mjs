@@ -35,8 +35,8 @@ function withoutStack(value, hex) {
   return error?.stacktrace === undefined ? undefined : hex.slice(0, -4 - 2 * error.stacktrace.length);
 }
 
-// Returns the lengths to which a message is cut: all shorter ones, or for a long message only those near both ends. The shortest ones
-// cut the sizes at the start, and the longest ones cut the last element.
+// Returns the lengths to which a message is cut. A short message is cut to every length below its own. A long message is cut only near its
+// start, where its sizes are, and near its end, inside its last element.
 function truncations(size) {
   const all = Array.from({ length: size }, (_, at) => at);
   return size <= 300 ? all : [...all.slice(0, 40), ...all.slice(-8)];

@@ -41,8 +41,8 @@ function turn() {
 
 /**
  * Blocks the thread `count` times for about `ms`. Returns only the stalls that the machine did not disturb. The machine may take the thread
- * off its core just before or after a stall, and the stall is then longer than known. In that case the timer before the stall is late, or
- * the turn after it takes more than `besideMs`. Makes at most ten times `count` attempts.
+ * off its core just before or after a stall, and the meter then rightly finds a longer stall. In that case the timer before the stall is
+ * late, or the turn after it takes more than `besideMs`. Makes at most ten times `count` attempts.
  */
 async function knownStalls(mark, count, ms, besideMs) {
   const known = [];

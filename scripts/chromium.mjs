@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the browser for tests and checks. The lab, which users install separately, has its own search in the same places.
+// Finds the browser for tests and checks. Users install the lab separately, so the lab has its own search in the same places.
 import { existsSync } from "node:fs";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];

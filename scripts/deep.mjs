@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make deep`: runs the tests that take too long for `make test`. These are random orders of events from a new seed, every interleaving
-// under loom, jcstress, miri, sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out.
+// `make deep`: runs the tests that take too long for `make test`. They are random orders of events from a new seed, all interleavings with
+// loom, jcstress, miri, sanitizers and coverage-guided fuzzing. If a tool is missing, leaves out its stages and prints how to install it.
 // CLEARWAY_DEEP_ORDERS is the number of random orders for pools and channels. The default is 20,000; 1,000,000 orders take a day.
 import { spawnSync } from "node:child_process";
 import { chosen } from "./maven.mjs";
@@ -23,11 +23,11 @@ sayMissing("deep");
 if (!miri) console.error("deep: miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src");
 if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo install cargo-fuzz");
 
-// A failing test prints the seed and the path to the failure.
+// A failing test prints this seed. To repeat its random choices, set CLEARWAY_FUZZ_SEED to the seed.
 const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
 console.log(`deep: CLEARWAY_FUZZ_SEED=${seed}`);
 const random = (runs) => ({ CLEARWAY_FUZZ_SEED: seed, CLEARWAY_FUZZ_RUNS: String(runs) });
-// These stages also check by how many bytes the heap grows, which no stage of `make test` does.
+// With this variable, a test also checks by how many bytes the heap grows. No stage of `make test` sets it.
 const heap = { CLEARWAY_FUZZ_HEAP: "1" };
 const timeoutMinutes = 24 * 60;
 const vitest = (...args) => [node, "node_modules/vitest/vitest.mjs", "run", "--root", "ts/clearway", ...args];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes an excerpt of a failed stage's output. The end of a run repeats it, because often only the end is read.
+// Makes an excerpt of a failed stage's output. A run prints it again at its end, because readers often look only at the end.
 
 const linesMax = 40;
 const linesOfTest = 12;
@@ -19,7 +19,10 @@ const complaintsMax = 8;
 const endOfOne = /^⎯+(\[\d+\/\d+\]⎯+)?$/;
 const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 
-/** Returns the failing tests of Vitest or Maven with their messages, or else the lines with error words and the end. Removes colours. */
+/**
+ * Returns the failing tests of Vitest or Maven with their messages. For other tools, returns the lines with error words and the last lines.
+ * Removes colours.
+ */
 export function excerptOf(output) {
   const lines = output.replace(ansi, "").split(/\r?\n/).filter(said);
   const chosen = chosenOf(lines);
@@ -43,7 +46,7 @@ export function reasonOf(excerpt) {
   return first < 0 ? lines.slice(-1) : lines.slice(Math.max(0, first - 1), first + 1);
 }
 
-/** Returns the summary of a known tool, or else the lines with error words and the last lines. */
+/** Returns the summary of Vitest or Maven. Without one, returns the lines with error words and the last lines. */
 function chosenOf(lines) {
   const from = lines.findIndex((line) => account.test(line));
   if (from >= 0) return firstOfEach(lines.slice(from));

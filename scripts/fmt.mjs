@@ -5,7 +5,7 @@ import { runStages } from "./stages.mjs";
 const node = process.execPath;
 const own = (path) => [node, `scripts/${path}.mjs`, "--write"];
 
-// The stages run one after the other, in this order, because formatting must follow the stages that write files.
+// The stages run one after the other, in this order. `format` comes after the stages that write code.
 const after = ["build"];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"] },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Exits with status 0 if node_modules contains the packages that package-lock.json requires. Compares package-lock.json with the lock file
-// that npm keeps in node_modules. The result is therefore right after `git pull`, `npm install` or an interrupted install.
+// that npm keeps in node_modules. The result is therefore also correct after `git pull` and after an interrupted install.
 import { readFileSync } from "node:fs";
 
 function packages(path) {

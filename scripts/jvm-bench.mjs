@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `node scripts/jvm-bench.mjs [17 25] [arithmetic storage …] [first] [change] [--seconds 8] [--forks 1]`: measures how much slower the
 // adaptive executor is than the best fixed strategy, for each kind of work. Each kind runs in one JVM, in which all strategies take turns.
-// The best strategy is chosen from other rounds than those that are compared. Without words, runs all kinds and both extras, which takes
-// about 5 minutes per JDK. If a JVM fails or hangs, the script reports it, and only the results of that JVM are missing.
+// The rounds have two halves. The strategies' times in one half are compared with the strategy that was best in the other half. Without
+// arguments, runs all kinds, `first` and `change`, which takes about 5 minutes per JDK. If a JVM fails or hangs, the script reports
+// it, and only the results of that JVM are missing.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +72,10 @@ const time = (ns) =>
 
 const isWhole = (table) => table.some(({ name }) => name === ours);
 
-/** Returns each strategy's time divided by that of the best fixed strategy, which is chosen from the other half of the rounds. */
+/**
+ * Returns `{ best, byName }`. `byName` has each strategy's time divided by the best fixed strategy's time. For each half of the rounds, the
+ * best strategy of the other half is used, because choosing the best from the same rounds would favour it.
+ */
 function regrets(table) {
   const rivals = table.filter(({ name }) => name !== ours && name !== control);
   const best = [0, 1].map((half) =>

@@ -46,8 +46,8 @@ export function compile(found = jdks()) {
   for (const kind of ["classes", "test-classes"]) {
     for (const { name } of targets(kind)) rmSync(join(folder, name, "target", kind), { recursive: true });
   }
-  // Builds two modules at a time, because more would need more memory. The phase is late enough to copy the libraries for conformance. The
-  // same run checks the format, because a separate run takes 15 s.
+  // Builds two modules at a time, because more would need more memory. In the phase `process-test-classes`, Maven also copies the libraries
+  // that the conformance program needs. The same run checks the format, because a separate run takes 15 s.
   const status = maven(["-Pstress", "process-test-classes", "spotless:check", "-T", "2"], found);
   if (status !== 0) return status;
   mkdirSync(join(folder, "target"), { recursive: true });

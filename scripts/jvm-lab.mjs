@@ -32,12 +32,12 @@ function fingerprint() {
 
 const classesOf = (names) => names.map((name) => join(folder, name, "target/classes"));
 
-/** The C sources of the native peers: the lab's own file, and the JNI part. */
+/** The C sources of the native peers, which are the functions that the lab compares with plugins: plain C, and calls through JNI. */
 const plain = "ts/clearway-lab/native/plain.c";
 const sources = [plain, "jvm/lab/src/main/c/peers.c"];
 const peers = join(target, "native", process.platform === "darwin" ? "libpeers.dylib" : "libpeers.so");
 
-/** Compiles the native peers. If it fails, it prints the reason, and the cells that need the peers report it too. */
+/** Compiles the native peers. On failure, prints the reason. The cells that need the peers then report that they are missing. */
 function compilePeers(jdk) {
   rmSync(peers, { force: true });
   if (process.platform !== "linux") return console.error("jvm-lab: the native peers are written for Linux; left out");
@@ -84,7 +84,7 @@ export function buildRunner() {
     console.log("build: the lab's runner for the JVM");
     if (!compileOwn(own, found)) return false;
     const libraries = readFileSync(librariesFile, "utf8").trim().split(delimiter);
-    // Maven names a module by its folder of classes in one kind of build, and by a jar that does not exist in another.
+    // Depending on the build, Maven's class path has a module's folder of classes, or a jar that does not exist.
     const classes = classesOf(own);
     classpath = [...classes, ...libraries.filter((path) => !classes.includes(path) && path.endsWith(".jar"))];
     compilePeers(found.get(chosen(found).builds));

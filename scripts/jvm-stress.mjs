@@ -30,7 +30,8 @@ mkdirSync(out, { recursive: true });
 const classes = ["stress", "executor"].map((module) => join(folder, module, "target/classes"));
 const classPath = [...classes, readFileSync(paths, "utf8").trim()].join(":");
 const java = join(found.get(chosen(found).builds), "bin/java");
-// A sample of a thread's stack takes about 20 us and stops the thread. Larger strides have too many samples, and rounds time out.
+// One round of jcstress runs `strideSize` times `strideCount` samples. In some tests, the executor stops a thread to read its stack, which
+// takes about 20 us per sample. With larger strides, the rounds of these tests time out.
 const strides = ["-strideSize", "32", "-strideCount", "4"];
 const run = spawnSync(java, ["-cp", classPath, "org.openjdk.jcstress.Main", "-m", mode, ...strides, "-r", out], {
   cwd: out,

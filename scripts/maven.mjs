@@ -31,7 +31,10 @@ export function release(home) {
   return version ? Number(version[1]) : undefined;
 }
 
-/** Returns the homes of the JDKs by feature release: the first in JAVA_HOME, CLEARWAY_JDKS, the program `javac` and `shelves`. */
+/**
+ * Returns a map from feature releases to the homes of JDKs. Searches JAVA_HOME, CLEARWAY_JDKS, the JDK of the program `javac`, and then
+ * `shelves`. If there are several JDKs of one release, the first one found counts.
+ */
 export function jdks() {
   const homes = [process.env.JAVA_HOME, ...(process.env.CLEARWAY_JDKS ?? "").split(":")].filter(Boolean);
   const javac = spawnSync("sh", ["-c", "command -v javac"], { encoding: "utf8" }).stdout.trim();
@@ -47,7 +50,10 @@ export function jdks() {
   return found;
 }
 
-/** Returns `{ builds, newest }`: the JDK that builds (17, or the next newer one), and another JDK for tests (the newest from 24 on). */
+/**
+ * Returns two feature releases, `{ builds, newest }`. `builds` compiles, and is the oldest release from 17 on. `newest` also runs the
+ * tests, and is the newest other release from 24 on. Either is undefined if there is no such JDK.
+ */
 export function chosen(found = jdks()) {
   const versions = [...found.keys()].sort((a, b) => a - b);
   const builds = versions.find((version) => version >= oldest);

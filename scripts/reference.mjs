@@ -13,8 +13,8 @@ import { root } from "./sources.mjs";
 const out = join(root, "out/reference");
 
 /**
- * Types that public declarations mention but that are not exported, because they only calculate other types. TypeDoc reports any other such
- * type, so that types that users must name are exported.
+ * Types that public declarations mention but that are not exported, because they only calculate other types. TypeDoc reports every other
+ * type that is mentioned but not exported, because users may have to name such a type.
  */
 const internal = {
   "ts/clearway": [

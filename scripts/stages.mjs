@@ -14,7 +14,8 @@ const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
 // Number of characters of a stage's output that are kept for the excerpt. The end is kept, because it has the summary of failures.
 const keptCharacters = 400_000;
-// Time that a finished stage's output may stay open, in milliseconds. A browser or a database that a killed stage started may keep it open.
+// Maximum wait for the end of a finished stage's output, in milliseconds. If the stage was killed, a browser or a database that it started
+// may keep the output open.
 const drainMs = 10_000;
 // Maximum number of stages at the same time. More would need more memory than small machines have: a compiler takes half a gigabyte.
 const lanesMax = 4;
@@ -90,7 +91,7 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   });
 }
 
-/** Runs one stage and prints its output: at once, or `inOnePiece` at the end if stages run in parallel. */
+/** Runs one stage. Prints its output when it arrives, or with `inOnePiece` all of it at the stage's end, because stages run in parallel. */
 async function runOne(title, stage, inOnePiece) {
   const heading = `\n--- ${title}: ${stage.name}`;
   const said = [];

@@ -50,7 +50,7 @@ const stages = [
   { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-lab"], lane: "typescript" },
   // Long stages come first in each lane, so that no lane ends with a long stage.
   ...(jdk.builds ? [{ name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"], lane: "native" }] : []),
-  // Cargo locks its target folder. Stages with Cargo therefore start after the first build, instead of waiting for the lock.
+  // Cargo locks its target folder. The other stages with Cargo therefore start after this one, instead of waiting for the lock.
   { name: "native: addon", command: [node, "scripts/build.mjs", "clearway-native"], after: ["build"], lane: "native" },
   {
     name: "library, chromium",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Converts answers to texts that are equal if the answers are.
+// Converts answers to texts. Equal answers have equal texts.
 
 function integer(text) {
   return text.startsWith("-0x") ? -BigInt(text.slice(1)) : BigInt(text);

@@ -58,7 +58,7 @@ function* simpler(asked) {
           yield { ...asked, value: { [kind]: { ...of, [name]: value } } };
 }
 
-// Maximum number of steps. Each step sends a case to every program. All of them take one or two seconds.
+// Maximum number of steps. Each step sends one case to every program. 20,000 steps take one or two seconds.
 const stepsMax = 20_000;
 
 /** Returns a smaller case for which `differs(case)` is still true. */

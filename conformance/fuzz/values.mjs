@@ -53,7 +53,7 @@ const shown = (value) =>
 /** Returns a special float64, a power of two, a short decimal, or random bits, in which every exponent has the same probability. */
 export function randomFloat(random) {
   if (random.chance(1, 4)) return random.pick(floats);
-  // The neighbours of a power of two are at different distances. Algorithms for the shortest digits tend to fail there.
+  // The two neighbours of a power of two are at different distances from it. Algorithms for the shortest decimal tend to fail there.
   if (random.chance(1, 4)) return 2 ** (random.below(2098) - 1074);
   if (random.chance(1, 4)) return Number(`${random.below(1e6)}e${random.below(40) - 20}`);
   return shown(new Float64Array(BigUint64Array.of(random.wide()).buffer)[0]);

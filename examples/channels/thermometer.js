@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The schema of both ends of the example, and the handlers of one end.
+// The schema that both endpoints of the example use, and the handlers of one endpoint.
 
 // #region schema
 import { schema } from "clearway/channel";

@@ -24,7 +24,7 @@ const pixels = plugin.allocate(1920 * 1080 * 4); // native memory; JavaScript ha
 plugin.channel("memset/shared").call(new Uint8Array([7]), [pixels]); // fills the attached memory
 console.log(pixels.bytes.length, pixels.bytes[0]);
 const view = pixels.bytes;
-pixels.release(); // in a language with `using`, declare it with that instead
+pixels.release(); // or declare `pixels` with `using`, which releases it
 console.log(view.length); // 0: the view is empty, and the native memory can be reused
 
 const mine = new Uint8Array(1 << 20); // JavaScript's memory, lent to the plugin
@@ -40,7 +40,7 @@ let count = 0;
 const readings = plugin.channel("sensor").listen({ arguments: encode({ rate: 1000, count: 5 }), items: 256 });
 for await (const reading of readings) {
   count++;
-  reading.release(); // returns native memory to the plugin: a video frame has some, these 24 bytes have none
+  reading.release(); // returns native memory, such as a video frame, to the plugin; these 24 bytes have none
 }
 console.log(count, "readings,", readings.dropped, "dropped");
 

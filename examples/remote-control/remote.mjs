@@ -18,7 +18,7 @@ export const remote = schema({
           number: "i32",
           width: "i32",
           height: "i32",
-          /** Three numbers per newly visible command: its number, the ms that the server kept it, and how much of that was native code. */
+          /** Three numbers for each newly visible command: its number, the ms in the server, and the ms of these in native code. */
           shown: "f64s",
           pixels: "bytes",
         },

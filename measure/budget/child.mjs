@@ -3,14 +3,14 @@
 //
 // The copied bytes come from the pool's ledger and are exact. The allocations come from V8's sampling heap profiler at an interval of one
 // byte, which reports every allocation, including objects that have already been collected. Only allocations of the library's own code
-// count, and of the built-in functions that it calls. Node also allocates to deliver a message or an immediate. These allocations have
-// other stacks and do not count, because their number depends on how many messages the scheduler delivers together.
+// count, and of the built-in functions that it calls. Node also allocates memory to deliver a message or an immediate. These allocations
+// have other stacks. They do not count, because their number depends on how many messages the scheduler delivers together.
 //
-// The optimising compiler is off, because it removes a number of allocations that depends on when it compiles. Without it, every
-// allocation in the code counts; compiled code makes about half of them. The worker has a separate heap, which is not measured.
+// V8's optimising compiler is off, because it removes allocations, and how many depends on when it compiles. The figures therefore include
+// every allocation in the code. Compiled code makes about half of them. The worker has a separate heap, which is not measured.
 //
-// The result is the cheapest of several runs, because two effects only add to the cost. Calls that arrive together share the cost of a
-// message, and the scheduler decides how many arrive together. A garbage collection during a run may clean up after earlier runs.
+// The result is the cheapest of several runs, because two effects can only increase the cost. Calls that arrive together share the cost of
+// a message, and on a busy machine fewer calls arrive together. A garbage collection during a run may clean up after earlier runs.
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { pool } from "clearway";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks the length of files. A file is one concept, usually 80 to 400 lines. A longer file contains two. Tests and styles count too.
+// Checks the length of files. A file should hold one concept, which usually takes 80 to 400 lines. Tests and styles are checked, too.
 import { isProgram, report } from "../problems.mjs";
 import { files, source } from "../sources.mjs";
 

@@ -130,7 +130,7 @@ export const folders = {
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };
 
-/** The imports that the build replaces by host, with their folder. One folder has the files of both hosts. */
+/** The imports that the build replaces with the host's own file, and the folder that has the files of both hosts. */
 export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "task" };
 
 /** Optional packages that the library loads on request, and the folders that may import them. */

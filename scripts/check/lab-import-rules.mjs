@@ -5,8 +5,8 @@ import { posix } from "node:path";
 const source = "ts/clearway-lab/src/";
 
 /**
- * The rules for the folders of the lab's source. Every folder must be listed here. A folder may always import itself. It may import only
- * types from the folders in `types`, whose code runs in another thread.
+ * The rules for the folders of the lab's source. Every folder must be listed here. A folder may always import itself. From the
+ * folders in `types`, it may import types only, because their code runs in another thread.
  * @type {Record<string, { may: string[], types?: string[], why: string }>}
  */
 export const labFolders = {
@@ -58,7 +58,7 @@ export const labFolders = {
   },
 };
 
-/** The imports that the build replaces by host, with their folder. */
+/** The imports that the build replaces with the host's own file, and the folder that has these files. */
 const aliases = {
   "#lab-host": "host",
   "#lab-pool-work": "isolate",

@@ -32,7 +32,7 @@ function code(text) {
   return (tests < 0 ? text : text.slice(0, tests)).replace(/\/\/.*$/gm, "");
 }
 
-/** Returns those of `modules` that a module's text uses, by names such as `memory::block`. */
+/** Returns the modules, by names such as `memory::block`, that the text of the module `name` uses. Only names in `modules` count. */
 export function uses(name, text, modules) {
   const parent = name.split("::").slice(0, -1);
   const roots = { crate: [], super: parent, self: name.split("::") };
@@ -68,7 +68,7 @@ export function rustCircleProblems(sources) {
   }
   return [...crates.values()].flatMap((modules) => {
     const names = new Set(modules.keys());
-    // The modules become imports between files of one folder, so that the check of TypeScript files can find their cycles.
+    // Writes each module as a TypeScript file that imports the modules that it uses, so that `circles` can find the cycles.
     const number = new Map([...names].map((name, at) => [name, `${at}`]));
     const graph = [...modules].map(([name, { text }]) => ({
       path: `${number.get(name)}.ts`,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The checks, as stages. No stage writes files that another one reads. `needs` is a condition: "built" means the built npm packages,
-// "cargo" means that the stage must wait for Cargo's target folder. Programs are started by path, because `.bin` would use the first Node
-// on the PATH.
+// The checks, as stages. No stage writes files that another one reads. `needs` says when a stage may start: "built" means after the build
+// of the npm packages, and "cargo" means after the build that locks Cargo's target folder. Programs are started by path, because the
+// scripts in node_modules/.bin would use the first Node on the PATH.
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];

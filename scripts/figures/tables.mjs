@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of docs/performance.md and of the README, as data. Each row names a promise of the run in lab/records/promises.json.
+// The tables of docs/performance.md and of the README, as data. Each row names a promise: a figure with a target, which the run in
+// lab/records/promises.json has measured.
 
 const states = ["each thread on its own core", "the same, cores kept awake", "where the scheduler puts them"];
 const stateTitles = ["own cores", "own cores, kept from sleeping", "cores chosen by the scheduler"];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file per entry and host (Node, browser), one per module that an entry loads lazily, and one bundled .d.ts per
-// entry. Each file that a worker imports delays its start by a fraction of a millisecond, hence one file per entry. A class that two files
-// contain recognizes the other's instances by a brand.
+// Builds `dist/`: one ESM file per entry and host (Node, browser), one per lazy module, and one bundled .d.ts per entry. An entry imports
+// its lazy modules when it first needs them. Each entry is one file, because each file that a worker imports delays its start by a fraction
+// of a millisecond. Two files may therefore contain copies of one class. Each copy recognizes the other's instances by a brand.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-// What a browser cannot do has no file for it.
+// These entries are not built for browsers, because they need Node.
 const nodeOnly = ["stdio", "websocket-server"];
 const entries = Object.fromEntries(
   ["index", "worker", "meter", "records", "channel", "websocket", ...nodeOnly]
@@ -19,7 +19,7 @@ const entries = Object.fromEntries(
 );
 const typesToo = !process.argv.includes("--js-only");
 
-// White space and comments are half of what a worker parses at its start; the source maps have the sources.
+// Without minification, half of the text that a worker parses at its start is white space and comments. The source maps have the sources.
 const options = (host, plugins) => ({
   minifyWhitespace: true,
   minifySyntax: true,
@@ -42,8 +42,8 @@ const options = (host, plugins) => ({
   plugins,
 });
 
-// `import("./feed.js")` stays an import, of `./lazy-feed.js` beside the entry; `modules` learns what to build there.
-// spec/decisions/rarely-needed-code-loads-later.md
+// Keeps `import("./feed.js")` as an import of `./lazy-feed.js`, a file next to the entry. Adds the name and the source of that file to
+// `modules`, so that it is built. See spec/decisions/rarely-needed-code-loads-later.md.
 function lazyModules(modules) {
   return {
     name: "lazy modules",
@@ -72,15 +72,16 @@ for (const host of ["node", "browser"]) {
   const plugins = [lazyModules(modules)];
   const { worker, ...others } = ownEntries;
   await build({ ...options(host, plugins), entryPoints: others });
-  // By that name Node knows what it is without looking for the package that it belongs to: 0.2 ms of every worker's start.
+  // The extension .mjs tells Node that the file is an ES module. For .js, Node would first read the package.json of its package, which
+  // takes 0.2 ms of every worker's start.
   const outExtension = host === "node" ? { ".js": ".mjs" } : {};
   await build({ ...options(host, plugins), entryPoints: { worker }, outExtension });
   // A lazy module may load further lazy modules.
   for (let left = ownEntries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(modules).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
-    // White space stays, and with it the comments by which bundlers leave an import alone (`placement/placer.ts`).
-    // A worker's start waits for what serves calls, where its first call cannot do without.
+    // Most lazy modules keep their white space. esbuild then also keeps the comments that tell bundlers not to follow an import
+    // (`placement/placer.ts`). Only `lazy-server` is minified, because a worker's first call may have to wait for it.
     const { "lazy-server": server, ...rest } = left;
     if (server) await build({ ...options(host, plugins), entryPoints: { "lazy-server": server } });
     await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: rest });
@@ -91,7 +92,8 @@ for (const host of ["node", "browser"]) {
 }
 
 if (typesToo) {
-  // What entries share has files that are named after what is in them: those of another day would look like the API's.
+  // Code that entries share gets files that are named after their contents. Files of earlier builds would therefore remain, and would look
+  // like a part of the API.
   for (const name of readdirSync(here("./dist"))) if (name.endsWith(".d.ts")) rmSync(here(`./dist/${name}`));
   const bundle = await rollup({
     input: entries,

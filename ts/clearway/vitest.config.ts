@@ -5,12 +5,12 @@ import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 
-// One suite, three runtimes. The file's name says where a test runs:
+// One suite runs on Node and on Chromium. The file's name says where a test runs:
 //   *.test.ts          Node, Node by port (pools and streams), Chromium with cross-origin isolation and without
 //   *.node.test.ts     Node only
 //   *.browser.test.ts  Chromium only, with cross-origin isolation and without
-//   *.pure.test.ts     touches no host: the machine's own Node and one Chromium
-// What a clock or a sampler decides is no test: see measure/.
+//   *.pure.test.ts     the machine's own Node and one Chromium, because the test does not depend on the host
+// Tests do not depend on a clock or a sampler. measure/ checks the figures that do.
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const setupFiles = here("./test/fixtures/same-bytes.ts");
@@ -20,7 +20,8 @@ const alias = (host: string): Record<string, string> => ({
   "#serving": here(`./src/task/serving/${host}.ts`),
 });
 
-// As a setting, not as a middleware: Vitest answers for the page of the tests itself, before any plugin's middleware.
+// Sets the headers by an option of the server. A middleware would not work, because Vitest serves the page of the tests before any plugin's
+// middleware runs.
 const isolation: Plugin = {
   name: "cross-origin-isolation",
   config: () => ({
@@ -38,9 +39,9 @@ const isolation: Plugin = {
 const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261121";
 const provide = { seed: asked === "random" ? Date.now() | 0 : Number(asked) };
 
-// Against what hangs, not against what is slow: 36 s were seen for the ring's whole model on a machine that stood still now
-// and then. Vitest's own limit for hooks, in which PostgreSQL and browsers start, is 10 s, and for `expect.poll` 1 s, in
-// which a busy machine does not always replace a worker.
+// These limits catch tests that hang, not slow ones. The complete model of the ring took 36 s on a machine that paused now and then.
+// Vitest's default for hooks is 10 s, which may be too short to start PostgreSQL or a browser. Its default for `expect.poll` is 1 s. A busy
+// machine does not always replace a worker in that time.
 const patience = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -48,14 +49,15 @@ const patience = {
   expect: { poll: { timeout: 60_000 } },
 };
 
-// Two at once on two cores; projects of one group have the same number of workers.
+// Two test files run at the same time, even on two cores. Vitest requires the same number of workers in all projects of one `groupOrder`.
 const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const inBrowser = { sequence: { groupOrder: 1 } };
 const pure = "test/**/*.pure.test.ts";
-// A model of the ring's protocol, none of the library's code: one runtime says as much of it as two.
+// A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";
 
-// Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/partial-library.ts`).
+// Node itself, instead of Vite, loads the copies of the library that `test/fixtures/partial-library.ts` makes. After a module was missing,
+// Node looks for its file again at the next import.
 const server = { deps: { external: [/\/built\/partial-/] } };
 
 function browserProject(name: string, plugins: Plugin[], include = "test/**/*.test.ts") {

@@ -38,7 +38,7 @@ const subresource = {
  * Creates the demo's server, which does not listen yet. Make it listen on 127.0.0.1 only, because it accepts uploads from every client
  * that can reach it.
  *
- * @param {{ isolated?: boolean }} [options] `isolated`: serve the page cross-origin isolated always, not only on request
+ * @param {{ isolated?: boolean }} [options] `isolated`: always serve the page with cross-origin isolation, not only on request
  * @returns {Promise<import("node:http").Server>}
  */
 export async function createDemoServer({ isolated = false } = {}) {

@@ -73,7 +73,7 @@ export async function serveRemoteControl({ port = 0, screen } = {}) {
 
   /** @type {ReturnType<typeof createLink>} */
   let link;
-  // The maximum size of a frame: 1080p and some overhead. The window has two frames, so that newer frames replace those that wait behind.
+  // The maximum size of a frame: 1080p and some overhead. The window holds two frames. A newer frame replaces one that waits for room.
   const frameBytes = 9 << 20;
   const channels = await serveWebSockets(
     { origins, frameBytesMax: frameBytes, windowBytes: 2 * frameBytes },

@@ -32,7 +32,7 @@ export function drawnScreen() {
       const startMs = monotonicMs();
       let sent = 0;
       while (!signal.aborted) {
-        // Selects the next beat of the frame rate. Beats that passed without a request are not drawn.
+        // Waits for the next beat of the frame rate. Does not draw the beats that passed without a request.
         const beats = Math.max(sent + 1, Math.ceil(((monotonicMs() - startMs) * rate) / 1000));
         await delay(startMs + (beats * 1000) / rate - monotonicMs(), signal);
         if (signal.aborted) return;

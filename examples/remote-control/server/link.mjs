@@ -35,7 +35,7 @@ export function createLink(port, random = Math.random) {
     const deliver = () => {
       timer = undefined;
       while (queue[0] && queue[0].dueMs <= performance.now()) queue.shift()?.act();
-      // The remaining time is rounded up, because a timer may fire a part of a millisecond early.
+      // The remaining time is rounded up, because a timer may fire a fraction of a millisecond early.
       if (queue[0]) timer = setTimeout(deliver, Math.ceil(queue[0].dueMs - performance.now()));
     };
     const later = (/** @type {number} */ bytes, /** @type {() => void} */ act) => {

@@ -15,7 +15,7 @@ export const fair = { delayMs: 0, lossRate: 0, retransmitMs: 200, bytesPerSecond
 
 export class Schedule {
   #weather = fair;
-  /** `#sentMs`: when the last segment is completely on the link. `#dueMs`: when it arrives. */
+  /** `#sentMs` is when the link has taken the whole of the last segment. `#dueMs` is when that segment arrives. */
   #sentMs = 0;
   #dueMs = 0;
   #random;

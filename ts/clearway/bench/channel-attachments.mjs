@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From how many bytes on a list is cheaper beside its message than in it: what `attachmentBytesMin` in
-// src/channel/endpoint/options.ts rests on. Round trips through a port to a worker that answers with the list, interleaved; the
-// fastest tenth counts.
+// Measures from which size on a list is cheaper as an attachment than inside its message. `attachmentBytesMin` in
+// src/channel/endpoint/options.ts is based on the result. Sends lists by port to a worker, which sends them back. Alternates between both
+// ways, and prints for each the time that the fastest tenth of the round trips did not exceed.
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import { connect, portTransport } from "clearway/channel";
 

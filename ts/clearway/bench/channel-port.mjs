@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From how many bytes on a port moves a frame more cheaply than it clones it: what `movedBytesMin` in
-// src/channel/transport/port.ts rests on. Round trips of an echo in a worker, interleaved; the fastest tenth counts.
+// Measures from which size on moving a frame by port is cheaper than cloning it. `movedBytesMin` in src/channel/transport/port.ts is based
+// on the result. Sends frames to a worker, which sends them back. Alternates between moved and cloned frames, and prints for each the time
+// that the fastest tenth of the round trips did not exceed.
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 
 if (!isMainThread) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What watch() itself costs: processor time of an idle process and page, and the time it adds to a turn of a busy loop.
-// Usage: node ts/clearway/bench/meter-overhead.mjs [ROUNDS]. Rounds with and without the watch are interleaved, each
-// in a fresh process or page; the median of the differences is printed, with the range.
+// Measures what watch() costs: the processor time that it adds to an idle process and page, and the time that it adds to a turn of a busy
+// event loop. Usage: node ts/clearway/bench/meter-overhead.mjs [ROUNDS]. Each round runs once with and once without the watch, each time in
+// a new process or page. Prints the median of the differences, with their range.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -34,7 +34,7 @@ async function bundle(host) {
   return outfile;
 }
 
-/** Runs `make(true)` and `make(false)` in turns, and gives the differences. */
+/** Calls `make(true)` and `make(false)` in each round. Returns the median and the range of their differences. */
 async function differences(make) {
   const found = [];
   for (let round = 0; round < rounds; round++) {
@@ -65,7 +65,7 @@ const inNode = async (watched, body) => {
   return Number((await run(process.execPath, [file])).stdout);
 };
 
-// All threads of the process: the watcher's are in it.
+// Measures the processor time of all threads of the process, including the watch's own thread.
 const idle = `await new Promise((r) => setTimeout(r, 300));
   const from = process.cpuUsage();
   await new Promise((r) => setTimeout(r, ${secondsIdle * 1000}));
@@ -73,7 +73,7 @@ const idle = `await new Promise((r) => setTimeout(r, 300));
   console.log((used.user + used.system) / 1000 / ${secondsIdle});`;
 line("Node, idle: processor time a second, all threads", await differences((w) => inNode(w, idle)), "ms");
 
-// The shortest possible turns: each polls for events and runs one empty immediate.
+// Makes the shortest possible turns of the event loop. Each turn polls for events and runs one empty immediate.
 const turns = 300_000;
 const busy = `const spin = (left, done) => left === 0 ? done() : setImmediate(spin, left - 1, done);
   await new Promise((r) => spin(50_000, r));
@@ -96,7 +96,10 @@ await new Promise((resolve) => server.once("listening", resolve));
 const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
 console.log(`Chromium ${browser.version()}`);
 
-/** Main-thread time and the renderer's whole processor time, in ms a second, of an otherwise empty page. */
+/**
+ * Returns the main thread's time (`main`) and the processor time of the page's renderer (`all`) for an otherwise empty page, in
+ * milliseconds per second. Watches the page if there are `options`.
+ */
 async function inPage(options) {
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${server.address().port}/`);

@@ -27,8 +27,8 @@ addPause();
 sayIsolation();
 find("#run-all").addEventListener("click", () => alone(runAll));
 
-// Time between two runs, in milliseconds. It is for garbage collection, so that the garbage of one run does not slow down the next. If the
-// browser exposes `gc`, the page also calls it.
+// Pause between two runs, in milliseconds. The browser can then collect the garbage of one run before the next run begins. If the browser
+// exposes `gc`, the page also calls it.
 const restMs = 700;
 const rest = () => new Promise((resolve) => setTimeout(resolve, restMs));
 const collect = () => (globalThis as { gc?: () => void }).gc?.();

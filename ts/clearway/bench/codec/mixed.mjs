@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A message of about 2 KB with every supported type, and the small ones.
+// The measured messages: small ones, and one of about 2 KB with every supported type.
 
 export const mixed = {
   id: 123_456,

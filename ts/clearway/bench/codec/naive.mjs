@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The standard codec as one writes it first: parts in a list, joined at the end; no checks. What the scratch is compared with.
+// A simple implementation of the standard codec, for comparison. It collects a message's parts in a list and joins them at the end. It
+// checks nothing.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -44,7 +44,7 @@ describe.each([
     check(nodes.reverse());
   });
 
-  test("refuses a deep value after more values than it searches", () => {
+  test("refuses a deep value that comes after a large number of values", () => {
     const wide: unknown[] = Array.from({ length: searchLimit * 2 }, (_, at) => ({ at }));
     check(wide);
     expect(() => check([...wide, nest((inner) => [inner], depthMax)])).toThrow(refusal);

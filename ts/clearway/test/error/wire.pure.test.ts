@@ -108,7 +108,7 @@ describe("an error that is encoded and decoded", () => {
     expect((cross(many) as Error).message).toBe("many");
   });
 
-  test("may throw from any property without a failure of the encoder", () => {
+  test("is encoded even when any of its properties throws", () => {
     const boom = (): never => {
       throw new Error("boom");
     };

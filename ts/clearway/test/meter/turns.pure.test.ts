@@ -68,7 +68,7 @@ describe("the turns of an event loop", () => {
     expect(spans("w100 E")).toEqual([[0, 100]]);
   });
 
-  it("give work before a sleep its full length, placed after the sleep, with both possible spans for its cause", () => {
+  it("report work before a sleep with its full length, ending after the sleep, and with an error that covers both spans", () => {
     expect(play("T d10 w8 s2 C T d10 s10 C E")).toEqual([
       { startMs: 2, endMs: 10, earliestMs: 0, errorMs: 8, unwokenMs: 0 },
     ]);

@@ -14,13 +14,13 @@ describe("a burst that exceeds the budget", () => {
   // 17 of 19 inline runs take 990 us, and the other two pay for a whole hop anyway.
   const dearHop = { latencyUs: 165, handleUs: 20, inlineFactor: 2, workers: 6 };
 
-  test("goes to workers when the rest pays for a hop anyway", () => {
+  test("goes to workers when the rest of the burst has to pay for a hop anyway", () => {
     const seen = settled(dearHop, 29, 19);
     expect(seen.regret).toBeLessThan(0.15);
     expect(seen.ranInline / seen.calls).toBeLessThan(0.05);
   });
 
-  test("runs inline as far as it fits when that is cheaper", () => {
+  test("runs inline up to the budget when that is cheaper", () => {
     const seen = settled({ ...dearHop, handleUs: 80, inlineFactor: 1 }, 29, 40);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.6);
     expect(seen.heldUs).toBeLessThanOrEqual(seen.world.budgetUs);
@@ -62,7 +62,7 @@ describe("a task that never ran inline", () => {
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);
   });
 
-  test("is not tried inline when it does not, even when it would be faster", () => {
+  test("is not tried inline when it does not fit the budget twice, even when it would be faster", () => {
     const seen = settled({ latencyUs: 200, inlineFactor: 0.5 }, 510, 1);
     expect(seen.ranInline).toBe(0);
   });

@@ -4,7 +4,7 @@ import { PaperCaller } from "./caller.js";
 
 afterEach(() => void vi.useRealTimers());
 
-test("advise() waits for a module that never comes as long as for a worker's start, and no longer", async () => {
+test("advise() waits at most 30 s, as for a worker's start, for a module that never loads", async () => {
   vi.useFakeTimers();
   const caller = new PaperCaller(1, () => new Promise(() => {}));
   void caller.loaded();
@@ -19,7 +19,7 @@ test("advise() waits for a module that never comes as long as for a worker's sta
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a module's loader that calls back is asked once", async () => {
+test("a module's loader is called once, even when it makes calls itself", async () => {
   let asked = 0;
   const caller: PaperCaller = new PaperCaller(1, async () => {
     asked++;

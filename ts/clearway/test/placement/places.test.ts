@@ -94,13 +94,13 @@ test("a task with placement auto makes the pool load its module", async () => {
   expect(tasks.find(({ task }) => task === "where")?.placement).toBe("worker");
 });
 
-test("a module that cannot be loaded by the caller fails no call, and the advice says why", async () => {
+test("a module that the caller cannot load fails no call, and the advice says why", async () => {
   const made = await placedPool({ placement: "inline", module: () => Promise.reject(new Error("no such chunk")) });
   expect(await made.call.where()).toBe("worker");
   expect((await made.advise()).text).toContain("no such chunk");
 });
 
-test("a module without tasks is refused as a module", async () => {
+test("a module without tasks fails no call, and the advice says why", async () => {
   const made = await placedPool({ placement: "inline", module: async () => ({}) });
   expect(await made.call.where()).toBe("worker");
   expect((await made.advise()).notes[0]).toContain("exports no tasks");

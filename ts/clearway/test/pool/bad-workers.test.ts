@@ -113,7 +113,7 @@ describe("a worker whose postMessage throws", () => {
     expect(await reasonOf(pool.ping())).toMatchObject(lost);
   });
 
-  test("later fails a stream whose reader asks for more, and a call beside it", async () => {
+  test("later fails a stream whose reader requests more values, and a concurrent call", async () => {
     const { pool, stop } = await stopped(Number.POSITIVE_INFINITY);
     const stream = pool.with({ window: { items: 1 } }).call.numbers(3);
     expect(await stream.next()).toEqual({ done: false, value: 0 });

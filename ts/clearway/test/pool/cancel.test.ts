@@ -197,7 +197,7 @@ describe("a time limit", () => {
 });
 
 describe("a settled call", () => {
-  test("leaves no listener on its signal, whatever its outcome", async () => {
+  test("leaves no listener on its signal, for every outcome", async () => {
     const pool = await warm();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, "addEventListener");

@@ -43,7 +43,7 @@ test("a first call of a generator is a stream, and its task runs once", async ()
   expect(pool.stats().tasks["numbers"]).toMatchObject({ calls: 1, ok: 1 });
 });
 
-test("a first call that its reader ends as a stream is cancelled, and the pool keeps working", async () => {
+test("a first call is cancelled when its reader ends it as a stream, and the pool keeps working", async () => {
   const pool = plainPool();
   const call = pool.call.never() as unknown as AsyncIterator<unknown>;
   await call.return?.();

@@ -69,7 +69,7 @@ describe("close()", () => {
 });
 
 describe("terminate()", () => {
-  test("fails every call at once, whatever runs, and ends every worker", async () => {
+  test("fails every call at once, also running ones, and ends every worker", async () => {
     const made = plainPool({ size: 2, graceMs: 600_000 });
     await made.ready();
     const calls = [made.call.forEver(), made.call.never(), ...Array.from({ length: 20 }, () => made.call.later(1))];

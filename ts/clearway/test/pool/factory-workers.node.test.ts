@@ -22,7 +22,7 @@ test("a pool that is terminated many times adds one listener for its worker's ex
   expect(warnings).toEqual([]);
 });
 
-test("a terminate() of a factory's worker that does not end the thread does not keep it", async () => {
+test("a pool ends a factory's worker even when the worker's own terminate() does nothing", async () => {
   let ended = 0;
   const pool = testPool<Plain>(() => {
     const worker = new Worker(plainUrl);
@@ -62,7 +62,7 @@ test("an idle worker whose postMessage throws, and that has printed, does not ke
   expect(refused[0]).toBe("clearway:flush");
 });
 
-test("advise() settles when its pool is terminated, though the module never comes", async () => {
+test("advise() settles when its pool is terminated, even when the module never loads", async () => {
   let asked = (): void => {};
   const asking = new Promise<void>((resolve) => {
     asked = resolve;

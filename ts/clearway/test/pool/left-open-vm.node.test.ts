@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { builtUrl } from "../fixtures/pools.js";
 
-test("a pool that was used and left open asks for no module after its test runner has taken the loader away", async () => {
+test("a pool that was used and left open imports no module after the test runner has removed the module loader", async () => {
   const entry = new URL("../../dist/node/index.js", import.meta.url).href;
   const child = fileURLToPath(new URL("./left-open.child.mjs", import.meta.url));
   // Of this Node alone: a runner's own options would reach the child.

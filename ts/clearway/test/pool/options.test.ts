@@ -119,7 +119,7 @@ describe("every other function with options", () => {
     expect(reason.message).toContain(shown);
   });
 
-  test("rejects when it returns a promise", async () => {
+  test("rejects instead of throwing when it returns a promise", async () => {
     const made = plainPool();
     await expect(made.close({ timeoutMs: -1 })).rejects.toThrow("timeoutMs must be a number, 0 or more: timeoutMs=-1");
     await expect(made.close({ timeout: 5 } as never)).rejects.toThrow("the nearest is timeoutMs): timeout=5");

@@ -15,19 +15,22 @@ describe("a task that reports progress in a tight loop", () => {
   test.each([
     ["never lets a message in", 50_000, Number.POSITIVE_INFINITY],
     ["sometimes lets messages in", 50_000, 500],
-  ])("and %s is heard in order, with its last value before its result", async (_name, count, everyTurns) => {
-    const pool = plainPool();
-    await pool.ready();
-    const told: number[] = [];
-    const onProgress = (value: unknown): void => void told.push(value as number);
-    expect(await pool.with({ onProgress }).call.floods(count, everyTurns)).toBe(count);
-    expect(told[0]).toBe(0);
-    expect(told.at(-1)).toBe(count - 1);
-    expect(isRising(told)).toBe(true);
-    expect(told.slice(0, windowValues)).toEqual(Array.from({ length: windowValues }, (_, at) => at));
-  });
+  ])(
+    "and %s has its values delivered in order, and the last one before its result",
+    async (_name, count, everyTurns) => {
+      const pool = plainPool();
+      await pool.ready();
+      const told: number[] = [];
+      const onProgress = (value: unknown): void => void told.push(value as number);
+      expect(await pool.with({ onProgress }).call.floods(count, everyTurns)).toBe(count);
+      expect(told[0]).toBe(0);
+      expect(told.at(-1)).toBe(count - 1);
+      expect(isRising(told)).toBe(true);
+      expect(told.slice(0, windowValues)).toEqual(Array.from({ length: windowValues }, (_, at) => at));
+    },
+  );
 
-  test("has every value delivered while its listener keeps up, whatever their number", async () => {
+  test("has every value delivered while its listener keeps up, for any number of values", async () => {
     const pool = plainPool();
     await pool.ready();
     const told: number[] = [];

@@ -6,7 +6,7 @@ import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 type Chaos = typeof import("../fixtures/chaos.tasks.js");
 
 test.each([1, 2])(
-  "a call that threw just before another was killed rejects with its own error, having run once, with concurrency %i",
+  "a call that throws just before another call is killed runs once and rejects with its own error, with concurrency %i",
   async (concurrency) => {
     const pool = testPool<Chaos>(builtUrl("chaos"), { concurrency, graceMs: 20 });
     await pool.ready();
@@ -22,7 +22,7 @@ test.each([1, 2])(
   },
 );
 
-test("a call that runs in a worker which takes no more messages fails, and does not run again", async () => {
+test("a running call fails and does not run again when its worker no longer accepts messages", async () => {
   let deaf: Worker | undefined;
   let latest: Worker | undefined;
   const source = (): Worker => {

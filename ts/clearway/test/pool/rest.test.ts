@@ -4,7 +4,7 @@ import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
 import { retireAll } from "../../src/pool/lifecycle/stop.js";
 import { WorkerLife } from "../../src/pool/worker/worker.js";
 
-test("closing waits for a worker's resources up to its limit, and no longer", async () => {
+test("close() waits for a worker's resources at most for its time limit", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const life = new WorkerLife();

@@ -69,7 +69,7 @@ describe("a call settles", () => {
     expect(await call.firstOf(source())).toBe(1);
   });
 
-  test("when its source ends with a symbol, or with a value that cannot be cloned", async () => {
+  test("when its source returns a symbol, or yields a value that cannot be cloned", async () => {
     const { call } = plainPool();
     async function* odd() {
       yield 1;
@@ -96,7 +96,7 @@ describe("a call settles", () => {
     expect(added).toEqual({ status: "fulfilled", value: 2 });
   });
 
-  test("when its worker is due for recycling, and a reader leaves a stream of it unfinished", async () => {
+  test("when its worker is due for recycling, and a reader has left one of the worker's streams unfinished", async () => {
     const { call } = plainPool({ recycle: { tasks: 1 }, window: { items: 1 } });
     const stream = call.numbers(9);
     expect(await stream.next()).toEqual({ done: false, value: 0 });
@@ -124,7 +124,7 @@ describe("a call settles", () => {
     expect(pool.stats()).toMatchObject({ open: 0, workers: { size: 0, restarts: 1 } });
   });
 
-  test("when it may still be a stream, and its reader leaves", async () => {
+  test("when its reader leaves before the pool knows whether it is a stream", async () => {
     const { call } = plainPool();
     const cold = call.add(1, 1) as unknown as Promise<number> & AsyncIterableIterator<number>;
     const settled = reasonOf(cold);

@@ -48,7 +48,7 @@ describe("the size of a pool", () => {
     }
   });
 
-  test("includes its minimum on any machine", () => {
+  test("has a maximum of at least its minimum, on any machine", () => {
     expect(settingsOf({ size: { min: 700 } })).toMatchObject({ min: 700, max: 700 });
     expect(settingsOf({ size: { min: 700, max: "cpu" } })).toMatchObject({ min: 700, max: 700 });
   });

@@ -104,7 +104,7 @@ describe("a full queue", () => {
     expect(await Promise.all([first, third])).toEqual([2, 4]);
   });
 
-  test("with `dropOldest` drops as many calls as a large one needs", async () => {
+  test("with `dropOldest` drops as many old calls as a large new call needs", async () => {
     const { pool, release } = await held({ queue: { bytes: 100, whenFull: "dropOldest" } });
     const small = Promise.allSettled([1, 2, 3, 4].map(() => pool.call.echo(new Uint8Array(25))));
     const large = pool.call.echo(new Uint8Array(70)) as Promise<Uint8Array>;

@@ -35,7 +35,7 @@ function workerWith(result: WorkerSink<PoolCall>["tracker"]["result"]): PoolWork
   return worker;
 }
 
-test("a call whose result is read while its frame is sent was in its worker's load, and has left it", () => {
+test("a call whose result arrives during its send counts in its worker's load until then, and no longer", () => {
   const loads: number[] = [];
   const worker = workerWith((from, call) => {
     loads.push(from.load);

@@ -33,7 +33,7 @@ describe("a table crosses", () => {
     expect(steps.map((step) => (step.done ? "end" : step.value.at(0)?.rollNum))).toEqual([0, 10, 20, 30, "end"]);
   });
 
-  test("as an argument: moved under move() and released here, otherwise copied", async () => {
+  test("as an argument: with move() it is moved and released here, otherwise it is copied", async () => {
     const pool = recordsPool();
     const table = students(100);
     expect(await pool.call.sum(table)).toBe(4950);

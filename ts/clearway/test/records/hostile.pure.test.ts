@@ -90,7 +90,7 @@ describe("a small message that announces much is refused after few reads:", () =
   });
 });
 
-describe("memory is read once:", () => {
+describe("no memory is read twice:", () => {
   const place = (data: ArrayBuffer, buffer: number): number => new DataView(data).getUint32(16 + buffer * 8, true);
 
   test("two columns that share memory are refused", () => {

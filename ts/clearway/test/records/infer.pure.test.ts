@@ -64,7 +64,7 @@ describe("inference from rows", () => {
     expect(plain(table.toObjects())).toEqual(plain(rows.map((row) => ({ m: null, ...row, d: row.d.getTime() }))));
   });
 
-  test("uses f64 for whole numbers, so that a later fraction is not drift", () => {
+  test("uses f64 for whole numbers, so that a fraction in a later row fits its column", () => {
     expect(
       tableFromRows([{ n: 1 }, { n: 2.5 }], { sampleRows: 1 })
         .column("n")
@@ -83,7 +83,7 @@ describe("inference from rows", () => {
     ],
     ["a row that is not an object", [{ a: 1 }, undefined], { column: "the row", row: 1 }],
     ["a column that is missing", [{ a: 1, b: 1 }, { a: 2 }], { column: "b", row: 1 }],
-  ])("throws on drift: %s", (_, rows, where) => {
+  ])("refuses a row after the sample that does not fit the inferred columns: %s", (_, rows, where) => {
     expect(thrown(() => tableFromRows(rows as { a: unknown }[], { sampleRows: 1 }))).toMatchObject({
       code: "invalid-argument",
       ...where,

@@ -58,14 +58,14 @@ describe("a table with a column called toJSON", () => {
     ...table.toObjects(),
   ];
 
-  test("has rows whose JSON is all their columns, also toJSON itself", () => {
+  test("has rows whose JSON contains all columns, also the column toJSON", () => {
     for (const each of read(Odd.tableOf([row as never]))) {
       expect(JSON.stringify(each)).toBe(json);
       expect(each?.toJSON).toBe(1);
     }
   });
 
-  test("has rows that keep their values, and cursors that move, like other tables", () => {
+  test("has rows that keep their values and cursors that move, as other tables have", () => {
     const rows = Array.from({ length: 9 }, (_, at) => ({ ...row, toJSON: at }));
     const table = Odd.tableOf(rows as never, { rowsPerChunk: 4 });
     expect([...table].map((each) => each.toJSON)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);

@@ -9,7 +9,7 @@ describe("a table", () => {
     expect(plain(table.toObjects())).toEqual(Array.from({ length: 150 }, (_, at) => everyValue(at)));
   });
 
-  test("counts rows like Array.at", () => {
+  test("accepts negative, fractional and NaN indices in at(), as Array.at does", () => {
     const table = students(10);
     expect(table.at(3)?.rollNum).toBe(3);
     expect(table.at(-1)?.rollNum).toBe(9);

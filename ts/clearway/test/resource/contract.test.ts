@@ -135,7 +135,7 @@ describe("a resource", () => {
     await seen(["open plain 1", "check plain 1"]);
   });
 
-  test("has its cancel called at once, and is then closed, because its state is unknown", async () => {
+  test("of a cancelled task has its cancel called at once, and is then closed, because its state is unknown", async () => {
     const { things, seen } = await thingPool();
     const controller = new AbortController();
     const begun = gate<unknown>();

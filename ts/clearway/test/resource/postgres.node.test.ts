@@ -116,7 +116,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(0);
   });
 
-  test("leaves none behind when a task times out", async () => {
+  test("leaves no query or session behind when a task times out", async () => {
     const { admin, database } = await start();
     await database.call.pid();
     const begun = gate<unknown>();
@@ -133,7 +133,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(await database.call.add(1, 1)).toBe(2);
   });
 
-  test("leaves none behind when a cancelled task ignores its signal and its worker is replaced", async () => {
+  test("leaves no query or session behind when a cancelled task ignores its signal and its worker is replaced", async () => {
     const { admin, database } = await start();
     const controller = new AbortController();
     const begun = gate<unknown>();

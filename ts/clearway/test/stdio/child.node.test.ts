@@ -108,7 +108,7 @@ describe("a channel to a child process", () => {
     expect(said()).toMatch(/^closed: protocol: something that is no frame, at byte 9/);
   });
 
-  test("refuses a frame over its limit when it is announced", async () => {
+  test("refuses a frame over its limit as soon as the frame is announced", async () => {
     const { log } = start("announce", { frameBytesMax: 1000 });
     expect(await log.end()).toEqual({
       code: "too-large",

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { childTransport, streamTransport } from "../../src/stdio/stream-transport.js";
 import { socketPair } from "./socket-pair.js";
 
-test("a child process counts as part of the same program, and a socket's other end does not", async () => {
+test("a child process counts as part of the same program, and a socket's other endpoint does not", async () => {
   const [one, other] = await socketPair();
   const socket = streamTransport({ readable: one, writable: one });
   const child = spawn(process.execPath, ["-e", ""], { stdio: ["pipe", "pipe", "inherit"] });

@@ -87,7 +87,7 @@ describe("frames on a stream", () => {
 
   const begun = fc.constantFrom([], [0x43], [0x43, 0x57, 1], [0x43, 0x57, 1, 0], [0x43, 0x57, 1, 1, 4, 0, 0, 0]);
 
-  test("decode from any bytes, or the stream ends, and no frame exceeds the limit", () => {
+  test("decode from any bytes or end the stream, and no frame exceeds the limit", () => {
     fc.assert(
       fc.property(begun, fc.uint8Array(), (start, rest) => {
         const { frames, ends } = read([new Uint8Array([...start, ...rest])]);
@@ -119,7 +119,7 @@ describe("frames on a stream", () => {
     );
   });
 
-  test("end with a printed line and its position in the reason", () => {
+  test("end the stream at a printed line, with the line and its position in the reason", () => {
     const { ends } = read([frameHeader(0), Buffer.from("Compiling 3 files…\n")]);
     expect(ends[0]).toMatchObject({
       message:

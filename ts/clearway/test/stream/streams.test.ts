@@ -192,7 +192,7 @@ describe("leaving a stream", () => {
     expect(await reasonOf(stream.return())).toMatchObject({ name: "RangeError", message: "in finally" });
   });
 
-  test("unread occupies no worker", async () => {
+  test("that was never read occupies no worker", async () => {
     const pool = await warm();
     const streams = upTo(20).map(() => pool.call.count(5));
     expect(await pool.call.plain(2)).toBe(4);

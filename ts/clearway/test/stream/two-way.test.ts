@@ -110,7 +110,7 @@ describe("a stream as an argument", () => {
     expect(pool.stats().ledger.toWorkers).toMatchObject({ movedBytes: 20_000, copiedBytes: 0 });
   });
 
-  test("is refused a copy under strict, its finally block runs, and the call fails", async () => {
+  test("fails its call under strict when a value would be copied, and its finally block runs", async () => {
     const pool = await warm();
     let closed = false;
     const stream = (async function* () {

@@ -156,7 +156,7 @@ const all = [
   "a loop over the caller's stream",
 ];
 
-test("what a task throws, and what it cannot return, is its caller's", async () => {
+test("a call rejects with the error that its task throws, also when the task throws it from its result", async () => {
   const made = pool(builtUrl("foreign-points"), { size: 1 });
   const call = made.call as unknown as Call;
   try {
@@ -172,7 +172,7 @@ test("what a task throws, and what it cannot return, is its caller's", async () 
 for (const [at, [how, options]] of Object.entries(settings).entries()) {
   describe(`foreign code in a worker, ${how}`, () => {
     describe.each(all.map((point, index) => [point, index + 2 * at] as const))("%s", (point, from) => {
-      test("that throws or returns anything, or calls back, fails its own call alone", () =>
+      test("that throws, returns any value or calls back fails at most its own call", () =>
         played(
           point,
           options,
@@ -180,7 +180,8 @@ for (const [at, [how, options]] of Object.entries(settings).entries()) {
             Object.keys(sample(misdeeds, from)),
           ),
         ));
-      test("that never settles is given up in time", () => played(point, options, Object.keys(sample(hanging, from))));
+      test("that never settles does not keep a call from settling", () =>
+        played(point, options, Object.keys(sample(hanging, from))));
     });
   });
 }

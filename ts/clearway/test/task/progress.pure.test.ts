@@ -62,7 +62,7 @@ describe("a call's progress", () => {
     expect(sent).toEqual(["b"]);
   });
 
-  test("stops while the listener reads nothing but the loop handles messages, for any time", () => {
+  test("is not sent beyond the window while the listener reads nothing and the loop handles messages, for any time", () => {
     const { progress, sent, fill, turn, clock } = made();
     fill();
     for (let at = 0; at < 100; at++) {

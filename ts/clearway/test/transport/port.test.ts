@@ -61,7 +61,7 @@ describe("a message", () => {
     ["text", "abcd", false],
     ["a foreign array", ["a", 1, 2, 3], false],
     ["null", null, false],
-  ])("of %s is recognized as frames or not", (_name, message, ours) => {
+  ])("of %s is recognized as frames only if it has whole frames", (_name, message, ours) => {
     expect(isFrames(message)).toBe(ours);
   });
 });

@@ -30,7 +30,7 @@ class Unread {
   }
 }
 
-test("echoes of marks to an end that never reads are bounded by the window, and the last echo leaves when there is room", async () => {
+test("echoes of marks to an endpoint that never reads are bounded by the window, and the last echo leaves when there is room", async () => {
   vi.useFakeTimers();
   const socket = new Unread();
   const windowBytes = 1024;

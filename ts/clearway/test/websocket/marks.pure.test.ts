@@ -51,7 +51,7 @@ describe("marks", () => {
 });
 
 describe("close codes", () => {
-  test("are valid for a browser, and map each reason to itself at the other end", () => {
+  test("are valid for a browser, and map each reason to itself at the other endpoint", () => {
     for (const code of closeCodes) {
       const [status, text] = closeStatus({ code, message: `because of ${code}` });
       expect(status === 1000 || (status >= 3000 && status < 5000)).toBe(true);
@@ -71,7 +71,7 @@ describe("close codes", () => {
     [1009, "too-large"],
     [1011, "failed"],
     [3999, "closed"],
-  ])("map %i from a foreign end to %s, with the number in the detail", (status, code) => {
+  ])("map %i from a foreign endpoint to %s, with the number in the detail", (status, code) => {
     expect(readStatus(status, "")).toMatchObject({ code, detail: { closeCode: status } });
   });
 });

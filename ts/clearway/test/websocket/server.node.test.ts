@@ -95,7 +95,7 @@ describe("a server of channels", () => {
     expect(await statusOf(channels)).toBe(101);
   });
 
-  test("closes the connection for a frame over its limit when it is announced, and gives both ends the reason", async () => {
+  test("closes the connection as soon as a frame over its limit is announced, and gives both endpoints the reason", async () => {
     const { channels, logs } = await echoes({ frameBytesMax: 1000 });
     const socket = await bare(channels);
     socket.send(pattern(1001));
@@ -114,7 +114,7 @@ describe("a server of channels", () => {
     expect(await endOf(logs)).toMatchObject({ code: "too-large" });
   });
 
-  test("accepts no text from a foreign end, and only marks from a Clearway end", async () => {
+  test("accepts no text from a foreign endpoint, and only marks from a Clearway endpoint", async () => {
     for (const protocols of [[], ["clearway.channel.1"]]) {
       for (const text of ["hello", "mark 77", "taken 1"]) {
         const { channels, logs } = await echoes();
@@ -161,7 +161,7 @@ describe("a server of channels", () => {
     }
   });
 
-  test("gives every end the reason on close(), and refuses later connections", async () => {
+  test("gives every endpoint the reason on close(), and refuses later connections", async () => {
     const { channels } = await echoes();
     const { transport, log } = client(channels);
     transport.send(pattern(9));
@@ -238,7 +238,7 @@ describe("a server of channels", () => {
     server.close();
   });
 
-  test("frees the place of a connection whose token check does not settle in time", async () => {
+  test("accepts another client after a token check has exceeded its time limit", async () => {
     const { channels } = await echoes({
       connectionsMax: 1,
       handshakeMs: 30,
@@ -248,7 +248,7 @@ describe("a server of channels", () => {
     expect(await statusOf({ ...channels, token: "good" })).toBe(101);
   });
 
-  test("keeps the place of a token's check until the check has ended, also after its time limit", async () => {
+  test("counts a token check that exceeds its time limit against connectionsMax until the check has ended", async () => {
     const checks: ((right: boolean) => void)[] = [];
     let most = 0;
     const { channels } = await echoes({
@@ -332,7 +332,7 @@ describe("a client", () => {
     expect(logs[0]?.frames).toEqual([pattern(5)]);
   });
 
-  test("gets back-pressure from the socket's buffers when the other end is foreign", async () => {
+  test("gets back-pressure from the socket's buffers when the other endpoint is foreign", async () => {
     const { channels, logs } = await echoes();
     const log = new Log();
     const socket = await bare(channels);

@@ -9,7 +9,7 @@ import vectors from "../../../../../conformance/vectors.json" with { type: "json
 describe("the vectors and the corpus of every language (conformance/)", () => {
   const cases = casesOf(vectors.vectors, corpus.messages);
 
-  test("have the expected answer in both directions, and every truncation fails with a typed error and an offset", () => {
+  test("get the expected answers in both directions, and every truncated vector fails with a typed error and an offset", () => {
     const wrong = cases.flatMap((each) => {
       const problem = judge(each, answer(each.ask));
       return problem === undefined ? [] : [`${each.ask.id}: ${problem}`];
@@ -18,7 +18,7 @@ describe("the vectors and the corpus of every language (conformance/)", () => {
     expect(cases.length).toBeGreaterThan(1000);
   });
 
-  test("fail the check, with the case's name, when an answer is wrong", () => {
+  test("make the check fail, with the case's name, when an answer is wrong", () => {
     const [first] = cases;
     expect(judge(first!, { id: first!.ask.id, value: true })).toContain("expected null");
     expect(judge(first!, { id: "another", value: null })).toContain("another");

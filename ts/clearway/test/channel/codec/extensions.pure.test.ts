@@ -87,7 +87,7 @@ describe("an extension", () => {
     expect(thrown(() => standard.with({ extensions: [point, other] }))).toBe("invalid-argument");
   });
 
-  test("that throws while it reads fails with malformed, and the error is the cause", () => {
+  test("that throws while it decodes fails with malformed, and the error is the cause", () => {
     const cause = new RangeError("no such thing");
     const broken = standard.with({
       extensions: [
@@ -104,7 +104,7 @@ describe("an extension", () => {
   });
 });
 
-test("every part of an extension's body survives", () => {
+test("every kind of value that an extension writes is read back unchanged", () => {
   class Parts {}
   const checks: unknown[] = [];
   const parts = extension({

@@ -80,7 +80,7 @@ describe("a map with many keys", () => {
     }
   });
 
-  test.each(Object.entries(kinds))("is never mistaken for chosen keys, at any size: %s", (_, key) => {
+  test.each(Object.entries(kinds))("is never refused as a map with chosen keys, at any size: %s", (_, key) => {
     const guard = new KeyGuard(200_000);
     for (let n = 1; n <= 200_000; n++) if (guard.countKey(key(n))) throw new Error(`at ${n}`);
   });
@@ -96,14 +96,14 @@ describe("an attachment that is named repeatedly", () => {
   const naming = (times: number, tag: number): Uint8Array =>
     new Uint8Array([Tag.list, times, ...Array.from({ length: times }, () => [attachmentTag, tag, 0]).flat()]);
 
-  test("is inlined as often as there is room, and refused before a copy beyond that", () => {
+  test("is copied into the message while there is room, and is refused before a copy that has no room", () => {
     expect(inlined(naming(3, Tag.uint8List), [attachment], 3000).length).toBeGreaterThan(3000);
     expect(() => inlined(naming(4, Tag.uint8List), [attachment], 3999)).toThrowError(
       expect.objectContaining({ code: "too-large", offset: 12 }),
     );
   });
 
-  test("is one memory for all its lists, also when it is not aligned for their elements", async () => {
+  test("is one memory for all lists that name it, also when it is not aligned for their elements", async () => {
     const [ta, tb] = memoryPair();
     const end = connect(ta);
     tb.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
@@ -121,7 +121,7 @@ describe("an attachment that is named repeatedly", () => {
     (await end).terminate();
   });
 
-  test("fails the call of a handler that takes only bytes, and is not expanded for it", async () => {
+  test("fails the call before a handler that takes only bytes runs, when the expanded message is too large", async () => {
     const [ta, tb] = memoryPair({ frameBytesMax: 10_000 });
     const end = connect(ta);
     const log = new Log();

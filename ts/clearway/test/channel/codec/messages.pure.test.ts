@@ -14,7 +14,7 @@ import { bytes, hex, thrown } from "./thrown.js";
 const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 
 describe("a message of null", () => {
-  test("has no bytes, and no bytes decode to null", () => {
+  test("is encoded as zero bytes, and zero bytes decode to null", () => {
     expect(standard.encode(null).length).toBe(0);
     expect(standard.decode(new Uint8Array())).toBe(null);
     expect(standard.decode(bytes("00"))).toBe(null);
@@ -25,13 +25,13 @@ describe("a message of null", () => {
     expect(binaryCodec.encode(null).length).toBe(0);
   });
 
-  test("has its type byte with emptyNull: false, and no bytes are then truncated", () => {
+  test("has a type byte with emptyNull: false, and zero bytes then fail as truncated", () => {
     const full = standard.with({ emptyNull: false });
     expect(hex(full.encode(null))).toBe("00");
     expect(thrown(() => full.decode(new Uint8Array()))).toBe("truncated 0");
   });
 
-  test("has its type byte inside a method's arguments and result", () => {
+  test("has a type byte inside a method's arguments and result", () => {
     expect(hex(standardMethodCodec.call.encode({ method: "m", args: null }))).toBe("07016d00");
     expect(hex(standardMethodCodec.reply.encode({ kind: "success", value: undefined }))).toBe("0000");
     expect(text(jsonMethodCodec.call.encode({ method: "m", args: undefined }))).toBe('{"method":"m","args":null}');
@@ -45,7 +45,7 @@ describe.each([
 ])("the %s method codec", (_, codec) => {
   const error = { kind: "error", code: "c", message: null, details: [1, "x"] } as const;
 
-  test("reads what it writes", () => {
+  test("decodes the messages that it encodes", () => {
     const call = { method: "m☺", args: { a: [1, null] } };
     expect(codec.call.decode(codec.call.encode(call))).toEqual(call);
     for (const reply of [error, { ...error, message: "m", stack: "at x" }, { ...error, stack: null }] as const)
@@ -57,7 +57,7 @@ describe.each([
     });
   });
 
-  test("encodes a missing reply as no bytes, and decodes no bytes to it", () => {
+  test("encodes a missing reply as zero bytes, and decodes zero bytes to a missing reply", () => {
     expect(codec.reply.decode(new Uint8Array())).toEqual({ kind: "none" });
     expect(codec.reply.encode({ kind: "none" }).length).toBe(0);
   });
@@ -70,7 +70,7 @@ describe.each([
     expect(thrown(() => codec.call.encode({ method: 1, args: 1 } as never))).toBe("not-encodable 0");
   });
 
-  test("uses its depthMax", () => {
+  test("refuses values that are nested deeper than its depthMax, and a depthMax over 1000", () => {
     const flat = codec.with({ depthMax: 4 });
     const nested = JSON.parse("[".repeat(20) + "]".repeat(20));
     expect(thrown(() => flat.call.encode({ method: "m", args: nested }))).toMatch(/^too-deep/);
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe("the JSON codec", () => {
-  test("decodes a Uint8Array only", () => {
+  test("refuses to decode a value that is not a Uint8Array", () => {
     const wrong = "null" as unknown as Uint8Array;
     expect(thrown(() => jsonMessageCodec.decode(wrong))).toBe("invalid-argument");
     expect(thrown(() => jsonMethodCodec.reply.decode(wrong))).toBe("invalid-argument");
@@ -119,7 +119,7 @@ test("the text and binary codecs refuse values of another type, and the text cod
   expect(thrown(() => binaryCodec.encode("x" as unknown as Uint8Array))).toBe("not-encodable 0");
 });
 
-test("itemsMax limits the announced items, whatever the message's size", () => {
+test("itemsMax limits the announced items, even when the message is large", () => {
   const few = standard.with({ itemsMax: 3 });
   expect(few.decode(bytes("0c 03 00 00 00"))).toEqual([null, null, null]);
   expect(thrown(() => few.decode(bytes("0c 04 00 00 00 00")))).toBe("too-large 1");

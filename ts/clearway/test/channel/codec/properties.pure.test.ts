@@ -60,7 +60,7 @@ describe("any value", () => {
     );
   });
 
-  test("has the same bytes with encodeInto, at any offset, and writes nothing beyond them", () => {
+  test("is encoded to the same bytes by encodeInto at any offset, and no other bytes change", () => {
     fc.assert(
       fc.property(value, fc.nat({ max: 9 }), (each, offset) => {
         const message = standard.encode(each);
@@ -71,7 +71,7 @@ describe("any value", () => {
     );
   });
 
-  test("has the same bytes after a lossless codec decodes and encodes it", () => {
+  test("is encoded to the same bytes again after a lossless codec has decoded it", () => {
     const lossless = standard.with({ lossless: true });
     fc.assert(
       fc.property(value, (each) => {
@@ -81,7 +81,7 @@ describe("any value", () => {
     );
   });
 
-  test("is truncated when its message is cut anywhere, with an offset inside the message or at its end", () => {
+  test("fails as truncated when its message is cut anywhere, and the offset is inside the cut message or at its end", () => {
     const whole = standard.with({ emptyNull: false });
     fc.assert(
       fc.property(value, fc.nat(), (each, cut) => {
@@ -96,7 +96,7 @@ describe("any value", () => {
     );
   });
 
-  test("survives a method call and a method reply", () => {
+  test("is unchanged after a method call and a method reply", () => {
     fc.assert(
       fc.property(text, value, (method, args) => {
         const { call, reply } = standardMethodCodec;
@@ -108,7 +108,7 @@ describe("any value", () => {
   });
 });
 
-test("any JSON value and any text survive their codecs", () => {
+test("any JSON value and any text are unchanged after their codecs encode and decode them", () => {
   fc.assert(
     fc.property(fc.jsonValue(), text, (each, words) => {
       expect(back(jsonMessageCodec, each)).toEqual(JSON.parse(JSON.stringify(each)));
@@ -143,7 +143,7 @@ describe("any bytes", () => {
   ];
 
   test.each(codecs)(
-    "decode with the %s codec to a value or to a typed error whose offset is inside them",
+    "decode with the %s codec to a value, or fail with a typed error whose offset is inside them",
     (_, codec) => {
       fc.assert(
         fc.property(messages, fc.boolean(), (message, owned) => {
@@ -160,7 +160,7 @@ describe("any bytes", () => {
     },
   );
 
-  test("that are JSON-like text decode as JSON.parse does, or fail with an offset inside them", () => {
+  test("that look like JSON decode to the value of JSON.parse, or fail with a typed error when JSON.parse throws", () => {
     const pieces = fc.constantFrom(
       "[",
       "]",
@@ -195,7 +195,7 @@ describe("any bytes", () => {
     );
   });
 
-  test("that announce billions of items are refused before any allocation for them", () => {
+  test("that announce billions of items are refused before memory is allocated for the items", () => {
     // 40 nested lists, each announcing four billion items. Allocating them would take 1.3 TB.
     for (const tag of [8, 9, 10, 11, 12, 13, 14, 7, 5]) {
       const message = new Uint8Array(400).fill(0);

@@ -30,7 +30,7 @@ describe("numbers:", () => {
     },
   );
 
-  test("an int64 decodes to a number when that is exact, otherwise to a bigint", () => {
+  test("an int64 decodes to a number when a number can hold it exactly, and otherwise to a bigint", () => {
     expect(back(2n ** 53n - 1n)).toBe(2 ** 53 - 1);
     expect(back(2n ** 53n)).toBe(2n ** 53n);
     expect(back(-(2n ** 53n))).toBe(-(2n ** 53n));
@@ -57,7 +57,7 @@ describe("numbers:", () => {
 
 describe("texts", () => {
   test.each([0, 1, 24, 25, 48, 49, 84, 85, 127, 128, 253, 254, 255, 21845, 65535, 65536, 70_000])(
-    "of %i characters survive, with characters of one, two and four bytes",
+    "of %i characters are unchanged after encoding and decoding, with characters of one, two and four bytes",
     (length) => {
       for (const character of ["a", "é", "☺"]) {
         const text = character.repeat(length);
@@ -81,7 +81,7 @@ describe("texts", () => {
 });
 
 describe("maps", () => {
-  test("with only text keys decode to objects without a prototype, others to Maps", () => {
+  test("with only text keys decode to objects without a prototype, and other maps to Maps", () => {
     const record = back(new Map([["a", 1]]));
     expect(Object.getPrototypeOf(record)).toBe(null);
     expect(record).toEqual({ a: 1 });
@@ -132,7 +132,7 @@ describe("maps", () => {
     expect(back(Object.assign(Object.create(realm), { a: 1 }))).toEqual({ a: 1 });
   });
 
-  test("decode correctly with cached keys, and with others that take their place in the cache", () => {
+  test("decode correctly when their keys are cached, and when other keys have replaced these in the cache", () => {
     for (let round = 0; round < 3; round++) {
       for (let at = 0; at < 1000; at++) {
         const key = `key${at}é`.slice(0, round === 1 ? -1 : undefined);
@@ -159,7 +159,7 @@ describe("a value without an encoding", () => {
     expect(thrown(() => standard.encode({ a: [value] }))).toMatch(/^not-encodable \d+$/);
   });
 
-  test("is a circular value, or one that is nested too deep", () => {
+  test("is refused when it is circular or nested too deep", () => {
     const circle: unknown[] = [];
     circle.push(circle);
     expect(thrown(() => standard.encode(circle))).toBe("too-deep 256");
@@ -167,7 +167,7 @@ describe("a value without an encoding", () => {
     expect(hex(standard.with({ depthMax: 0 }).encode(1))).toBe("0301000000");
   });
 
-  test("is a Map or an object that changes while it is encoded", () => {
+  test("is refused when it is a Map or an object that changes while it is encoded", () => {
     const map = new Map<string, unknown>();
     const record: Record<string, unknown> = {};
     const grows = {
@@ -183,7 +183,7 @@ describe("a value without an encoding", () => {
     expect(thrown(() => standard.encode(map))).toMatch(/^not-encodable/);
   });
 
-  test("is a list whose memory was transferred away", () => {
+  test("is refused when it is a list whose memory was transferred away", () => {
     const list = new Float64Array(4);
     structuredClone(list, { transfer: [list.buffer] });
     expect(thrown(() => standard.encode(list))).toBe("released");

@@ -41,7 +41,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s:", (carr
     expect(b.stats().ledger.received.movedBytes).toBe(100_008);
   });
 
-  test("bytes pass a codec that does not decode them, and reach one that does", async () => {
+  test("bytes arrive whole at a codec that does not decode them, and are decoded when they come back", async () => {
     const { a, b } = await start(carrier);
     const bare: (Uint8Array | null)[] = [];
     b.messages("echo", binaryCodec).handle((bytes) => {
@@ -172,7 +172,7 @@ describe("attachments over a transport of bytes", () => {
   });
 });
 
-describe("attachments and a foreign end:", () => {
+describe("attachments and a foreign endpoint:", () => {
   test("large lists are inside the message, as the plain wire requires", async () => {
     const { a, m, seen } = await start("memory", { wire: "plain" });
     const floats = new Float64Array(10_000).fill(1.25);

@@ -12,7 +12,7 @@ afterEach(() => {
   terminateAll();
 });
 
-describe("an end that calls and never reads", () => {
+describe("an endpoint that calls and never reads", () => {
   /** Makes a thousand calls, and returns a count of those that ran. */
   async function flood(options: EndpointOptions, change?: (transport: ChannelTransport) => ChannelTransport) {
     const made = await bare({ replyBytesMax: 20_000, ...options }, change);
@@ -26,7 +26,7 @@ describe("an end that calls and never reads", () => {
     return { ...made, ran: () => ran };
   }
 
-  test("has at most replyBytesMax plus one answer of waiting bytes, and starts no further handler", async () => {
+  test("has at most replyBytesMax bytes plus one answer waiting for it, and starts no further handler", async () => {
     const { end, ran } = await flood({});
     const { waitingBytes } = end.stats();
     expect(waitingBytes).toBeGreaterThanOrEqual(20_000);
@@ -72,7 +72,7 @@ describe("an end that calls and never reads", () => {
     expect(await Promise.race([end.closed, "open"])).toBe("open");
   });
 
-  test("is not disconnected while it reads one answer within every stallMs, however long all take", async () => {
+  test("is not disconnected while it reads one answer within every stallMs, however long all answers take", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await flood({ stallMs: 500 });
     log.onFrame = () => there.pause!();
@@ -114,7 +114,7 @@ describe("an end that calls and never reads", () => {
   });
 });
 
-describe("an end that closes", () => {
+describe("an endpoint that closes", () => {
   test("stops waiting when its waiting answers have left", async () => {
     const { end, there, log, statuses } = await bare();
     end.messages("m").handle(() => new Uint8Array(answerBytes));
@@ -128,7 +128,7 @@ describe("an end that closes", () => {
   });
 });
 
-describe("an end that terminates itself", () => {
+describe("an endpoint that terminates itself", () => {
   test("handles no further frames that its transport had already received", async () => {
     const { end, there } = await bare({ callsMax: 100 });
     let ran = 0;
@@ -145,8 +145,8 @@ describe("an end that terminates itself", () => {
   });
 });
 
-describe("two ends that both wait for large answers", () => {
-  test("receive them, though neither has room for the other's", async () => {
+describe("two endpoints that both wait for large answers", () => {
+  test("receive them, although neither has room for the other's answers", async () => {
     const { a, b } = await endpoints(memoryPair({ windowBytes: 2000 }), { replyBytesMax: 5000 });
     open.push(a, b);
     for (const end of [a, b]) end.methods("m").handle({ large: (size: number) => new Uint8Array(size) });
@@ -157,7 +157,7 @@ describe("two ends that both wait for large answers", () => {
   });
 });
 
-describe("an end that calls and cancels at once", () => {
+describe("an endpoint that calls and cancels at once", () => {
   test("runs at most callsMax handlers at once, also when handlers ignore their signal", async () => {
     const { end, there, log, statuses } = await bare({ callsMax: 4 });
     there.open(log);

@@ -31,7 +31,7 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
     a.terminate();
   });
 
-  test("are answered when earlyMs has passed", async () => {
+  test("are answered without a handler when earlyMs has passed", async () => {
     const { a, b } = await endpoints(undefined, { wire, earlyMs: 100 });
     const call = outcome(a.methods("never").call("x"));
     await vi.advanceTimersByTimeAsync(99);
@@ -43,7 +43,7 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
     a.terminate();
   });
 
-  test("are answered at once when earlyMs is 0", async () => {
+  test("are answered without a handler at once when earlyMs is 0", async () => {
     const { a } = await endpoints(undefined, { wire, earlyMs: 0 });
     expect(await outcome(a.methods("never").call("x"))).toMatchObject({
       kind: wire === "plain" ? "not-implemented" : "no-handler",
@@ -51,7 +51,7 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
     a.terminate();
   });
 
-  test("drop the oldest when there are too many, and the sender can resize the buffer", async () => {
+  test("lose the oldest of them when there are too many, and the sender can resize their buffer", async () => {
     const { a, b } = await endpoints(undefined, { wire, early: 2 });
     const calls = [1, 2, 3].map((n) => outcome(a.methods("late").call("echo", n)));
     expect(await calls[0]).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "dropped" });
@@ -103,7 +103,7 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
   });
 });
 
-test("a listen that a second one replaces leaves its place to other early messages", async () => {
+test("a waiting listen gives up its place in the buffer when a second listen on its channel replaces it", async () => {
   const { a, b } = await endpoints(undefined, { early: 2 });
   const call = a.messages("late").send(1);
   const streams = ["first", "second"].map((args) => a.events("late").listen(args)[Symbol.asyncIterator]());
@@ -132,7 +132,7 @@ describe.each(wires)("the control channel, on the %s wire", (wire) => {
     a.terminate();
   });
 
-  test("rejects a resize that the other end refuses", async () => {
+  test("rejects a resize that the other endpoint refuses", async () => {
     const { a } = await endpoints(undefined, { wire });
     expect(await outcome(a.resize("x", -1))).toMatchObject({ kind: "remote-error" });
     expect(await outcome(a.resize("x", 1))).toMatchObject({ kind: "result" });

@@ -38,7 +38,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect([a.stats().listening, b.stats().serving]).toEqual([0, 0]);
       });
 
-      test("that a reader leaves run the source's finally block, and abort its signal", async () => {
+      test("run the source's finally block and abort its signal when the reader leaves", async () => {
         const { a, b } = await start();
         let ended = "";
         b.events("for ever").serve(async function* (_, { signal }) {
@@ -133,7 +133,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         await until(() => b.stats().serving === 0);
       });
 
-      test("end at both ends when the transport ends", async () => {
+      test("end at both endpoints when the transport ends", async () => {
         const { a, b } = await start();
         let signal: AbortSignal | undefined;
         b.events("never").serve((_, sink) => {
@@ -205,26 +205,29 @@ for (const [carrier, pair] of Object.entries(transports)) {
     test.each([
       ["dropOldest", [0, 1, 98, 99]],
       ["dropNewest", [0, 1, 2, 3]],
-    ] as const)("with %s drops what the reader does not keep up with, and counts it", async (whenFull, expected) => {
-      const { a, b } = await endpoints(pair());
-      open.push(a, b);
-      let sent = 0;
-      b.events("fast").serve((_, sink: EventSink) => {
-        for (; sent < 100; sent++) void sink.send(sent);
-        sink.end();
-      });
-      const drops: number[] = [];
-      const stream = a.events("fast").listen(null, {
-        window: { items: 2 },
-        capacity: 2,
-        whenFull,
-        onDrop: (count) => drops.push(count),
-      });
-      await until(() => sent === 100);
-      expect(await read(stream)).toEqual(expected);
-      expect(drops).toEqual([96]);
-      expect(stream.dropped).toBe(96);
-    });
+    ] as const)(
+      "with %s drops events for which the reader is too slow, and counts them",
+      async (whenFull, expected) => {
+        const { a, b } = await endpoints(pair());
+        open.push(a, b);
+        let sent = 0;
+        b.events("fast").serve((_, sink: EventSink) => {
+          for (; sent < 100; sent++) void sink.send(sent);
+          sink.end();
+        });
+        const drops: number[] = [];
+        const stream = a.events("fast").listen(null, {
+          window: { items: 2 },
+          capacity: 2,
+          whenFull,
+          onDrop: (count) => drops.push(count),
+        });
+        await until(() => sent === 100);
+        expect(await read(stream)).toEqual(expected);
+        expect(drops).toEqual([96]);
+        expect(stream.dropped).toBe(96);
+      },
+    );
 
     test("with fail makes a send beyond it reject with queue-full", async () => {
       const { a, b } = await endpoints(pair());
@@ -266,7 +269,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
     });
 
     test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
-      "loses nothing of a generator that waits for it: %s",
+      "loses no event of a generator, because the generator waits for it: %s",
       async (whenFull) => {
         const { a, b } = await endpoints(pair());
         open.push(a, b);
@@ -305,14 +308,14 @@ for (const [carrier, pair] of Object.entries(transports)) {
       return stream;
     };
 
-    test("have a bounded reader's buffer, which counts what it drops", async () => {
+    test("wait in a reader's bounded buffer, which counts the events that it drops", async () => {
       const oldest = await flood("dropOldest");
       expect([await read(oldest), oldest.dropped]).toEqual([[97, 98, 99], 97]);
       const newest = await flood("dropNewest");
       expect([await read(newest), newest.dropped]).toEqual([[0, 1, 2], 97]);
     });
 
-    test("fail their stream when its buffer is full and nothing may be dropped", async () => {
+    test("fail their stream when its buffer is full and no event may be dropped", async () => {
       expect(await rejection(read(await flood("wait")))).toMatchObject({ code: "queue-full" });
     });
   });

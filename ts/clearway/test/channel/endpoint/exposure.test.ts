@@ -47,7 +47,7 @@ async function told(carrier: string, wire: "clearway" | "plain", options: Endpoi
 
 describe.each(wires)("an error of a handler or a source, on the %s wire,", (wire) => {
   // "bytes" behaves like a WebSocket.
-  test("crosses only as code and message when the other end is another program", async () => {
+  test("crosses only as code and message when the other endpoint is another program", async () => {
     for (const error of await told("bytes", wire, {}, leaky)) {
       expect(error).toMatchObject({ name: "RemoteError", code: "E_DB", message: "no answer", details: null });
       expect(error.cause).toBe(undefined);
@@ -55,7 +55,7 @@ describe.each(wires)("an error of a handler or a source, on the %s wire,", (wire
     }
   });
 
-  test("crosses with the details that its handler chose, but not with the details of a third end's error", async () => {
+  test("crosses with the details that its handler chose, but not with the details of a third endpoint's error", async () => {
     const chosen = (): unknown => new RemoteError("BUSY", "later", { details: [7], cause: leaky() });
     for (const error of await told("bytes", wire, {}, chosen)) {
       expect(error).toMatchObject({ code: "BUSY", message: "later", details: [7] });
@@ -118,7 +118,7 @@ describe("an error of a handler", () => {
   test.each([
     [{ exposeErrors: 1 }, "exposeErrors must be true or false: exposeErrors=1"],
     [{ redactError: true }, "redactError must be a function: redactError=true"],
-  ])("cannot be configured by wrong options: %o", async (options, message) => {
+  ])("makes connect() reject when its options are invalid: %o", async (options, message) => {
     await expect(endpoints(undefined, options as never)).rejects.toThrow(message);
   });
 });

@@ -96,7 +96,7 @@ describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (w
       await works(ends);
     });
 
-    test("as an iterator's return leaves the stream ended", async () => {
+    test("as an iterator's return does not keep the stream from ending", async () => {
       const ends = await start(wire);
       const next = (): unknown => ({ done: false, value: 1 });
       ends.b.events("e").serve(() => ({ [Symbol.iterator]: () => ({ next, return: misdeed }) }) as never);

@@ -123,7 +123,7 @@ describe.each(["clearway", "plain"] as const)("a caller's signal, on the %s wire
     );
   });
 
-  test("that is none is refused with the field's name", async () => {
+  test("that is not an AbortSignal is refused with the field's name", async () => {
     const { a, b } = await endpoints(undefined, { wire });
     open.push(a, b);
     for (const signal of [3, null, {}, "x"] as never[]) {

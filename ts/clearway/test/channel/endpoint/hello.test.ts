@@ -16,13 +16,13 @@ describe("the hello", () => {
     ["either", "plain", "plain"],
     ["clearway", "either", "clearway"],
     ["plain", "plain", "plain"],
-  ] as const)("lets an end with wire %s and one with %s agree on %s", async (here, there, agreed) => {
+  ] as const)("lets an endpoint with wire %s and one with %s agree on %s", async (here, there, agreed) => {
     const { a, b } = await endpoints(memoryPair(), { wire: here }, { wire: there });
     expect([a.wire, b.wire]).toEqual([agreed, agreed]);
     a.terminate();
   });
 
-  test("closes both ends with the reason when they have no wire in common", async () => {
+  test("closes both endpoints with the reason when they have no wire in common", async () => {
     const [ta, tb] = memoryPair();
     const both = await Promise.allSettled([connect(ta, { wire: "clearway" }), connect(tb, { wire: "plain" })]);
     for (const each of both) {
@@ -31,7 +31,7 @@ describe("the hello", () => {
     }
   });
 
-  test("is required: any other first frame closes both ends on either wire", async () => {
+  test("is required: any other first frame closes both endpoints on either wire", async () => {
     for (const frame of [
       writeFrame({ op: Op.message, id: 1, name: new Uint8Array([97]) }),
       writeFrame({ op: Op.hello, id: helloMagic + 1, body: new Uint8Array(12) }),
@@ -55,7 +55,7 @@ describe("the hello", () => {
     expect(await rejection(connect(ta))).toMatchObject({ message: expect.stringMatching(/version 2 .* 1$/) });
   });
 
-  test("times out after helloMs when the other end is silent", async () => {
+  test("times out after helloMs when the other endpoint is silent", async () => {
     const [ta, tb] = memoryPair();
     const silent = new Log();
     tb.open(silent);
@@ -78,7 +78,7 @@ describe("the hello", () => {
     expect(await rejection(connect(ta))).toMatchObject({ code: "transport-closed", reason: { code: "refused" } });
   });
 
-  test("applies the smaller limit of both ends", async () => {
+  test("applies the smaller limit of both endpoints", async () => {
     const [ta, tb] = memoryPair();
     tb.send(writeHello({ ...limits, frameBytesMax: 1024, nameBytesMax: 5, wires: ["clearway"] }));
     const end = await connect(ta);

@@ -54,21 +54,24 @@ const frame = fc.oneof(
     .map((parts) => writeFrame({ ...parts, op: parts.op as Op })),
 );
 
-describe("an end that sends arbitrary frames", () => {
-  test.each(["clearway", "plain"] as const)("never makes the other end throw or hang, on the %s wire", async (wire) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(frame, { maxLength: 12 }), async (frames) => {
-        const { end, tb, mine } = await raw(wire);
-        for (const each of frames) tb.send(each.slice());
-        await new Promise((resolve) => setTimeout(resolve));
-        end.terminate();
-        await Promise.all(mine);
-        const { calls, handling, listening, serving } = end.stats();
-        expect([calls, handling, listening, serving]).toEqual([0, 0, 0, 0]);
-      }),
-      { numRuns: 300 },
-    );
-  });
+describe("an endpoint that sends arbitrary frames", () => {
+  test.each(["clearway", "plain"] as const)(
+    "never makes the other endpoint throw or hang, on the %s wire",
+    async (wire) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(frame, { maxLength: 12 }), async (frames) => {
+          const { end, tb, mine } = await raw(wire);
+          for (const each of frames) tb.send(each.slice());
+          await new Promise((resolve) => setTimeout(resolve));
+          end.terminate();
+          await Promise.all(mine);
+          const { calls, handling, listening, serving } = end.stats();
+          expect([calls, handling, listening, serving]).toEqual([0, 0, 0, 0]);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 
   test.each([
     [

@@ -61,7 +61,7 @@ describe("a hello", () => {
     });
   });
 
-  test("with short names makes calls on longer names fail, and allows handlers of longer names", async () => {
+  test("that limits names makes calls on longer names fail, but allows handlers of longer names", async () => {
     const { end } = await bare({ nameBytesMax: 3 });
     end.methods("longer").handle({});
     expect(await rejection(end.methods("longer").call("x"))).toMatchObject({ code: "invalid-argument" });
@@ -76,7 +76,7 @@ describe("a hello", () => {
   });
 });
 
-describe.each(wires)("an end that accepts frames of 1024 bytes, on the %s wire,", (wire) => {
+describe.each(wires)("an endpoint that accepts frames of 1024 bytes, on the %s wire,", (wire) => {
   test.each(Object.keys(errors))("receives a handler's error that has %s", async (name) => {
     const { tb, log, end } = await bare({}, { wire });
     end.methods("m").handle({ fails: () => Promise.reject(errors[name]!()) });

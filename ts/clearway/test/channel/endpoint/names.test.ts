@@ -4,7 +4,7 @@ import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { endpoints, rejection } from "./pairs.js";
 
 test.each(["clearway", "plain"] as const)(
-  "a name that is longer than the other end takes fails what is sent, on the %s wire, and nothing else",
+  "a name that is too long for the other endpoint fails calls, posts and listens, but no handler, on the %s wire",
   async (wire) => {
     const { a, b } = await endpoints(memoryPair(), { wire }, { wire, nameBytesMax: 2 });
     const refused = {
@@ -28,7 +28,7 @@ test.each(["clearway", "plain"] as const)(
   },
 );
 
-test("a name that is longer than this end takes is refused when its channel is made", async () => {
+test("a name that is too long for this endpoint is refused when its channel is made", async () => {
   const { a, b } = await endpoints(memoryPair(), { nameBytesMax: 2 });
   for (const make of [() => a.methods("long"), () => a.messages("long"), () => a.events("long")])
     expect(make).toThrow(/name must be at most 2 bytes/);

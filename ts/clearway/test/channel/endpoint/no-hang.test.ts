@@ -7,7 +7,7 @@ import { transports } from "./pairs.js";
 // Plans per combination of transport and wire, which take a second or two. In Node, `CLEARWAY_FUZZ_RUNS=2000` runs more.
 const runs = Number(globalThis.process?.env?.["CLEARWAY_FUZZ_RUNS"] ?? 60);
 
-describe("two ends never hang, whatever they do,", () => {
+describe("two endpoints never hang, whatever they do,", () => {
   for (const carrier of Object.keys(transports)) {
     for (const wire of ["clearway", "plain"] as const) {
       test(`over ${carrier}, on the ${wire} wire`, async () => {

@@ -82,7 +82,7 @@ describe("a source that draws from an iterable", () => {
   });
 
   test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
-    "draws once its pushed values have left, and keeps values it has drawn: %s",
+    "sends drawn values after its pushed values, and loses none of them: %s",
     async (whenFull) => {
       const { source, sent, grant } = start({ whenFull, capacity: 1 });
       let yielded = (_: string): void => {};

@@ -12,7 +12,7 @@ import { answerBytes, bare, open, terminateAll, text, turn, withoutPause } from 
 
 afterEach(terminateAll);
 
-describe("an end that listens and stops at once", () => {
+describe("an endpoint that listens and stops at once", () => {
   test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {
     const { end, there, log } = await bare({ callsMax: 4 });
     there.open(log);
@@ -45,7 +45,7 @@ describe("an end that listens and stops at once", () => {
   });
 });
 
-describe("an end that listens and never reads", () => {
+describe("an endpoint that listens and never reads", () => {
   const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
   const listen = (id: number): Uint8Array =>
     writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body });
@@ -69,14 +69,14 @@ describe("an end that listens and never reads", () => {
       return made;
     }
 
-    test("has at most replyBytesMax bytes of ends waiting, and is not read any further", async () => {
+    test("has at most replyBytesMax bytes of stream ends waiting for it, and no further frames of it are read", async () => {
       const { end } = await flood({});
       const { waitingBytes } = end.stats();
       expect(waitingBytes).toBeGreaterThanOrEqual(20_000);
       expect(waitingBytes).toBeLessThan(20_000 + 100);
     });
 
-    test("receives every end in order when it reads later", async () => {
+    test("receives the end of every stream, in order, when it reads later", async () => {
       const { end, there, log } = await flood({});
       there.open(log);
       const last = way === "refused" ? 1000 : 999;
@@ -122,8 +122,8 @@ describe("an end that listens and never reads", () => {
   );
 });
 
-describe("an end whose stream is replaced", () => {
-  test("serves the stream that took its number, not the one that waited before it", async () => {
+describe("an endpoint whose stream is replaced", () => {
+  test("serves only the last stream when a waiting stream is replaced by one with an earlier stream's number", async () => {
     const { end, there } = await bare();
     const listen = (id: number, args: string): void => {
       const body = new Uint8Array([7, 6, ...text.encode("listen"), 7, args.length, ...text.encode(args)]);
@@ -150,7 +150,7 @@ describe("an end whose stream is replaced", () => {
   });
 });
 
-describe("an end that asks for answers to events on the plain wire and never reads", () => {
+describe("an endpoint that asks for answers to events on the plain wire and never reads", () => {
   test("is disconnected when too many answers wait", async () => {
     const [transport, there] = memoryPair({ windowBytes: 1000 });
     const end = await connect(transport, { wire: "plain", hello: false, callsMax: 10 });

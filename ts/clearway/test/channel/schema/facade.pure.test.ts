@@ -91,7 +91,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
     await near.close();
   });
 
-  test("refuse invalid arguments from another end before a handler sees them", async () => {
+  test("refuse invalid arguments from another endpoint before a handler sees them", async () => {
     let seen = 0;
     const { near } = await ends({ wire }, { ...wrong, methods: { ...wrong.methods, reset: () => void seen++ } });
     const call = near.methods("lab/thermometer").call("reset", { all: true });
@@ -117,7 +117,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
     await near.close();
   });
 
-  test("refuse invalid answers and events from another end", async () => {
+  test("refuse invalid answers and events from another endpoint", async () => {
     const { near, far, handling, call, listen } = await ends({ wire });
     handling[Symbol.dispose]();
     far.methods("lab/thermometer").handle({ level: () => ({ level: 5, unit: "fahrenheit" }) });
@@ -143,7 +143,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
 });
 
 describe("handling a schema", () => {
-  test("requires a function for every method and event, and registers none when one is missing", async () => {
+  test("requires a function for every method and event, and registers no handler when one is missing", async () => {
     const { far, near, handling } = await ends();
     handling[Symbol.dispose]();
     const { alarm: _, ...events } = handlers.events;

@@ -264,7 +264,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "delivers frames that were sent before close(), also to a paused end",
+      "delivers frames that were sent before close(), also to a paused endpoint",
       withEnds(async ({ a, b, atB }) => {
         b.pause?.();
         for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
@@ -277,7 +277,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "delivers frames that were sent before close(), then gives both ends the reason once",
+      "delivers frames that were sent before close(), then gives both endpoints the reason once",
       withEnds(async ({ a, atA, atB }) => {
         for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
         const reason = { code: "protocol", message: "enough of it" } as const;
@@ -314,7 +314,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "can be closed by both ends at once, also from inside a frame callback",
+      "can be closed by both endpoints at once, also from inside a frame callback",
       withEnds(async ({ a, b, atA, atB }) => {
         atB.onFrame = () => {
           a.close();
@@ -328,7 +328,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "reports `lost` to an end when the other end disappears",
+      "reports `lost` to an endpoint when the other endpoint disappears",
       withEnds(async ({ kill, atA, atB }) => {
         if (kill === undefined) return;
         await new Promise((resolve) => setTimeout(resolve));

@@ -9,7 +9,7 @@ vi.mock("../../../src/channel/transport/channel-ring-port.js", () => new Promise
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("an end that accepts a ring closes after a timeout when the ring's code does not load", async () => {
+test("an endpoint that accepts a ring closes after a timeout when the ring's code does not load", async () => {
   const { port1, port2 } = new MessageChannel();
   const [offers, accepts] = [portTransport(port1, { ring: "offer" }), portTransport(port2, { ring: "accept" })];
   const [atOffers, atAccepts] = [new Log(), new Log()];

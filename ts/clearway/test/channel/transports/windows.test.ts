@@ -5,14 +5,14 @@ import { portTransport } from "../../../src/channel/transport/port.js";
 import { SendWindow } from "../../../src/channel/transport/window.js";
 import { Log } from "./contract.js";
 
-test("a window is full until half of it was acknowledged, and asks for an acknowledgement each time half of it was sent", () => {
+test("a full window has no room until half of it is acknowledged, and every sent half requests an acknowledgement", () => {
   const window = new SendWindow(100);
   expect([window.sent(40), window.sent(10), window.sent(49), window.room]).toEqual([false, true, false, true]);
   expect([window.sent(1), window.room, window.taken(40), window.room]).toEqual([true, false, false, false]);
   expect([window.taken(10), window.room, window.taken(1000), window.room]).toEqual([true, true, false, true]);
 });
 
-test("ends with different window sizes do not deadlock", async () => {
+test("endpoints with different window sizes do not deadlock", async () => {
   const { port1, port2 } = new MessageChannel();
   const a = portTransport(port1, { windowBytes: 100 });
   const b = portTransport(port2, { windowBytes: 1 << 20 });
@@ -28,7 +28,7 @@ test("ends with different window sizes do not deadlock", async () => {
   await Promise.all([atA.end(), atB.end()]);
 });
 
-test("the limits and the port are validated", () => {
+test("invalid limits, and a port that is not a port, are refused", () => {
   expect(() => memoryPair({ frameBytesMax: 0 })).toThrow("frameBytesMax must be a whole number");
   expect(() => memoryPair({ windowBytes: Number.NaN })).toThrow("windowBytes must be at least 1");
   expect(() => portTransport({} as never)).toThrow("port must be a MessagePort or a worker");

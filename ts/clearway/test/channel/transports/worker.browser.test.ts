@@ -32,7 +32,7 @@ describe("a port to a browser's worker", () => {
     worker.terminate();
   });
 
-  test("reports the end of a terminated worker to each of the ends connected to it", async () => {
+  test("reports the end of a terminated worker to each of the endpoints connected to it", async () => {
     const worker = started();
     const told = lifelineOf(worker);
     const ends = [portTransport(worker), portTransport(worker)];

@@ -63,7 +63,7 @@ describe("the frames of channels (spec/vectors/channel.json):", () => {
     expect(readFrame(bytes(wrong), [])).toBeUndefined();
   });
 
-  test("padding of any content is read as zeros are", () => {
+  test("padding bytes of any value are read like zeros", () => {
     for (const each of vectors.frames as { parts: Parts; hex: string }[]) {
       const besides = Array.from({ length: each.parts.beside ?? 0 }, () => new Uint8Array(1));
       const data = bytes(each.hex);

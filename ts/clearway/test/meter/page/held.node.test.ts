@@ -193,7 +193,7 @@ describe("a watch of a blocked page", () => {
     for (const each of [coarse, fine]) expectStalls(each.report(), [[3 * second, 25]]);
   });
 
-  it("is available before twenty beats of one second have passed", async () => {
+  it("is ready before twenty beats of one second have passed", async () => {
     const { page, watch } = await world();
     const watching = watch({ beatMs: 1000 });
     page.run(4 * second);

@@ -8,7 +8,7 @@ vi.mock("node:perf_hooks", async (original) => {
   return { ...hooks, performance: { now: () => hooks.performance.now(), nodeTiming: {} } };
 });
 
-it("a runtime without an idle time of its event loop is watched by timers, and the report says so", async () => {
+it("a runtime that does not measure its event loop's idle time is watched by timers, and the report says so", async () => {
   const { measure } = await import("../../../src/meter/measure.js");
   const { report, value } = await measure(async () => {
     const first = busy(50);

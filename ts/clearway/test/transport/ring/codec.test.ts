@@ -182,7 +182,7 @@ describe("a value in the ring", () => {
     expect(across([1])).toEqual({ value: [1] });
   });
 
-  test("may be a proxy whose traps send frames, which go by port", () => {
+  test("may be a proxy whose traps send other frames, and these frames go by port", () => {
     let inner: unknown;
     const value = new Proxy(
       { a: 1 },
