@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { abortOf, checkSignal, onAbort } from "./abort.js";
 import type { Addon, Handle, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
@@ -50,12 +49,13 @@ export class Port implements MemoryOwner, RecordSink {
   #closing: Promise<void> | undefined;
   /** Resolves `#closing`. Undefined unless the plugin is closing. */
   #closed: (() => void) | undefined;
-  readonly #pendingCalls = new Map<number, PendingCall>();
+  readonly #pending = new Map<number, PendingCall>();
   readonly #streams = new Map<number, StreamSink>();
   readonly #loans = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
   /** The number of loans that JavaScript has ended and native code has not returned yet. */
   #loansEnded = 0;
-  readonly #canLend: boolean;
+  /** Whether this Node can lend JavaScript's memory to native code. */
+  readonly #lends: boolean;
   // Receives the answers of direct calls. It is separate, because a direct call may run while the pump reads the records of `drain`.
   readonly #answer: Records;
   // The addon's function `call`, for all channels. V8 calls a native function faster from a call site that has called no other function.
@@ -76,7 +76,7 @@ export class Port implements MemoryOwner, RecordSink {
     if (typeof opened === "number") throw statusError(opened, path, this.#answer.text(0));
     this.port = opened;
     this.#call = addon.call;
-    this.#canLend = addon.features().keeps;
+    this.#lends = addon.features().keeps;
   }
 
   get closing(): boolean {
@@ -128,13 +128,13 @@ export class Port implements MemoryOwner, RecordSink {
       if (aborted) return reject(aborted.reason);
       const id = this.#nextId++;
       const abort = (reason: unknown): void => {
-        if (!this.#pendingCalls.delete(id)) return;
+        if (!this.#pending.delete(id)) return;
         reject(reason);
         this.addon.cancel(this.port, id);
         this.#updateKeepsAlive();
       };
       let removeAbortListener = (): void => {};
-      this.#pendingCalls.set(id, {
+      this.#pending.set(id, {
         channel,
         resolve(message) {
           removeAbortListener();
@@ -155,7 +155,7 @@ export class Port implements MemoryOwner, RecordSink {
         );
         if (status !== 0) throw statusError(status, channel);
       } catch (error) {
-        this.#pendingCalls.delete(id);
+        this.#pending.delete(id);
         throw error;
       }
       if (signal) removeAbortListener = onAbort(signal, abort);
@@ -202,8 +202,7 @@ export class Port implements MemoryOwner, RecordSink {
 
   lend(bytes: Uint8Array): LentMemory {
     this.#checkOpen();
-    if (!this.#canLend)
-      throw new NativeError("would-copy", "this Node cannot keep JavaScript's memory: use allocate()");
+    if (!this.#lends) throw new NativeError("would-copy", "this Node cannot keep JavaScript's memory: use allocate()");
     let returned = (): void => {};
     const returnedPromise = new Promise<void>((resolve) => {
       returned = resolve;
@@ -261,11 +260,11 @@ export class Port implements MemoryOwner, RecordSink {
 
   reply(records: Records, record: number): void {
     const id = records.get(record, "id");
-    const call = this.#pendingCalls.get(id);
+    const call = this.#pending.get(id);
     const status = records.get(record, "status");
     const message = status === 0 ? records.message(record) : undefined;
     if (!call) return message?.release();
-    this.#pendingCalls.delete(id);
+    this.#pending.delete(id);
     if (message) call.resolve(message);
     else call.reject(statusError(status, call.channel, records.text(record)));
     this.#updateKeepsAlive();
@@ -315,9 +314,9 @@ export class Port implements MemoryOwner, RecordSink {
 
   closed(): void {
     const error = (): NativeError => new NativeError("closed", `the plugin was closed: ${this.path}`);
-    for (const each of this.#pendingCalls.values()) each.reject(error());
+    for (const each of this.#pending.values()) each.reject(error());
     for (const each of this.#streams.values()) each.end(error());
-    this.#pendingCalls.clear();
+    this.#pending.clear();
     this.#streams.clear();
     this.handlers.clear();
     this.#closed?.();
@@ -329,8 +328,8 @@ export class Port implements MemoryOwner, RecordSink {
     const id = records.get(record, "id");
     switch (records.get(record, "kind")) {
       case kind.reply:
-        this.#pendingCalls.get(id)?.reject(error);
-        this.#pendingCalls.delete(id);
+        this.#pending.get(id)?.reject(error);
+        this.#pending.delete(id);
         this.#updateKeepsAlive();
         break;
       case kind.event: {
@@ -359,9 +358,9 @@ export class Port implements MemoryOwner, RecordSink {
       return status;
     }
     const large = payload.byteLength >= loanBytesMin;
-    const handle = large && this.#canLend ? this.#startLoan(payload, undefined) : 0;
+    const handle = large && this.#lends ? this.#startLoan(payload, undefined) : 0;
     if (handle === 0) {
-      enterCopy(toNative, large ? (this.#canLend ? "resizable" : "not-kept") : "small", payload.byteLength);
+      enterCopy(toNative, large ? (this.#lends ? "resizable" : "not-kept") : "small", payload.byteLength);
       return use(payload);
     }
     try {
@@ -393,8 +392,7 @@ export class Port implements MemoryOwner, RecordSink {
 
   /** Keeps the process alive while code waits for an answer, an event, a loan's return or a close. Handlers do not keep it alive. */
   #updateKeepsAlive(): void {
-    const keep =
-      this.#pendingCalls.size > 0 || this.#streams.size > 0 || this.#loansEnded > 0 || this.#closed !== undefined;
+    const keep = this.#pending.size > 0 || this.#streams.size > 0 || this.#loansEnded > 0 || this.#closed !== undefined;
     if (keep === this.#keepsAlive) return;
     this.#keepsAlive = keep;
     this.addon.setKeepsAlive(this.port, keep);

@@ -4,7 +4,7 @@
 export const cSupport = `#ifndef CLEARWAY_GEN_SUPPORT
 #define CLEARWAY_GEN_SUPPORT
 
-// Every function is static. A C file may leave some of them unused, so this suppresses the warning.
+// A C file may not use all of the static functions below. The attribute prevents a warning for them.
 #if defined(__GNUC__) || defined(__clang__)
 #define CLEARWAY_GEN_FUNCTION static inline __attribute__((unused))
 #else
@@ -17,7 +17,7 @@ typedef struct clearway_i64s { const int64_t *items; size_t count; } clearway_i6
 typedef struct clearway_f32s { const float *items; size_t count; } clearway_f32s;
 typedef struct clearway_f64s { const double *items; size_t count; } clearway_f64s;
 
-/** The memory of decoded lists and maps. Initialise it with zeros. clearway_gen_free frees all of its blocks. */
+/** The memory of decoded lists and maps. Initialise it with zeros. clearway_gen_free frees all of its memory. */
 typedef struct clearway_gen_arena {
   void **blocks;
   size_t count;
@@ -196,7 +196,7 @@ CLEARWAY_GEN_FUNCTION clearway_gen_add_result clearway_gen_add_any(clearway_valu
   return CLEARWAY_GEN_ADDED;
 }
 
-/** Decodes a method call. Enlarges the array \`values->at\` until it has room for all values. The caller frees the array, also after an error. */
+/** Decodes a method call. Enlarges \`values->at\` until it has room for all values. The caller frees this array, also after an error. */
 CLEARWAY_GEN_FUNCTION clearway_codec_code clearway_gen_read_call(const clearway_content *message, clearway_values *values, clearway_method_call *call) {
   for (size_t capacity = 64;; capacity *= 4) {
     clearway_value *more = (clearway_value *)realloc(values->at, capacity * sizeof *more);
@@ -239,7 +239,8 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_encode_envelope(const clearwa
   if (envelope.kind == CLEARWAY_ENVELOPE_SUCCESS) envelope.value = values.at;
   clearway_message message = {0};
   clearway_codec_code code = clearway_write_standard_envelope(&message, NULL, &envelope).code;
-  if (code != CLEARWAY_CODEC_NO_ROOM) status = CLEARWAY_INVALID_ARGUMENT; // the message has no room yet, so this call only measures the envelope
+  // The message has no room yet, so the write above only measures the envelope.
+  if (code != CLEARWAY_CODEC_NO_ROOM) status = CLEARWAY_INVALID_ARGUMENT;
   if (status == CLEARWAY_OK) status = host->allocate(plugin, message.size, 0, view);
   if (status == CLEARWAY_OK) {
     message = (clearway_message){.bytes = view->data, .capacity = view->size, .size = 0};
@@ -249,7 +250,10 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_encode_envelope(const clearwa
   return status;
 }
 
-/** Answers a call. The answer is an error if \`code\` is not null. Otherwise it is the result, which \`add\` appends, or null if \`add\` is null. */
+/**
+ * Answers a call. If \`code\` is not null, the answer is an error. Otherwise it is the result that \`add\` appends, or null if \`add\` is
+ * null.
+ */
 CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply(const clearway_host *host, clearway_plugin_id plugin, clearway_reply reply, clearway_gen_adder add, const void *from, const char *code, const char *text) {
   clearway_value parts[2] = {{.kind = CLEARWAY_KIND_TEXT, .nodes = 1}, {.kind = CLEARWAY_KIND_TEXT, .nodes = 1}};
   clearway_envelope envelope = {.kind = CLEARWAY_ENVELOPE_SUCCESS};
