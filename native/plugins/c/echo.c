@@ -8,13 +8,13 @@
 #include "example.h"
 
 // Answers with the message. The host does not copy a message that is in a memory.
-static clearway_status whole(void *context, const clearway_content *message, clearway_reply reply) {
+static clearway_status echo(void *context, const clearway_content *message, clearway_reply reply) {
   const example *self = context;
   return self->host->reply(reply, message);
 }
 
 // Decodes a message and encodes the answer.
-typedef clearway_codec_result again(const clearway_content *message, clearway_values *values, clearway_message *answer);
+typedef clearway_codec_result transcoder(const clearway_content *message, clearway_values *values, clearway_message *answer);
 
 static clearway_codec_result standard(const clearway_content *message, clearway_values *values, clearway_message *answer) {
   const clearway_value *value;
@@ -39,37 +39,37 @@ static clearway_codec_result json_method(const clearway_content *message, clearw
   return read.code == CLEARWAY_CODEC_OK ? clearway_write_json_envelope(answer, NULL, &success) : read;
 }
 
-// The numbers of values and of bytes that a small message may have. For a larger message, `encode_again` allocates memory.
+// The numbers of values and of bytes that a small message may have. For a larger message, `transcode` allocates memory.
 enum { VALUES_ON_STACK = 64, BYTES_ON_STACK = 1024 };
 
-static clearway_status encode_again(const example *self, const clearway_content *message, clearway_reply reply, again *codec) {
-  clearway_value some[VALUES_ON_STACK];
+static clearway_status transcode(const example *self, const clearway_content *message, clearway_reply reply, transcoder *codec) {
+  clearway_value stack_values[VALUES_ON_STACK];
   uint8_t text[BYTES_ON_STACK];
   uint8_t bytes[BYTES_ON_STACK];
-  clearway_values values = {.at = some, .capacity = VALUES_ON_STACK, .text = text, .text_capacity = sizeof text};
+  clearway_values values = {.at = stack_values, .capacity = VALUES_ON_STACK, .text = text, .text_capacity = sizeof text};
   clearway_message answer = {.bytes = bytes, .capacity = sizeof bytes};
   clearway_codec_result result = codec(message, &values, &answer);
-  void *more = NULL;
-  uint8_t *large = NULL;
+  void *more_values = NULL;
+  uint8_t *large_answer = NULL;
   if (result.code == CLEARWAY_CODEC_NO_ROOM) {
     // A message of n bytes has at most n values. The two further values are a reserve.
     const size_t capacity = message->size + 2;
-    more = malloc(capacity * sizeof(clearway_value) + message->size);
-    if (more == NULL) return CLEARWAY_OUT_OF_MEMORY;
-    values = (clearway_values){.at = more,
+    more_values = malloc(capacity * sizeof(clearway_value) + message->size);
+    if (more_values == NULL) return CLEARWAY_OUT_OF_MEMORY;
+    values = (clearway_values){.at = more_values,
                                .capacity = capacity,
-                               .text = (uint8_t *)((clearway_value *)more + capacity),
+                               .text = (uint8_t *)((clearway_value *)more_values + capacity),
                                .text_capacity = message->size};
     answer.size = 0;
     result = codec(message, &values, &answer);
     if (result.code == CLEARWAY_CODEC_NO_ROOM) {
       values.used = values.text_used = 0;
-      large = malloc(answer.size);
-      if (large == NULL) {
-        free(more);
+      large_answer = malloc(answer.size);
+      if (large_answer == NULL) {
+        free(more_values);
         return CLEARWAY_OUT_OF_MEMORY;
       }
-      answer = (clearway_message){.bytes = large, .capacity = answer.size};
+      answer = (clearway_message){.bytes = large_answer, .capacity = answer.size};
       result = codec(message, &values, &answer);
     }
   }
@@ -78,47 +78,47 @@ static clearway_status encode_again(const example *self, const clearway_content 
     status = refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, clearway_codec_code_name(result.code));
   else
     status = answer.size == 0 ? reply_null(self, reply) : reply_bytes(self, reply, answer.bytes, answer.size);
-  free(large);
-  free(more);
+  free(large_answer);
+  free(more_values);
   return status;
 }
 
 static clearway_status by_standard(void *context, const clearway_content *message, clearway_reply reply) {
-  return encode_again(context, message, reply, standard);
+  return transcode(context, message, reply, standard);
 }
 
 static clearway_status by_method(void *context, const clearway_content *message, clearway_reply reply) {
-  return encode_again(context, message, reply, standard_method);
+  return transcode(context, message, reply, standard_method);
 }
 
 static clearway_status by_json(void *context, const clearway_content *message, clearway_reply reply) {
-  return encode_again(context, message, reply, json_method);
+  return transcode(context, message, reply, json_method);
 }
 
 /** A message to the host whose answer becomes the answer to `reply`. */
-typedef struct asked {
+typedef struct pending_answer {
   const example *self;
   clearway_reply reply;
-} asked;
+} pending_answer;
 
 static void on_answer(void *context, clearway_status status, const clearway_content *answer) {
-  asked *question = context;
+  pending_answer *pending = context;
   if (status == CLEARWAY_OK)
-    question->self->host->reply(question->reply, answer);
+    pending->self->host->reply(pending->reply, answer);
   else
-    refuse(question->self, question->reply, status, "the host did not answer");
-  free(question);
+    refuse(pending->self, pending->reply, status, "the host did not answer");
+  free(pending);
 }
 
 // Sends the message to the host's channel "echo/host", and answers with the host's answer.
 static clearway_status by_host(void *context, const clearway_content *message, clearway_reply reply) {
   const example *self = context;
-  asked *question = malloc(sizeof *question);
-  if (question == NULL) return CLEARWAY_OUT_OF_MEMORY;
-  *question = (asked){.self = self, .reply = reply};
+  pending_answer *pending = malloc(sizeof *pending);
+  if (pending == NULL) return CLEARWAY_OUT_OF_MEMORY;
+  *pending = (pending_answer){.self = self, .reply = reply};
   const clearway_text channel = CLEARWAY_TEXT("echo/host");
-  const clearway_status status = self->host->send(self->id, channel, message, on_answer, question);
-  if (status != CLEARWAY_OK) free(question);
+  const clearway_status status = self->host->send(self->id, channel, message, on_answer, pending);
+  if (status != CLEARWAY_OK) free(pending);
   return status;
 }
 
@@ -130,7 +130,7 @@ static clearway_status by_host(void *context, const clearway_content *message, c
 
 clearway_status add_echo(example *self) {
   static const entry entries[] = {
-      EACH("echo", whole),
+      EACH("echo", echo),
       EACH("echo/standard", by_standard),
       EACH("echo/method", by_method),
       EACH("echo/json", by_json),

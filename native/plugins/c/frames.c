@@ -12,46 +12,47 @@ typedef struct screen {
   picture picture;
   slabs *slabs;
   /** The memory of a drawn frame that the stream has not accepted yet. The handle is 0 if there is none. */
-  clearway_view waiting;
+  clearway_view pending_frame;
   /** The number of frames that were drawn. */
   uint32_t drawn;
 } screen;
 
-static clearway_status give(screen *self, clearway_stream stream) {
+// Emits the pending frame. Keeps it if the stream is full, and otherwise releases it.
+static clearway_status emit_pending(screen *self, clearway_stream stream) {
   const clearway_host *host = self->owner->host;
   const clearway_content content = {
-      .data = self->waiting.data, .size = self->waiting.size, .memory = self->waiting.memory};
+      .data = self->pending_frame.data, .size = self->pending_frame.size, .memory = self->pending_frame.memory};
   const clearway_status status = host->emit(stream, &content);
-  // If the stream is full, keeps the frame. The ticker calls `emit` again when the stream has room.
+  // The ticker calls `emit` again when the stream has room.
   if (status == CLEARWAY_FULL) return status;
-  host->release(self->waiting.memory);
-  self->waiting.memory = (clearway_memory){0};
+  host->release(self->pending_frame.memory);
+  self->pending_frame.memory = (clearway_memory){0};
   return status;
 }
 
-static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool again) {
+static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool is_retry) {
   (void)number;
   screen *self = state;
-  if (again) return give(self, stream);
+  if (is_retry) return emit_pending(self, stream);
   slab *next = slabs_take(self->slabs);
   // The host still has all slabs. Skips this frame; the next tick tries again.
   if (next == NULL) return CLEARWAY_OK;
   pthread_mutex_lock(&self->owner->lock);
   const pointer at = self->owner->pointer;
   pthread_mutex_unlock(&self->owner->lock);
-  picture_draw(&self->picture, next->pixels, &next->holds, self->drawn++, &at);
+  picture_draw(&self->picture, next->pixels, &next->last_drawn, self->drawn++, &at);
   const clearway_status status = self->owner->host->adopt(self->owner->id, next->pixels, picture_size(&self->picture), 0,
-                                                          slab_released, next, &self->waiting);
+                                                          slab_released, next, &self->pending_frame);
   if (status != CLEARWAY_OK) {
-    slabs_give(next);
+    slabs_return(next);
     return status;
   }
-  return give(self, stream);
+  return emit_pending(self, stream);
 }
 
 static void drop(void *state) {
   screen *self = state;
-  if (self->waiting.memory.handle != 0) self->owner->host->release(self->waiting.memory);
+  if (self->pending_frame.memory.handle != 0) self->owner->host->release(self->pending_frame.memory);
   if (self->slabs != NULL) slabs_drop(self->slabs);
   picture_free(&self->picture);
   free(self);
@@ -67,15 +68,16 @@ static clearway_status on_listen(void *context, const clearway_content *argument
   if (!read_arguments(arguments, &values, &given) || !argument(given, "width", 1, 8192, 1920, &width) ||
       !argument(given, "height", 1, 8192, 1080, &height) || !argument(given, "rate", 0, 1000, 60, &rate))
     return CLEARWAY_INVALID_ARGUMENT;
-  screen *made = calloc(1, sizeof *made);
-  if (made == NULL) return CLEARWAY_OUT_OF_MEMORY;
-  made->owner = self;
-  if (picture_make(&made->picture, (uint32_t)width, (uint32_t)height)) made->slabs = slabs_make(picture_size(&made->picture));
-  if (made->slabs == NULL) {
-    drop(made);
+  screen *new_screen = calloc(1, sizeof *new_screen);
+  if (new_screen == NULL) return CLEARWAY_OUT_OF_MEMORY;
+  new_screen->owner = self;
+  if (picture_make(&new_screen->picture, (uint32_t)width, (uint32_t)height))
+    new_screen->slabs = slabs_make(picture_size(&new_screen->picture));
+  if (new_screen->slabs == NULL) {
+    drop(new_screen);
     return CLEARWAY_OUT_OF_MEMORY;
   }
-  const tick_source source = {.emit = emit, .drop = drop, .state = made, .rate = (uint32_t)rate};
+  const tick_source source = {.emit = emit, .drop = drop, .state = new_screen, .rate = (uint32_t)rate};
   return start_ticker(self, stream, &source);
 }
 

@@ -33,12 +33,12 @@ static clearway_status by_method(void *context, const clearway_content *message,
   clearway_view view;
   const clearway_status status = self->host->allocate(self->id, measured.size, 0, &view);
   if (status != CLEARWAY_OK) return status;
-  const size_t head = measured.size - bytes->count;
+  const size_t head_size = measured.size - bytes->count;
   uint8_t start[16];
-  clearway_message written = {.bytes = start, .capacity = head};
+  clearway_message written = {.bytes = start, .capacity = head_size};
   clearway_write_standard_envelope(&written, NULL, &success);
-  memcpy(view.data, start, head);
-  clearway_example_fill(view.data + head, bytes->count, (int)value->as.integer);
+  memcpy(view.data, start, head_size);
+  clearway_example_fill(view.data + head_size, bytes->count, (int)value->as.integer);
   const clearway_status answered =
       self->host->reply(reply, &(clearway_content){.data = view.data, .size = measured.size, .memory = view.memory});
   self->host->release(view.memory);
@@ -96,7 +96,7 @@ static clearway_status held(void *context, const clearway_content *message, clea
   // Holds `lock` during the whole fill, because several threads may call a direct handler.
   pthread_mutex_lock(&self->lock);
   const clearway_status status = hold(self, size);
-  uint64_t took = 0;
+  uint64_t elapsed_ns = 0;
   if (status == CLEARWAY_OK) {
     const uint64_t start = now_ns();
     for (uint64_t at = 0; at < repetitions; at++) {
@@ -104,10 +104,10 @@ static clearway_status held(void *context, const clearway_content *message, clea
       // Tells the compiler that the memory is used, so that it keeps every repetition.
       __asm__ volatile("" : : "r"(self->held.data) : "memory");
     }
-    took = now_ns() - start;
+    elapsed_ns = now_ns() - start;
   }
   pthread_mutex_unlock(&self->lock);
-  return status == CLEARWAY_OK ? reply_bytes(self, reply, &took, sizeof took)
+  return status == CLEARWAY_OK ? reply_bytes(self, reply, &elapsed_ns, sizeof elapsed_ns)
                                : refuse(self, reply, status, "no memory of that size is held");
 }
 

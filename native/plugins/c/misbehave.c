@@ -13,8 +13,8 @@ typedef struct bad {
 } bad;
 
 // Answers with a list of statuses.
-static clearway_status tell(const bad *self, clearway_reply reply, const clearway_status *said, size_t count) {
-  return self->host->reply(reply, &(clearway_content){.data = (const uint8_t *)said, .size = count * sizeof *said});
+static clearway_status answer_statuses(const bad *self, clearway_reply reply, const clearway_status *statuses, size_t count) {
+  return self->host->reply(reply, &(clearway_content){.data = (const uint8_t *)statuses, .size = count * sizeof *statuses});
 }
 
 // Returns a status that the ABI does not define.
@@ -34,15 +34,15 @@ static clearway_status garbage_length(void *context, const clearway_content *mes
   (void)message;
   const bad *self = context;
   clearway_view view;
-  clearway_status said[5];
+  clearway_status statuses[5];
   uint8_t byte = 0;
-  said[0] = self->host->allocate(self->id, 64, 0, &view);
-  said[1] = self->host->reply(reply, &(clearway_content){.data = NULL, .size = 64});
-  said[2] = self->host->reply(reply, &(clearway_content){.data = &byte, .size = SIZE_MAX});
-  said[3] = self->host->reply(reply, &(clearway_content){.data = view.data, .size = 65, .memory = view.memory});
-  said[4] = self->host->reply(reply, &(clearway_content){.data = view.data + 60, .size = SIZE_MAX - 8, .memory = view.memory});
+  statuses[0] = self->host->allocate(self->id, 64, 0, &view);
+  statuses[1] = self->host->reply(reply, &(clearway_content){.data = NULL, .size = 64});
+  statuses[2] = self->host->reply(reply, &(clearway_content){.data = &byte, .size = SIZE_MAX});
+  statuses[3] = self->host->reply(reply, &(clearway_content){.data = view.data, .size = 65, .memory = view.memory});
+  statuses[4] = self->host->reply(reply, &(clearway_content){.data = view.data + 60, .size = SIZE_MAX - 8, .memory = view.memory});
   self->host->release(view.memory);
-  return tell(self, reply, said, 5);
+  return answer_statuses(self, reply, statuses, 5);
 }
 
 // Uses a handle that never existed, and a handle after its release.
@@ -50,33 +50,33 @@ static clearway_status garbage_memory(void *context, const clearway_content *mes
   (void)message;
   const bad *self = context;
   clearway_view view;
-  clearway_view looked;
+  clearway_view ignored_view;
   clearway_memory another;
-  clearway_status said[8];
-  said[0] = self->host->view((clearway_memory){0x1234567812345678u}, &looked);
-  said[1] = self->host->allocate(self->id, SIZE_MAX, 0, &view);
-  said[2] = self->host->allocate(self->id, 64, 0, &view);
-  said[3] = self->host->release(view.memory);
-  said[4] = self->host->release(view.memory);
-  said[5] = self->host->view(view.memory, &looked);
-  said[6] = self->host->retain(view.memory, &another);
-  said[7] = self->host->reply(reply, &(clearway_content){.memory = view.memory});
-  return tell(self, reply, said, 8);
+  clearway_status statuses[8];
+  statuses[0] = self->host->view((clearway_memory){0x1234567812345678u}, &ignored_view);
+  statuses[1] = self->host->allocate(self->id, SIZE_MAX, 0, &view);
+  statuses[2] = self->host->allocate(self->id, 64, 0, &view);
+  statuses[3] = self->host->release(view.memory);
+  statuses[4] = self->host->release(view.memory);
+  statuses[5] = self->host->view(view.memory, &ignored_view);
+  statuses[6] = self->host->retain(view.memory, &another);
+  statuses[7] = self->host->reply(reply, &(clearway_content){.memory = view.memory});
+  return answer_statuses(self, reply, statuses, 8);
 }
 
 // Passes null for required pointers.
 static clearway_status null_pointers(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
-  clearway_status said[6];
-  const clearway_handler without = {.size = sizeof without, .channel = CLEARWAY_TEXT("null")};
-  said[0] = self->host->allocate(self->id, 64, 0, NULL);
-  said[1] = self->host->view((clearway_memory){1}, NULL);
-  said[2] = self->host->handle(self->id, NULL);
-  said[3] = self->host->handle(self->id, &without);
-  said[4] = self->host->source(self->id, NULL);
-  said[5] = self->host->log(self->id, 99, (clearway_text){NULL, 64});
-  return tell(self, reply, said, 6);
+  clearway_status statuses[6];
+  const clearway_handler without_function = {.size = sizeof without_function, .channel = CLEARWAY_TEXT("null")};
+  statuses[0] = self->host->allocate(self->id, 64, 0, NULL);
+  statuses[1] = self->host->view((clearway_memory){1}, NULL);
+  statuses[2] = self->host->handle(self->id, NULL);
+  statuses[3] = self->host->handle(self->id, &without_function);
+  statuses[4] = self->host->source(self->id, NULL);
+  statuses[5] = self->host->log(self->id, 99, (clearway_text){NULL, 64});
+  return answer_statuses(self, reply, statuses, 6);
 }
 
 // Answers twice. The host accepts the first answer and refuses the second one.

@@ -27,7 +27,7 @@ bool picture_make(picture *self, uint32_t width, uint32_t height) {
 
 void picture_free(picture *self) { free(self->background); }
 
-/** A rectangle, in pixels. It may extend beyond the picture; `cut` clips it. */
+/** A rectangle, in pixels. It may extend beyond the picture; `clip` clips it. */
 typedef struct area {
   int64_t left;
   int64_t top;
@@ -37,21 +37,21 @@ typedef struct area {
 
 static int64_t within(int64_t value, int64_t max) { return value < 0 ? 0 : value > max ? max : value; }
 
-static area cut(const picture *self, area all) {
-  return (area){within(all.left, self->width), within(all.top, self->height), within(all.right, self->width),
-                within(all.bottom, self->height)};
+static area clip(const picture *self, area unclipped) {
+  return (area){within(unclipped.left, self->width), within(unclipped.top, self->height), within(unclipped.right, self->width),
+                within(unclipped.bottom, self->height)};
 }
 
-static void restore(const picture *self, uint8_t *pixels, area all) {
-  const area part = cut(self, all);
+static void restore(const picture *self, uint8_t *pixels, area unclipped) {
+  const area part = clip(self, unclipped);
   for (int64_t y = part.top; y < part.bottom; y++) {
     const size_t from = ((size_t)y * self->width + (size_t)part.left) * 4;
     memcpy(pixels + from, self->background + from, (size_t)(part.right - part.left) * 4);
   }
 }
 
-static void fill(const picture *self, uint8_t *pixels, area all, const uint8_t colour[4]) {
-  const area part = cut(self, all);
+static void fill(const picture *self, uint8_t *pixels, area unclipped, const uint8_t colour[4]) {
+  const area part = clip(self, unclipped);
   for (int64_t y = part.top; y < part.bottom; y++)
     for (int64_t x = part.left; x < part.right; x++)
       memcpy(pixels + ((size_t)y * self->width + (size_t)x) * 4, colour, 4);
@@ -66,17 +66,17 @@ static area square(const pointer *at, int64_t reach_x, int64_t reach_y) {
   return (area){at->x - reach_x, at->y - reach_y, at->x + reach_x, at->y + reach_y};
 }
 
-void picture_draw(const picture *self, uint8_t *pixels, drawn *before, uint32_t frame, const pointer *at) {
+void picture_draw(const picture *self, uint8_t *pixels, drawn *last_drawn, uint32_t frame, const pointer *at) {
   const uint64_t start = now_ns();
-  if (before->whole) {
-    restore(self, pixels, bar_at(self, before->bar));
-    restore(self, pixels, square(&before->pointer, CROSS / 2, CROSS / 2));
+  if (last_drawn->whole) {
+    restore(self, pixels, bar_at(self, last_drawn->bar));
+    restore(self, pixels, square(&last_drawn->pointer, CROSS / 2, CROSS / 2));
   } else {
     memcpy(pixels, self->background, picture_size(self));
   }
-  *before = (drawn){
+  *last_drawn = (drawn){
       .whole = true, .bar = (uint32_t)((uint64_t)(frame % BAR_STEPS) * self->width / BAR_STEPS), .pointer = *at};
-  fill(self, pixels, bar_at(self, before->bar), (const uint8_t[]){240, 240, 240, 255});
+  fill(self, pixels, bar_at(self, last_drawn->bar), (const uint8_t[]){240, 240, 240, 255});
   // Draws no cross before the first pointer command.
   if (at->sequence != 0) {
     const uint8_t colour[] = {255, at->buttons == 0 ? 210 : 0, 0, 255};

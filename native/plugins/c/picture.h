@@ -38,8 +38,8 @@ size_t picture_size(const picture *self);
 
 /**
  * Draws a frame into `pixels`. The first frame of a slab copies the whole background. Each later frame changes only the bar, the cross
- * and the stamp. `before` describes the slab's last drawing, and the function updates it.
+ * and the stamp. `last_drawn` describes the slab's last drawing, and the function updates it.
  */
-void picture_draw(const picture *self, uint8_t *pixels, drawn *before, uint32_t frame, const pointer *at);
+void picture_draw(const picture *self, uint8_t *pixels, drawn *last_drawn, uint32_t frame, const pointer *at);
 
 #endif

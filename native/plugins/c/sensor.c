@@ -16,8 +16,8 @@ typedef struct reading {
   double value;
 } reading;
 
-static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool again) {
-  (void)again;
+static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool is_retry) {
+  (void)is_retry;
   const clearway_host *host = state;
   // The values are a sawtooth of a hundred steps, in which a lost event is visible.
   const reading now = {.number = number, .ns = now_ns(), .value = (double)(number % 100) / 100};

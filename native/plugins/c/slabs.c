@@ -14,13 +14,15 @@ enum { WAIT_NS = 5000000 };
 
 struct slabs {
   pthread_mutex_t lock;
-  pthread_cond_t given;
+  pthread_cond_t slab_returned;
   slab *free;
   size_t size;
-  unsigned made;
+  /** The number of slabs that were allocated, including those in use. */
+  unsigned slab_count;
+  /** The maximum number of slabs. */
   unsigned max;
   /** The number of slabs that are not in the pool: the ticker, the stream or the host uses them. */
-  unsigned away;
+  unsigned in_use;
   bool dropped;
 };
 
@@ -31,7 +33,7 @@ slabs *slabs_make(size_t size) {
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&self->given, &monotonic);
+  pthread_cond_init(&self->slab_returned, &monotonic);
   pthread_condattr_destroy(&monotonic);
   const size_t fit = BYTES_MAX / size;
   self->size = size;
@@ -41,15 +43,15 @@ slabs *slabs_make(size_t size) {
 
 slab *slabs_take(slabs *self) {
   pthread_mutex_lock(&self->lock);
-  if (self->free == NULL && self->made == self->max) {
+  if (self->free == NULL && self->slab_count == self->max) {
     const uint64_t until_ns = now_ns() + WAIT_NS;
     const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u)};
-    pthread_cond_timedwait(&self->given, &self->lock, &until);
+    pthread_cond_timedwait(&self->slab_returned, &self->lock, &until);
   }
   slab *taken = self->free;
   if (taken != NULL) {
     self->free = taken->next;
-  } else if (self->made < self->max) {
+  } else if (self->slab_count < self->max) {
     taken = calloc(1, sizeof *taken);
     if (taken != NULL) taken->pixels = malloc(self->size);
     if (taken != NULL && taken->pixels == NULL) {
@@ -58,10 +60,10 @@ slab *slabs_take(slabs *self) {
     }
     if (taken != NULL) {
       taken->owner = self;
-      self->made++;
+      self->slab_count++;
     }
   }
-  if (taken != NULL) self->away++;
+  if (taken != NULL) self->in_use++;
   pthread_mutex_unlock(&self->lock);
   return taken;
 }
@@ -73,18 +75,18 @@ static void free_all(slabs *self) {
     free(each->pixels);
     free(each);
   }
-  pthread_cond_destroy(&self->given);
+  pthread_cond_destroy(&self->slab_returned);
   pthread_mutex_destroy(&self->lock);
   free(self);
 }
 
-void slabs_give(slab *back) {
+void slabs_return(slab *back) {
   slabs *self = back->owner;
   pthread_mutex_lock(&self->lock);
   back->next = self->free;
   self->free = back;
-  const bool last = --self->away == 0 && self->dropped;
-  pthread_cond_signal(&self->given);
+  const bool last = --self->in_use == 0 && self->dropped;
+  pthread_cond_signal(&self->slab_returned);
   pthread_mutex_unlock(&self->lock);
   if (last) free_all(self);
 }
@@ -92,7 +94,7 @@ void slabs_give(slab *back) {
 void slabs_drop(slabs *self) {
   pthread_mutex_lock(&self->lock);
   self->dropped = true;
-  const bool last = self->away == 0;
+  const bool last = self->in_use == 0;
   pthread_mutex_unlock(&self->lock);
   if (last) free_all(self);
 }
@@ -100,5 +102,5 @@ void slabs_drop(slabs *self) {
 void slab_released(void *context, uint8_t *data, size_t size) {
   (void)data;
   (void)size;
-  slabs_give(context);
+  slabs_return(context);
 }

@@ -12,7 +12,8 @@ typedef struct slab {
   slabs *owner;
   struct slab *next;
   uint8_t *pixels;
-  drawn holds;
+  /** The last drawing in `pixels`. */
+  drawn last_drawn;
 } slab;
 
 /** Makes an empty pool of slabs of `size` bytes. Returns null if no memory is left. */
@@ -25,7 +26,7 @@ slabs *slabs_make(size_t size);
 slab *slabs_take(slabs *self);
 
 /** Returns a slab to its pool. Any thread may call this. */
-void slabs_give(slab *back);
+void slabs_return(slab *back);
 
 /**
  * Frees the pool when no slab is in use any more. If the host still has slabs, this may be long after the plugin was closed.

@@ -33,18 +33,18 @@ static void wait_until(ticker *self, uint64_t until_ns, bool for_room) {
 static bool wait_for_time(ticker *self, uint64_t due_ns) {
   pthread_mutex_lock(&self->owner->lock);
   if (due_ns > now_ns()) wait_until(self, due_ns, false);
-  const bool go_on = !self->cancelled;
+  const bool not_cancelled = !self->cancelled;
   pthread_mutex_unlock(&self->owner->lock);
-  return go_on;
+  return not_cancelled;
 }
 
 // Emits an event. If the stream is full, waits for room and tries again.
 static clearway_status emit(ticker *self, uint64_t number) {
-  for (bool again = false;; again = true) {
+  for (bool is_retry = false;; is_retry = true) {
     pthread_mutex_lock(&self->owner->lock);
     self->has_room = false;
     pthread_mutex_unlock(&self->owner->lock);
-    const clearway_status status = self->source.emit(self->source.state, self->stream, number, again);
+    const clearway_status status = self->source.emit(self->source.state, self->stream, number, is_retry);
     if (status != CLEARWAY_FULL) return status;
     pthread_mutex_lock(&self->owner->lock);
     // If `on_room` ran before this thread took the lock, `has_room` is set and `wait_until` returns at once.
@@ -74,9 +74,9 @@ static void *run(void *context) {
   }
   if (status == CLEARWAY_OK) host->end(self->stream);
   // After these statuses, the stream needs no error: it was ended above, it was cancelled, or the host has ended it.
-  const bool gone = status == CLEARWAY_OK || status == CLEARWAY_CANCELLED || status == CLEARWAY_STALE ||
-                    status == CLEARWAY_CLOSED || status == CLEARWAY_OVERFLOW;
-  if (!gone) host->end_error(self->stream, status, (clearway_text)CLEARWAY_TEXT("an event could not be emitted"));
+  const bool needs_no_error = status == CLEARWAY_OK || status == CLEARWAY_CANCELLED || status == CLEARWAY_STALE ||
+                              status == CLEARWAY_CLOSED || status == CLEARWAY_OVERFLOW;
+  if (!needs_no_error) host->end_error(self->stream, status, (clearway_text)CLEARWAY_TEXT("an event could not be emitted"));
   source->drop(source->state);
   pthread_mutex_lock(&self->owner->lock);
   self->finished = true;
@@ -90,12 +90,12 @@ static void join(ticker *self) {
   free(self);
 }
 
-// Removes a finished ticker from the list and returns it. With `any`, removes any ticker. Returns null if there is none. The caller must
-// hold `lock`.
-static ticker *take(example *owner, bool any) {
+// Removes a finished ticker from the list and returns it. With `also_running`, removes any ticker. Returns null if there is none. The
+// caller must hold `lock`.
+static ticker *take(example *owner, bool also_running) {
   for (ticker **at = &owner->tickers; *at != NULL; at = &(*at)->next) {
     ticker *found = *at;
-    if (!found->finished && !any) continue;
+    if (!found->finished && !also_running) continue;
     *at = found->next;
     return found;
   }
@@ -148,7 +148,8 @@ clearway_status start_ticker(example *owner, clearway_stream stream, const tick_
   return CLEARWAY_OUT_OF_MEMORY;
 }
 
-static void tell(example *owner, clearway_stream stream, bool cancelled) {
+// Marks the ticker of a stream as cancelled, or its stream as having room. Wakes its thread.
+static void update_ticker(example *owner, clearway_stream stream, bool cancelled) {
   pthread_mutex_lock(&owner->lock);
   for (ticker *each = owner->tickers; each != NULL; each = each->next) {
     if (each->stream.handle != stream.handle) continue;
@@ -161,15 +162,15 @@ static void tell(example *owner, clearway_stream stream, bool cancelled) {
   pthread_mutex_unlock(&owner->lock);
 }
 
-void ticker_cancelled(void *context, clearway_stream stream) { tell(context, stream, true); }
+void ticker_cancelled(void *context, clearway_stream stream) { update_ticker(context, stream, true); }
 
-void ticker_has_room(void *context, clearway_stream stream) { tell(context, stream, false); }
+void ticker_has_room(void *context, clearway_stream stream) { update_ticker(context, stream, false); }
 
-bool argument(const clearway_value *arguments, const char *key, int64_t min, int64_t max, int64_t otherwise, int64_t *value) {
+bool argument(const clearway_value *arguments, const char *key, int64_t min, int64_t max, int64_t default_value, int64_t *value) {
   const clearway_value *given = clearway_find(arguments, key);
   const bool is_there = given != NULL && given->kind != CLEARWAY_KIND_NULL;
   if (is_there && given->kind != CLEARWAY_KIND_INTEGER) return false;
-  *value = is_there ? given->as.integer : otherwise;
+  *value = is_there ? given->as.integer : default_value;
   return *value >= min && *value <= max;
 }
 

@@ -7,8 +7,8 @@
 
 /** The events that a ticker emits. */
 typedef struct tick_source {
-  /** Makes an event and emits it. `again` is true if the previous attempt for the same event returned CLEARWAY_FULL. */
-  clearway_status (*emit)(void *state, clearway_stream stream, uint64_t number, bool again);
+  /** Makes an event and emits it. `is_retry` is true if the previous attempt for the same event returned CLEARWAY_FULL. */
+  clearway_status (*emit)(void *state, clearway_stream stream, uint64_t number, bool is_retry);
   /** Frees the state. Called once: by the ticker's thread when it ends, or by `start_ticker` if the ticker does not start. */
   void (*drop)(void *state);
   void *state;
@@ -31,10 +31,10 @@ void ticker_has_room(void *context, clearway_stream stream);
 void stop_tickers(example *self);
 
 /**
- * Reads an integer from a listener's arguments. Sets `*value` to the integer, or to `otherwise` if the arguments have no value for the
- * key. Returns false if the value is not an integer, or is not from `min` to `max`.
+ * Reads an integer from a listener's arguments. Sets `*value` to the integer, or to `default_value` if the arguments have no value for
+ * the key. Returns false if the value is not an integer, or is not from `min` to `max`.
  */
-bool argument(const clearway_value *arguments, const char *key, int64_t min, int64_t max, int64_t otherwise, int64_t *value);
+bool argument(const clearway_value *arguments, const char *key, int64_t min, int64_t max, int64_t default_value, int64_t *value);
 
 /**
  * Reads a listener's arguments, a map or null. `values` must have room for all their values. Returns false if the content is neither a

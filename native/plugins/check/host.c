@@ -24,10 +24,10 @@ static clearway_plugin plugin;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static answer last;
-static uint8_t *last_bytes;
+static answer last_answer;
+static uint8_t *last_answer_bytes;
 /** The number of the last message, and of the last stream. Answers to other messages and events for other streams are stale. */
-static uint64_t asked_number, stream_number;
+static uint64_t message_number, stream_number;
 
 typedef struct event {
   struct event *next;
@@ -78,21 +78,22 @@ static clearway_status unhandle(clearway_plugin_id id, clearway_text channel) {
   return CLEARWAY_NO_HANDLER;
 }
 
-static clearway_status settle(clearway_reply reply, clearway_status status, const clearway_content *given) {
+// Stores the answer to the last message. Returns CLEARWAY_STALE if the reply belongs to another message, or if the message was answered.
+static clearway_status answer_message(clearway_reply reply, clearway_status status, const clearway_content *given) {
   clearway_content content;
   if (!read_content(given, &content)) return CLEARWAY_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
-  const bool stale = reply.handle != asked_number || last.answered;
+  const bool stale = reply.handle != message_number || last_answer.answered;
   if (!stale) {
-    free(last_bytes);
-    last_bytes = NULL;
-    last = (answer){.answered = true, .status = status};
+    free(last_answer_bytes);
+    last_answer_bytes = NULL;
+    last_answer = (answer){.answered = true, .status = status};
     if (content.size > 0) {
-      last_bytes = malloc(content.size);
-      memcpy(last_bytes, content.data, content.size);
-      last.data = last_bytes;
-      last.size = content.size;
-      last.memory = content.memory;
+      last_answer_bytes = malloc(content.size);
+      memcpy(last_answer_bytes, content.data, content.size);
+      last_answer.data = last_answer_bytes;
+      last_answer.size = content.size;
+      last_answer.memory = content.memory;
     }
     pthread_cond_broadcast(&changed);
   }
@@ -101,19 +102,19 @@ static clearway_status settle(clearway_reply reply, clearway_status status, cons
 }
 
 static clearway_status reply_with(clearway_reply reply, const clearway_content *content) {
-  return settle(reply, CLEARWAY_OK, content);
+  return answer_message(reply, CLEARWAY_OK, content);
 }
 
 static clearway_status reply_error(clearway_reply reply, clearway_status status, clearway_text text) {
   (void)text;
-  return settle(reply, status, NULL);
+  return answer_message(reply, status, NULL);
 }
 
 static clearway_status wanted(clearway_reply reply) {
   pthread_mutex_lock(&lock);
-  const bool is = reply.handle == asked_number && !last.answered;
+  const bool is_wanted = reply.handle == message_number && !last_answer.answered;
   pthread_mutex_unlock(&lock);
-  return is ? CLEARWAY_OK : CLEARWAY_STALE;
+  return is_wanted ? CLEARWAY_OK : CLEARWAY_STALE;
 }
 
 // Answers each message of the plugin with the message itself, on the calling thread.
@@ -178,7 +179,7 @@ static clearway_status end_error(clearway_stream stream, clearway_status status,
   return end(stream);
 }
 
-static clearway_status say(clearway_plugin_id id, uint32_t level, clearway_text text) {
+static clearway_status log_line(clearway_plugin_id id, uint32_t level, clearway_text text) {
   if (id.handle != PLUGIN || level > CLEARWAY_LOG_ERROR || (text.data == NULL && text.size > 0)) return CLEARWAY_INVALID_ARGUMENT;
   fprintf(stderr, "plugin: %.*s\n", (int)text.size, text.data);
   return CLEARWAY_OK;
@@ -191,7 +192,7 @@ static const clearway_host table = {
     .handle = handle,          .unhandle = unhandle,            .reply = reply_with,
     .reply_error = reply_error, .wanted = wanted,               .send = send_to_host,
     .source = source,          .unsource = unsource,            .emit = emit,
-    .end = end,                .end_error = end_error,          .log = say,
+    .end = end,                .end_error = end_error,          .log = log_line,
 };
 
 void host_open(const char *path) {
@@ -212,8 +213,8 @@ void host_close(void) {
   if (plugin.on_close != NULL) plugin.on_close(plugin.context);
   handler_count = source_count = 0;
   pthread_mutex_lock(&lock);
-  free(last_bytes);
-  last_bytes = NULL;
+  free(last_answer_bytes);
+  last_answer_bytes = NULL;
   pthread_mutex_unlock(&lock);
 }
 
@@ -232,13 +233,13 @@ answer host_send(const char *channel, const void *data, size_t size, clearway_me
   for (unsigned at = 0; at < handler_count; at++) {
     if (strcmp(handlers[at].name, channel) != 0) continue;
     pthread_mutex_lock(&lock);
-    const uint64_t number = ++asked_number;
-    last = (answer){.answered = false};
+    const uint64_t number = ++message_number;
+    last_answer = (answer){.answered = false};
     pthread_mutex_unlock(&lock);
     const clearway_status status = handlers[at].handler.on_message(handlers[at].handler.context, &content, (clearway_reply){number});
     pthread_mutex_lock(&lock);
-    if (status != CLEARWAY_OK && !last.answered) last = (answer){.answered = true, .status = status};
-    const answer given = last;
+    if (status != CLEARWAY_OK && !last_answer.answered) last_answer = (answer){.answered = true, .status = status};
+    const answer given = last_answer;
     pthread_mutex_unlock(&lock);
     return given;
   }
@@ -247,8 +248,8 @@ answer host_send(const char *channel, const void *data, size_t size, clearway_me
 
 answer host_wait(void) {
   pthread_mutex_lock(&lock);
-  while (!last.answered) pthread_cond_wait(&changed, &lock);
-  const answer given = last;
+  while (!last_answer.answered) pthread_cond_wait(&changed, &lock);
+  const answer given = last_answer;
   pthread_mutex_unlock(&lock);
   return given;
 }

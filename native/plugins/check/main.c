@@ -7,13 +7,13 @@
 
 #include "host.h"
 
-static unsigned wrong;
+static unsigned failures;
 static const char *library;
 
 static void expect(bool holds, const char *what) {
   if (holds) return;
   // Prints only the first 20 errors, because each of a hundred frames may have several.
-  if (wrong++ < 20) fprintf(stderr, "%s: %s\n", library, what);
+  if (failures++ < 20) fprintf(stderr, "%s: %s\n", library, what);
 }
 
 static const clearway_memory none = {0};
@@ -127,12 +127,12 @@ static void check_image(void) {
 
 static void check_misbehaving(void) {
   const answer lengths = host_send("garbage/length", NULL, 0, none, none);
-  int32_t said[8];
-  memcpy(said, lengths.data, lengths.size < sizeof said ? lengths.size : sizeof said);
-  for (int at = 1; at < 5; at++) expect(said[at] == CLEARWAY_INVALID_ARGUMENT, "garbage/length is refused");
+  int32_t statuses[8];
+  memcpy(statuses, lengths.data, lengths.size < sizeof statuses ? lengths.size : sizeof statuses);
+  for (int at = 1; at < 5; at++) expect(statuses[at] == CLEARWAY_INVALID_ARGUMENT, "garbage/length is refused");
   const answer memory = host_send("garbage/memory", NULL, 0, none, none);
-  memcpy(said, memory.data, memory.size < sizeof said ? memory.size : sizeof said);
-  expect(said[3] == CLEARWAY_OK && said[4] == CLEARWAY_STALE && said[7] != CLEARWAY_OK, "garbage/memory is refused");
+  memcpy(statuses, memory.data, memory.size < sizeof statuses ? memory.size : sizeof statuses);
+  expect(statuses[3] == CLEARWAY_OK && statuses[4] == CLEARWAY_STALE && statuses[7] != CLEARWAY_OK, "garbage/memory is refused");
   expect(host_send("garbage/null", NULL, 0, none, none).status == CLEARWAY_OK, "garbage/null is refused");
   expect(host_send("garbage/status", NULL, 0, none, none).status == -559038737, "garbage/status reaches the host");
   if (host_has("panic")) expect(host_send("panic", NULL, 0, none, none).status == CLEARWAY_PANICKED, "a panic is a status");
@@ -165,5 +165,5 @@ int main(int count, char **paths) {
     expect(host_references() == 0, "all memory was released");
     printf("%s: checked\n", library);
   }
-  return wrong > 0;
+  return failures > 0;
 }

@@ -34,7 +34,7 @@ static block *find(clearway_memory memory) {
 }
 
 // Makes a reference to a block. Returns 0 if all slots are in use. The caller must hold `lock`.
-static clearway_memory refer(block *to) {
+static clearway_memory add_reference(block *to) {
   for (uint32_t slot = 0; slot < SLOTS; slot++) {
     if (slots[slot].block != NULL) continue;
     slots[slot].block = to;
@@ -44,7 +44,7 @@ static clearway_memory refer(block *to) {
   return (clearway_memory){0};
 }
 
-static void look(clearway_memory memory, const block *at, clearway_view *view) {
+static void write_view(clearway_memory memory, const block *at, clearway_view *view) {
   *view = (clearway_view){.memory = memory, .data = at->data, .size = at->size, .flags = at->flags};
 }
 
@@ -57,17 +57,17 @@ clearway_status memory_adopt(clearway_plugin_id plugin, uint8_t *data, size_t si
                              clearway_release_memory release, void *context, clearway_view *view) {
   (void)plugin;
   if (data == NULL || view == NULL) return CLEARWAY_INVALID_ARGUMENT;
-  block *made = malloc(sizeof *made);
-  if (made == NULL) return CLEARWAY_OUT_OF_MEMORY;
-  *made = (block){.data = data, .size = size, .flags = flags, .release = release, .context = context};
+  block *new_block = malloc(sizeof *new_block);
+  if (new_block == NULL) return CLEARWAY_OUT_OF_MEMORY;
+  *new_block = (block){.data = data, .size = size, .flags = flags, .release = release, .context = context};
   pthread_mutex_lock(&lock);
-  const clearway_memory memory = refer(made);
+  const clearway_memory memory = add_reference(new_block);
   pthread_mutex_unlock(&lock);
   if (memory.handle == 0) {
-    free(made);
+    free(new_block);
     return CLEARWAY_FULL;
   }
-  look(memory, made, view);
+  write_view(memory, new_block, view);
   return CLEARWAY_OK;
 }
 
@@ -86,7 +86,7 @@ clearway_status memory_allocate(clearway_plugin_id plugin, size_t size, uint32_t
 clearway_status memory_view(clearway_memory memory, clearway_view *view) {
   pthread_mutex_lock(&lock);
   const block *found = find(memory);
-  if (found != NULL && view != NULL) look(memory, found, view);
+  if (found != NULL && view != NULL) write_view(memory, found, view);
   pthread_mutex_unlock(&lock);
   return found == NULL ? CLEARWAY_STALE : view == NULL ? CLEARWAY_INVALID_ARGUMENT : CLEARWAY_OK;
 }
@@ -94,10 +94,10 @@ clearway_status memory_view(clearway_memory memory, clearway_view *view) {
 clearway_status memory_retain(clearway_memory memory, clearway_memory *another) {
   pthread_mutex_lock(&lock);
   block *found = find(memory);
-  const clearway_memory made = found == NULL || another == NULL ? (clearway_memory){0} : refer(found);
-  if (made.handle != 0) *another = made;
+  const clearway_memory reference = found == NULL || another == NULL ? (clearway_memory){0} : add_reference(found);
+  if (reference.handle != 0) *another = reference;
   pthread_mutex_unlock(&lock);
-  return made.handle == 0 ? CLEARWAY_STALE : CLEARWAY_OK;
+  return reference.handle == 0 ? CLEARWAY_STALE : CLEARWAY_OK;
 }
 
 clearway_status memory_release(clearway_memory memory) {

@@ -30,21 +30,21 @@ function reasonOf(signal: AbortSignal): unknown {
   }
 }
 
-// A signal that calls or streams use. It has one listener for all of them, because Node warns of a leak when a signal has more than ten
-// listeners.
-interface Watched {
+// One signal that calls or streams use. The signal gets one listener for all of them, because Node warns of a leak when a signal has more
+// than ten listeners.
+interface WatchedSignal {
   /** The callbacks of the calls and streams. */
   readonly callbacks: Set<(reason: unknown) => void>;
   /** The listener that was added to the signal. */
   readonly listener: () => void;
 }
 
-const watched = new WeakMap<AbortSignal, Watched>();
+const watchedSignals = new WeakMap<AbortSignal, WatchedSignal>();
 
 /**
- * Calls `callback` once with the reason when the signal aborts. If the signal has already aborted, calls `callback` at once. If the signal throws,
- * it counts as aborted, and the thrown value is the reason. Returns a function that removes the callback. Further calls of that function
- * do nothing. Neither function throws.
+ * Calls `callback` once with the reason when the signal aborts. If the signal has already aborted, calls `callback` at once. If the signal
+ * throws, it counts as aborted, and the thrown value is the reason. Returns a function that removes the callback. Further calls of that
+ * function do nothing. Neither function throws.
  */
 export function onAbort(signal: AbortSignal, callback: (reason: unknown) => void): () => void {
   const aborted = abortOf(signal);
@@ -52,21 +52,21 @@ export function onAbort(signal: AbortSignal, callback: (reason: unknown) => void
     callback(aborted.reason);
     return () => {};
   }
-  let own = watched.get(signal);
-  if (own) own.callbacks.add(callback);
-  else own = watch(signal, callback);
-  const { callbacks: all, listener } = own;
+  let entry = watchedSignals.get(signal);
+  if (entry) entry.callbacks.add(callback);
+  else entry = watch(signal, callback);
+  const { callbacks, listener } = entry;
   return () => {
-    if (!all.delete(callback) || all.size > 0 || watched.get(signal) !== own) return;
-    watched.delete(signal);
-    unlisten(signal, listener);
+    if (!callbacks.delete(callback) || callbacks.size > 0 || watchedSignals.get(signal) !== entry) return;
+    watchedSignals.delete(signal);
+    removeListener(signal, listener);
   };
 }
 
-function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
+function watch(signal: AbortSignal, first: (reason: unknown) => void): WatchedSignal {
   const callbacks = new Set([first]);
   const abort = (reason: unknown): void => {
-    if (watched.get(signal) === made) watched.delete(signal);
+    if (watchedSignals.get(signal) === entry) watchedSignals.delete(signal);
     for (const each of callbacks) {
       callbacks.delete(each);
       try {
@@ -79,21 +79,21 @@ function watch(signal: AbortSignal, first: (reason: unknown) => void): Watched {
       }
     }
   };
-  const made: Watched = { callbacks, listener: () => abort(reasonOf(signal)) };
+  const entry: WatchedSignal = { callbacks, listener: () => abort(reasonOf(signal)) };
   // Stores the listener before adding it. If `addEventListener` calls the plugin again, `onAbort` then finds the listener.
-  watched.set(signal, made);
+  watchedSignals.set(signal, entry);
   try {
-    signal.addEventListener("abort", made.listener, { once: true });
+    signal.addEventListener("abort", entry.listener, { once: true });
   } catch (reason) {
     abort(reason);
   }
   // If `addEventListener` has called the listener or has thrown, no callback is left. The signal may have added the listener nevertheless,
   // so this removes it.
-  if (callbacks.size === 0) unlisten(signal, made.listener);
-  return made;
+  if (callbacks.size === 0) removeListener(signal, entry.listener);
+  return entry;
 }
 
-function unlisten(signal: AbortSignal, listener: () => void): void {
+function removeListener(signal: AbortSignal, listener: () => void): void {
   try {
     signal.removeEventListener("abort", listener);
   } catch {

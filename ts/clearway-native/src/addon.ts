@@ -28,7 +28,7 @@ export type Handle = number;
  * A message in the addon's form. `bytes` is undefined for a null message; otherwise it has the bytes or a memory's handle. `attached` has
  * the handles of the attached memories.
  */
-export type Given = [bytes?: Uint8Array | Handle | undefined, attached?: Float64Array];
+export type AddonMessage = [bytes?: Uint8Array | Handle | undefined, attached?: Float64Array];
 
 /** The functions of the addon (native/crates/node). They are internal, and check their arguments. A `port` is an opened plugin. */
 export interface Addon {
@@ -60,9 +60,9 @@ export interface Addon {
    * answer record and returns 1. Returns 2 if the handler did not answer during the call. With `keeps`, JavaScript keeps its reference to
    * the memory that it sends. In this case, `call` returns true if the answer is that whole memory.
    */
-  call(line: number, ...given: Given | [lent: Handle, none: undefined, keeps: true]): 1 | 2 | true | undefined;
+  call(line: number, ...message: AddonMessage | [lent: Handle, none: undefined, keeps: true]): 1 | 2 | true | undefined;
   /** Sends a message. A record of kind `reply` with the id `call` follows. Returns a status. */
-  send(port: object, channel: string, call: number, ...given: Given): number;
+  send(port: object, channel: string, call: number, ...message: AddonMessage): number;
   /** Tells the plugin that the caller of `send` no longer waits. */
   cancel(port: object, call: number): void;
   /**
@@ -85,7 +85,7 @@ export interface Addon {
   /** Cancels a stream, and drops its waiting events. */
   unlisten(port: object, stream: number): void;
   /** Answers a message of the plugin. Returns a status. */
-  answer(port: object, reply: Handle, status: 0, ...given: Given): number;
+  answer(port: object, reply: Handle, status: 0, ...message: AddonMessage): number;
   answer(port: object, reply: Handle, status: number, text: string): number;
   /** Writes as many records as fit, and returns their number. Returns 0 if nothing waits. */
   drain(port: object): number;
@@ -108,7 +108,7 @@ export interface Addon {
   stats(port: object): Record<string, number>;
 }
 
-const place = (): string =>
+const addonPath = (): string =>
   process.env["CLEARWAY_NATIVE_ADDON"] ?? fileURLToPath(new URL("./clearway.node", import.meta.url));
 
 let loaded: Addon | undefined;
@@ -116,7 +116,7 @@ let loaded: Addon | undefined;
 /** Returns the addon. The first call loads it. Throws `addon-missing` if the addon was not built, or if it cannot be loaded. */
 export function addon(): Addon {
   if (loaded) return loaded;
-  const path = place();
+  const path = addonPath();
   if (!existsSync(path)) {
     throw new NativeError(
       "addon-missing",

@@ -61,10 +61,10 @@ export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: Served
       );
     }
     for (const name of channels.asks ?? []) {
-      const there = endpoint.messages(name, binaryCodec);
+      const remote = endpoint.messages(name, binaryCodec);
       served.push(
         // Needs no copy: `send` encodes the bytes before it returns, and the plugin's message is released only after the answer.
-        plugin.handle(name, async ({ bytes }) => (await there.send(bytes ?? new Uint8Array())) ?? null),
+        plugin.handle(name, async ({ bytes }) => (await remote.send(bytes ?? new Uint8Array())) ?? null),
       );
     }
   } catch (error) {
@@ -86,13 +86,13 @@ export async function pluginEndpoint(
   options?: EndpointOptions,
 ): Promise<Endpoint> {
   const [a, b] = memoryPair();
-  const [here, there] = await Promise.all([connect(a, options), connect(b)]);
+  const [endpoint, pluginSide] = await Promise.all([connect(a, options), connect(b)]);
   try {
-    const served = servePlugin(plugin, there, channels);
-    void here.closed.then(() => served[Symbol.dispose]());
-    return here;
+    const served = servePlugin(plugin, pluginSide, channels);
+    void endpoint.closed.then(() => served[Symbol.dispose]());
+    return endpoint;
   } catch (error) {
-    here.terminate();
+    endpoint.terminate();
     throw error;
   }
 }
@@ -105,9 +105,9 @@ async function send(
 ): Promise<Uint8Array | undefined> {
   try {
     const answer = await plugin.channel(channel).send(bytes?.length ? bytes : null, { signal });
-    const own = kept(answer);
+    const answerBytes = bytesToKeep(answer);
     answer.release();
-    return own ?? undefined;
+    return answerBytes ?? undefined;
   } catch (error) {
     // A reply without bytes tells the caller of a method that the method is not implemented.
     if ((error as { code?: unknown }).code === "not-implemented") return undefined;
@@ -115,8 +115,8 @@ async function send(
   }
 }
 
-/** Returns a message's bytes so that they stay valid after the message's release. Copies native memory unless it is shared. */
-function kept({ bytes, memory }: NativeMessage): Uint8Array | null {
+/** Returns a message's bytes in a form that stays valid after the message's release. Copies native memory unless it is shared. */
+function bytesToKeep({ bytes, memory }: NativeMessage): Uint8Array | null {
   return memory === undefined || memory.kind === "shared" ? bytes : (bytes?.slice() ?? null);
 }
 
@@ -128,10 +128,10 @@ async function* events(
   signal: AbortSignal,
   { items = 64, whenFull = "wait" }: ServedChannels,
 ): AsyncGenerator<unknown> {
-  const told = standardMessageCodec.encode(args);
-  for await (const event of plugin.channel(channel).listen({ arguments: told, items, whenFull, signal })) {
-    // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `kept` does not copy shared memory.
-    const value = codec.name === "binary" ? kept(event) : codec.decode(event.bytes ?? new Uint8Array());
+  const encodedArgs = standardMessageCodec.encode(args);
+  for await (const event of plugin.channel(channel).listen({ arguments: encodedArgs, items, whenFull, signal })) {
+    // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `bytesToKeep` does not copy shared memory.
+    const value = codec.name === "binary" ? bytesToKeep(event) : codec.decode(event.bytes ?? new Uint8Array());
     event.release();
     yield value;
   }

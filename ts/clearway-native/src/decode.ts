@@ -17,7 +17,7 @@ export class Records {
   constructor(
     readonly owner: MemoryOwner,
     /** Returns the view that was lent under the number `id`. */
-    readonly lent: (id: number) => Uint8Array | undefined,
+    readonly lentView: (id: number) => Uint8Array | undefined,
   ) {}
 
   get(record: number, name: keyof typeof field): number {
@@ -37,18 +37,18 @@ export class Records {
     const handle = this.get(record, "handle");
     if (size < 0 && attached === 0) return nullMessage;
     const at = this.get(record, "at");
-    const attachments = attached === 0 ? undefined : this.#attached(record + 1, attached);
+    const attachments = attached === 0 ? undefined : this.#attachments(record + 1, attached);
     if (size < 0) return new Message(null, undefined, 0, 0, attachments);
     if (handle === 0) {
       // The bytes are at most 63. They were copied into the queue and into the record's body, and are copied again here. The ledger counts
       // these copies as one.
       enterCopy(this.owner.fromNative, "no-memory", size);
-      return new Message(this.#copy(at, size), undefined, 0, 0, attachments);
+      return new Message(this.#copyFromBody(at, size), undefined, 0, 0, attachments);
     }
     if (handle < 0) {
       // The bytes are in a view that JavaScript has lent. They are the whole view or a part of it.
       this.owner.fromNative.sharedBytes += size;
-      return new Message(this.#own(this.lent(-handle), at, size), undefined, 0, 0, attachments);
+      return new Message(this.#lentBytes(this.lentView(-handle), at, size), undefined, 0, 0, attachments);
     }
     const copied = this.get(record, "copied");
     if (copied > 0) enterCopy(this.owner.fromNative, "no-memory", copied);
@@ -59,16 +59,16 @@ export class Records {
    * Returns the lent view, or the part of it with the message's bytes. Returns undefined if JavaScript has transferred the view's buffer.
    * Reading the message's bytes then throws.
    */
-  #own(view: Uint8Array | undefined, at: number, size: number): Uint8Array | undefined {
+  #lentBytes(view: Uint8Array | undefined, at: number, size: number): Uint8Array | undefined {
     if (view === undefined || view.byteLength === size) return view;
     return view.byteLength < at + size ? undefined : view.subarray(at, at + size);
   }
 
-  #attached(first: number, count: number): NativeMessage[] {
+  #attachments(first: number, count: number): NativeMessage[] {
     return Array.from({ length: count }, (_, at) => this.message(first + at));
   }
 
-  #copy(at: number, size: number): Uint8Array {
+  #copyFromBody(at: number, size: number): Uint8Array {
     if (size > loopBytesMax) return this.body.slice(at, at + size);
     const bytes = new Uint8Array(size);
     for (let i = 0; i < size; i++) bytes[i] = this.body[at + i] as number;
@@ -77,5 +77,5 @@ export class Records {
 }
 
 /** Returns the number of records of a message: its own record and those of its attachments. */
-export const recordsOf = (records: Records, record: number): number =>
+export const recordCount = (records: Records, record: number): number =>
   records.get(record, "kind") === kind.attached ? 1 : 1 + records.get(record, "attached");

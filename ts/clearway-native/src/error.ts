@@ -70,6 +70,6 @@ export function textOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
-    return "what was thrown has no text";
+    return "the thrown value has no text";
   }
 }

@@ -77,7 +77,7 @@ export function listen(port: Port, channel: string, options: ListenOptions): Nat
   checkSignal(signal);
   const aborted = abortOf(signal);
   if (aborted) throw aborted.reason;
-  return new Events(port, channel, { items, bytes, policy, given: options.arguments ?? null, signal });
+  return new Events(port, channel, { items, bytes, policy, args: options.arguments ?? null, signal });
 }
 
 class Events implements NativeEvents, StreamSink {
@@ -101,14 +101,19 @@ class Events implements NativeEvents, StreamSink {
   constructor(
     port: Port,
     channel: string,
-    at: { items: number; bytes: number; policy: number; given: Payload; signal: AbortSignal | undefined },
+    options: { items: number; bytes: number; policy: number; args: Payload; signal: AbortSignal | undefined },
   ) {
     this.#port = port;
     // Gives new credit after half of the window was read. So there are few calls to native code, and the stream never runs out of credit
     // while the reader keeps up.
-    this.#batch = Math.max(1, at.items >> 1);
-    this.#stream = port.listen(channel, [at.items, at.bytes, at.policy, at.items], at.given, this);
-    if (at.signal) this.#removeAbortListener = onAbort(at.signal, (reason) => this.#stop({ error: reason }));
+    this.#batch = Math.max(1, options.items >> 1);
+    this.#stream = port.listen(
+      channel,
+      [options.items, options.bytes, options.policy, options.items],
+      options.args,
+      this,
+    );
+    if (options.signal) this.#removeAbortListener = onAbort(options.signal, (reason) => this.#stop({ error: reason }));
   }
 
   get dropped(): number {
@@ -158,7 +163,7 @@ class Events implements NativeEvents, StreamSink {
     reader.resolve({ value: message, done: false });
   }
 
-  lost(count: number): void {
+  eventsDropped(count: number): void {
     this.#dropped += count;
   }
 

@@ -14,20 +14,20 @@ export interface MemoryOwner {
 }
 
 /** The memory to release, for the registry below. */
-interface Unreleased {
+interface UnreleasedMemory {
   owner: MemoryOwner;
   handle: Handle;
 }
 
 // After a `NativeMemory` was collected without a call of `release()`, releases its memory. Does not detach the buffer, because code may
 // still use a view of it.
-const releaseRegistry = new FinalizationRegistry<Unreleased>(({ owner, handle }) => {
+const releaseRegistry = new FinalizationRegistry<UnreleasedMemory>(({ owner, handle }) => {
   owner.leaked++;
   owner.addon.release(owner.port, handle);
 });
 
-// The garbage collector does not count the native memory of a SharedArrayBuffer, so `#look` reports it with `adjust`. After the buffer was
-// collected, this registry reports that the memory is gone.
+// The garbage collector does not count the native memory of a SharedArrayBuffer, so `#createView` reports it with `adjust`. After the
+// buffer was collected, this registry reports that the memory is gone.
 const externalMemoryRegistry = new FinalizationRegistry<{ owner: MemoryOwner; size: number }>(({ owner, size }) => {
   owner.addon.adjust(owner.port, -size);
 });
@@ -66,7 +66,7 @@ export class NativeMemory implements Disposable {
   get bytes(): Uint8Array {
     if (this.#handle === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
-    this.#bytes ??= this.#look(this.#handle);
+    this.#bytes ??= this.#createView(this.#handle);
     return this.#bytes;
   }
 
@@ -98,7 +98,7 @@ export class NativeMemory implements Disposable {
     return this.#handle;
   }
 
-  #look(handle: Handle): Uint8Array {
+  #createView(handle: Handle): Uint8Array {
     const { addon, port, views, fromNative } = this.#owner;
     for (const kind of fallbacks[views]) {
       const buffer = addon.view(port, handle, kind);

@@ -20,13 +20,13 @@ export interface NativeMessage extends Disposable {
   release(): void;
 }
 
-const none: readonly NativeMessage[] = Object.freeze([]);
+const noAttachments: readonly NativeMessage[] = Object.freeze([]);
 
 /** The null message without attachments. All such messages are this object. */
 export const nullMessage: NativeMessage = Object.freeze({
   bytes: null,
   memory: undefined,
-  attachments: none,
+  attachments: noAttachments,
   release() {},
   [Symbol.dispose]() {},
 });
@@ -36,16 +36,16 @@ export class Message implements NativeMessage {
   readonly attachments: readonly NativeMessage[];
   readonly #at: number;
   readonly #size: number;
-  #own: Uint8Array | null | undefined;
+  #ownBytes: Uint8Array | null | undefined;
 
   constructor(
-    own: Uint8Array | null | undefined,
+    ownBytes: Uint8Array | null | undefined,
     memory?: NativeMemory,
     at = 0,
     size = memory?.size ?? 0,
-    attachments: readonly NativeMessage[] = none,
+    attachments: readonly NativeMessage[] = noAttachments,
   ) {
-    this.#own = own;
+    this.#ownBytes = ownBytes;
     this.memory = memory;
     this.#at = at;
     this.#size = size;
@@ -57,9 +57,9 @@ export class Message implements NativeMessage {
       const all = this.memory.bytes;
       return this.#size === all.length ? all : all.subarray(this.#at, this.#at + this.#size);
     }
-    if (this.#own === undefined)
-      throw new NativeError("released", "the bytes stand in memory that was lent, and its buffer was moved away");
-    return this.#own;
+    if (this.#ownBytes === undefined)
+      throw new NativeError("released", "the bytes are in lent memory whose buffer was transferred");
+    return this.#ownBytes;
   }
 
   release(): void {

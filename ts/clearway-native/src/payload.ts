@@ -11,7 +11,7 @@ export type Payload = Uint8Array | NativeMemory | LentMemory | null;
 export type Attachments = readonly (NativeMemory | LentMemory)[];
 
 /** Returns a payload in the addon's form: undefined for null, bytes, or a memory's handle. Throws `released` for released memory. */
-export const addressed = (payload: Payload): Uint8Array | Handle | undefined =>
+export const toAddonPayload = (payload: Payload): Uint8Array | Handle | undefined =>
   payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : handleOf(payload);
 
 /** Returns the core's handle of a memory. Throws `released` for released memory, and `invalid-argument` for a value of another type. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { abortOf, checkSignal, onAbort } from "./abort.js";
 import type { Addon, Handle, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
@@ -8,7 +7,7 @@ import { emptySide, enterCopy, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
 import { type MemoryOwner, NativeMemory } from "./memory.js";
 import { type NativeMessage, nullMessage } from "./message.js";
-import { type Attachments, addressed, handleOf, type Payload } from "./payload.js";
+import { type Attachments, handleOf, type Payload, toAddonPayload } from "./payload.js";
 import { Pump, type RecordSink } from "./pump.js";
 import { kind } from "./record.js";
 import { notDirectError, statusError, statuses } from "./status.js";
@@ -17,7 +16,7 @@ import { notDirectError, statusError, statuses } from "./status.js";
 export interface StreamSink {
   event(message: NativeMessage): void;
   /** Reports that `count` events were dropped. */
-  lost(count: number): void;
+  eventsDropped(count: number): void;
   /** Reports the end of the stream. `error` is undefined if the stream ended normally. */
   end(error: unknown): void;
 }
@@ -26,7 +25,7 @@ export interface StreamSink {
 export type MessageSink = (message: NativeMessage, reply: Handle) => void;
 
 /** A call whose answer has not arrived. */
-interface Waiting {
+interface PendingCall {
   channel: string;
   resolve(message: NativeMessage): void;
   reject(error: unknown): void;
@@ -44,18 +43,19 @@ export class Port implements MemoryOwner, RecordSink {
   readonly handlers = new Map<string, MessageSink>();
   leaked = 0;
   /** The number of the next call, stream or loan. */
-  #next = 1;
+  #nextId = 1;
   /** Whether the port keeps the process alive. */
   #keepsAlive = false;
   #closing: Promise<void> | undefined;
   /** Resolves `#closing`. Undefined unless the plugin is closing. */
   #closed: (() => void) | undefined;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingCall>();
   readonly #streams = new Map<number, StreamSink>();
-  readonly #lent = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
+  readonly #loans = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
   /** The number of loans that JavaScript has ended and native code has not returned yet. */
   #loansEnded = 0;
-  readonly #keeps: boolean;
+  /** Whether this Node can lend JavaScript's memory to native code. */
+  readonly #lends: boolean;
   // Receives the answers of direct calls. It is separate, because a direct call may run while the pump reads the records of `drain`.
   readonly #answer: Records;
   // The addon's function `call`, for all channels. V8 calls a native function faster from a call site that has called no other function.
@@ -67,16 +67,16 @@ export class Port implements MemoryOwner, RecordSink {
     readonly views: ViewKind,
     readonly onLog: (level: number, text: string) => void,
   ) {
-    const lent = (id: number): Uint8Array | undefined => this.#lent.get(id)?.bytes;
-    const drained = new Records(this, lent);
-    this.#answer = new Records(this, lent);
+    const lentView = (id: number): Uint8Array | undefined => this.#loans.get(id)?.bytes;
+    const drained = new Records(this, lentView);
+    this.#answer = new Records(this, lentView);
     const pump = new Pump(drained, () => this.addon.drain(this.port), this);
     const { heads, body } = this.#answer;
     const opened = addon.open(path, drained.heads, drained.body, heads, body, pump.run);
     if (typeof opened === "number") throw statusError(opened, path, this.#answer.text(0));
     this.port = opened;
     this.#call = addon.call;
-    this.#keeps = addon.features().keeps;
+    this.#lends = addon.features().keeps;
   }
 
   get closing(): boolean {
@@ -85,30 +85,30 @@ export class Port implements MemoryOwner, RecordSink {
 
   /** Prepares direct calls of a channel. Returns the number of its line (the prepared path to the handler), for `call`. */
   line(channel: string): number {
-    this.#check();
+    this.#checkOpen();
     return this.addon.prepareLine(this.port, channel);
   }
 
   /** Calls a channel's handler at once, on this thread. `line` is the number of the channel's line. */
   call(line: number, channel: string, payload: Payload, attachments: Attachments | undefined): NativeMessage {
-    if (this.#closing !== undefined) this.#check();
+    if (this.#closing !== undefined) this.#checkOpen();
     const call = this.#call;
-    let answered: ReturnType<Addon["call"]>;
-    if (attachments !== undefined) answered = call(line, addressed(payload), this.#handles(attachments));
-    else if (payload === null) answered = call(line);
+    let result: ReturnType<Addon["call"]>;
+    if (attachments !== undefined) result = call(line, toAddonPayload(payload), this.#handles(attachments));
+    else if (payload === null) result = call(line);
     else if (payload instanceof LentMemory) {
-      answered = call(line, payload.handle, undefined, true);
-      if (answered === true) {
+      result = call(line, payload.handle, undefined, true);
+      if (result === true) {
         this.ledger.toNative.sharedBytes += payload.lentBytes;
         this.fromNative.sharedBytes += payload.lentBytes;
         return payload.message;
       }
-    } else if (payload instanceof Uint8Array) answered = call(line, payload);
-    else answered = call(line, handleOf(payload));
+    } else if (payload instanceof Uint8Array) result = call(line, payload);
+    else result = call(line, handleOf(payload));
     if (payload !== null)
       this.ledger.toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
-    if (answered === undefined) return nullMessage;
-    if (answered === 2) throw notDirectError(channel);
+    if (result === undefined) return nullMessage;
+    if (result === 2) throw notDirectError(channel);
     const answer = this.#answer;
     const status = answer.get(0, "status");
     if (status !== 0) throw statusError(status, channel, answer.text(0));
@@ -124,24 +124,24 @@ export class Port implements MemoryOwner, RecordSink {
       checkSignal(signal);
       const aborted = abortOf(signal);
       // Checks after the signal was read, because the signal's getters may close the plugin.
-      this.#check();
+      this.#checkOpen();
       if (aborted) return reject(aborted.reason);
-      const id = this.#next++;
+      const id = this.#nextId++;
       const abort = (reason: unknown): void => {
-        if (!this.#waiting.delete(id)) return;
+        if (!this.#pending.delete(id)) return;
         reject(reason);
         this.addon.cancel(this.port, id);
         this.#updateKeepsAlive();
       };
-      let settled = (): void => {};
-      this.#waiting.set(id, {
+      let removeAbortListener = (): void => {};
+      this.#pending.set(id, {
         channel,
         resolve(message) {
-          settled();
+          removeAbortListener();
           resolve(message);
         },
         reject(error) {
-          settled();
+          removeAbortListener();
           reject(error);
         },
       });
@@ -155,10 +155,10 @@ export class Port implements MemoryOwner, RecordSink {
         );
         if (status !== 0) throw statusError(status, channel);
       } catch (error) {
-        this.#waiting.delete(id);
+        this.#pending.delete(id);
         throw error;
       }
-      if (signal) settled = onAbort(signal, abort);
+      if (signal) removeAbortListener = onAbort(signal, abort);
       this.#updateKeepsAlive();
     });
   }
@@ -169,8 +169,8 @@ export class Port implements MemoryOwner, RecordSink {
     payload: Payload,
     sink: StreamSink,
   ): number {
-    this.#check();
-    const id = this.#next++;
+    this.#checkOpen();
+    const id = this.#nextId++;
     this.#streams.set(id, sink);
     try {
       const status = this.#withPayload(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
@@ -194,20 +194,20 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   allocate(size: number): NativeMemory {
-    this.#check();
+    this.#checkOpen();
     const handle = this.addon.allocate(this.port, size);
     if (handle < 0) throw statusError(-handle, "allocate");
     return new NativeMemory(this, handle);
   }
 
   lend(bytes: Uint8Array): LentMemory {
-    this.#check();
-    if (!this.#keeps) throw new NativeError("would-copy", "this Node cannot keep JavaScript's memory: use allocate()");
+    this.#checkOpen();
+    if (!this.#lends) throw new NativeError("would-copy", "this Node cannot keep JavaScript's memory: use allocate()");
     let returned = (): void => {};
-    const until = new Promise<void>((resolve) => {
+    const returnedPromise = new Promise<void>((resolve) => {
       returned = resolve;
     });
-    const handle = this.#lend(bytes, () => {
+    const handle = this.#startLoan(bytes, () => {
       this.#loansEnded--;
       returned();
     });
@@ -218,7 +218,7 @@ export class Port implements MemoryOwner, RecordSink {
           `size, or allocate(): bytes.byteLength=${bytes.byteLength}`,
       );
     }
-    return new LentMemory(this, handle, bytes, until);
+    return new LentMemory(this, handle, bytes, returnedPromise);
   }
 
   release(handle: Handle): void {
@@ -260,13 +260,13 @@ export class Port implements MemoryOwner, RecordSink {
 
   reply(records: Records, record: number): void {
     const id = records.get(record, "id");
-    const waiting = this.#waiting.get(id);
+    const call = this.#pending.get(id);
     const status = records.get(record, "status");
     const message = status === 0 ? records.message(record) : undefined;
-    if (!waiting) return message?.release();
-    this.#waiting.delete(id);
-    if (message) waiting.resolve(message);
-    else waiting.reject(statusError(status, waiting.channel, records.text(record)));
+    if (!call) return message?.release();
+    this.#pending.delete(id);
+    if (message) call.resolve(message);
+    else call.reject(statusError(status, call.channel, records.text(record)));
     this.#updateKeepsAlive();
   }
 
@@ -287,7 +287,7 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   dropped(stream: number, count: number): void {
-    this.#streams.get(stream)?.lost(count);
+    this.#streams.get(stream)?.eventsDropped(count);
   }
 
   message(records: Records, record: number): void {
@@ -297,7 +297,7 @@ export class Port implements MemoryOwner, RecordSink {
     const sink = this.handlers.get(channel);
     if (sink && !this.closing) return sink(message, reply);
     message.release();
-    this.answerError(reply, statuses.NO_HANDLER, `nobody handles ${channel}`);
+    this.answerError(reply, statuses.NO_HANDLER, `no handler for the channel: channel=${channel}`);
   }
 
   log(records: Records, record: number): void {
@@ -307,16 +307,16 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   loanReturned(id: number): void {
-    this.#lent.get(id)?.returned?.();
-    this.#lent.delete(id);
+    this.#loans.get(id)?.returned?.();
+    this.#loans.delete(id);
     this.#updateKeepsAlive();
   }
 
   closed(): void {
     const error = (): NativeError => new NativeError("closed", `the plugin was closed: ${this.path}`);
-    for (const each of this.#waiting.values()) each.reject(error());
+    for (const each of this.#pending.values()) each.reject(error());
     for (const each of this.#streams.values()) each.end(error());
-    this.#waiting.clear();
+    this.#pending.clear();
     this.#streams.clear();
     this.handlers.clear();
     this.#closed?.();
@@ -328,8 +328,8 @@ export class Port implements MemoryOwner, RecordSink {
     const id = records.get(record, "id");
     switch (records.get(record, "kind")) {
       case kind.reply:
-        this.#waiting.get(id)?.reject(error);
-        this.#waiting.delete(id);
+        this.#pending.get(id)?.reject(error);
+        this.#pending.delete(id);
         this.#updateKeepsAlive();
         break;
       case kind.event: {
@@ -349,7 +349,7 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   /** Calls `use` with a payload in the addon's form. Lends large bytes. Enters into the ledger whether the payload is shared or copied. */
-  #withPayload(payload: Payload, use: (given?: Uint8Array | Handle | undefined) => number): number {
+  #withPayload(payload: Payload, use: (payload?: Uint8Array | Handle | undefined) => number): number {
     const { toNative } = this.ledger;
     if (payload === null) return use();
     if (!(payload instanceof Uint8Array)) {
@@ -358,9 +358,9 @@ export class Port implements MemoryOwner, RecordSink {
       return status;
     }
     const large = payload.byteLength >= loanBytesMin;
-    const handle = large && this.#keeps ? this.#lend(payload, undefined) : 0;
+    const handle = large && this.#lends ? this.#startLoan(payload, undefined) : 0;
     if (handle === 0) {
-      enterCopy(toNative, large ? (this.#keeps ? "resizable" : "not-kept") : "small", payload.byteLength);
+      enterCopy(toNative, large ? (this.#lends ? "resizable" : "not-kept") : "small", payload.byteLength);
       return use(payload);
     }
     try {
@@ -371,12 +371,12 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   /** Lends a view's memory, and returns its number. Returns 0, and lends nothing, if the memory cannot be kept. */
-  #lend(bytes: Uint8Array, returned: (() => void) | undefined): Handle {
-    const id = this.#next++;
+  #startLoan(bytes: Uint8Array, returned: (() => void) | undefined): Handle {
+    const id = this.#nextId++;
     const handle = this.addon.lend(this.port, bytes, id);
     if (handle < 0) throw statusError(-handle, "lend");
     if (handle === 0) return 0;
-    this.#lent.set(id, { bytes, returned });
+    this.#loans.set(id, { bytes, returned });
     this.ledger.toNative.sharedBytes += bytes.byteLength;
     return handle;
   }
@@ -386,13 +386,13 @@ export class Port implements MemoryOwner, RecordSink {
     return Float64Array.from(attachments, handleOf);
   }
 
-  #check(): void {
+  #checkOpen(): void {
     if (this.#closing) throw new NativeError("closed", `the plugin is closed: ${this.path}`);
   }
 
   /** Keeps the process alive while code waits for an answer, an event, a loan's return or a close. Handlers do not keep it alive. */
   #updateKeepsAlive(): void {
-    const keep = this.#waiting.size > 0 || this.#streams.size > 0 || this.#loansEnded > 0 || this.#closed !== undefined;
+    const keep = this.#pending.size > 0 || this.#streams.size > 0 || this.#loansEnded > 0 || this.#closed !== undefined;
     if (keep === this.#keepsAlive) return;
     this.#keepsAlive = keep;
     this.addon.setKeepsAlive(this.port, keep);

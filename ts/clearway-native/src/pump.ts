@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type Records, recordsOf } from "./decode.js";
+import { type Records, recordCount } from "./decode.js";
 import { kind } from "./record.js";
 
 /** Receives the records that the pump reads, one after the other. */
@@ -21,14 +21,14 @@ export interface RecordSink {
 
 // The maximum time for which the pump reads before the event loop continues, in milliseconds. It is an eighth of a frame's time at 60 Hz.
 // With a source of a million events per second, timers were at most 2 ms late, and the throughput was within 3 % of a pump without a limit.
-const turnMs = 2;
+const turnMsMax = 2;
 
 /**
  * Reads records from native code. The addon wakes the pump when the first record arrives in an empty queue. The pump then reads until the
- * queue is empty. After `turnMs` it pauses, so that the event loop can run other code, and continues in the next turn of the event loop.
+ * queue is empty. After `turnMsMax` it pauses, so that the event loop can run other code, and continues in the next turn of the event loop.
  */
 export class Pump {
-  #next: NodeJS.Immediate | undefined;
+  #scheduled: NodeJS.Immediate | undefined;
   #reading = false;
 
   constructor(
@@ -40,16 +40,16 @@ export class Pump {
   /** Reads the waiting records. The addon calls it, and the pump itself calls it after a pause. */
   readonly run = (): void => {
     // During a pause, the next turn will read the new records. If the pump is already reading, the running loop will read them.
-    if (this.#next !== undefined || this.#reading) return;
-    const until = performance.now() + turnMs;
+    if (this.#scheduled !== undefined || this.#reading) return;
+    const deadline = performance.now() + turnMsMax;
     this.#reading = true;
     try {
       for (;;) {
         const count = this.drain();
         if (count === 0) return;
         this.#read(count);
-        if (performance.now() >= until) {
-          this.#next = setImmediate(this.#resume);
+        if (performance.now() >= deadline) {
+          this.#scheduled = setImmediate(this.#resume);
           return;
         }
       }
@@ -59,23 +59,23 @@ export class Pump {
   };
 
   readonly #resume = (): void => {
-    this.#next = undefined;
+    this.#scheduled = undefined;
     this.run();
   };
 
   #read(count: number): void {
     const { records, sink } = this;
-    for (let at = 0; at < count; at += recordsOf(records, at)) {
+    for (let at = 0; at < count; at += recordCount(records, at)) {
       // Catches the error of each record separately. The addon writes each record only once, so the other records must still be read.
       try {
-        this.#tell(at);
+        this.#dispatch(at);
       } catch (error) {
         sink.failed(records, at, error);
       }
     }
   }
 
-  #tell(at: number): void {
+  #dispatch(at: number): void {
     const { records, sink } = this;
     switch (records.get(at, "kind")) {
       case kind.event:

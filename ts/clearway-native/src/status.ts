@@ -52,14 +52,14 @@ const byStatus = new Map<number, NativeErrorCode>(
 );
 
 // The lowest number of a status that a plugin may define.
-const ownMin = 1000;
+const pluginStatusMin = 1000;
 
 /**
  * Returns the error for a status other than `CLEARWAY_OK`. `what` names the channel or the function that failed. `text` is the description
  * from the plugin, or empty.
  */
 export function statusError(status: number, what: string, text = ""): NativeError {
-  const code = byStatus.get(status) ?? (status >= ownMin ? "failed" : "bad-answer");
+  const code = byStatus.get(status) ?? (status >= pluginStatusMin ? "failed" : "bad-answer");
   return new NativeError(code, `${what}: ${text === "" ? `${code} (status ${status})` : text}`);
 }
 

@@ -21,9 +21,9 @@ impl Parse for Options {
                 input.parse::<Token![=]>()?;
                 options.path = input.call(Path::parse_mod_style)?;
             } else {
-                let word: Ident = input.parse()?;
-                if word != "no_export" {
-                    return Err(syn::Error::new(word.span(), "expected `crate = path` or `no_export`"));
+                let argument: Ident = input.parse()?;
+                if argument != "no_export" {
+                    return Err(syn::Error::new(argument.span(), "expected `crate = path` or `no_export`"));
                 }
                 options.export = false;
             }
@@ -37,10 +37,10 @@ impl Parse for Options {
 
 /// The thread or threads that run a function.
 #[derive(Default)]
-pub enum Place {
+pub enum RunsOn {
     /// The attribute has no second argument. The default is the pool for a handler, and a separate thread for a source.
     #[default]
-    Unsaid,
+    Default,
     /// The calling thread.
     Direct,
     /// The plugin's pool of threads.
@@ -52,14 +52,14 @@ pub enum Place {
 /// The arguments of `#[handler(..)]` and `#[source(..)]`.
 pub struct Channel {
     pub name: LitStr,
-    pub place: Place,
+    pub runs_on: RunsOn,
 }
 
 /// The maximum length of a name, in bytes. It is the same as in `clearway.h`.
 const NAME_MAX: usize = 256;
 
 /// Parses the name of a channel or of a thread, and checks its length.
-fn name(input: ParseStream<'_>) -> syn::Result<LitStr> {
+fn parse_name(input: ParseStream<'_>) -> syn::Result<LitStr> {
     let name: LitStr = input.parse()?;
     let bytes = name.value().len();
     if bytes == 0 || bytes > NAME_MAX {
@@ -70,20 +70,20 @@ fn name(input: ParseStream<'_>) -> syn::Result<LitStr> {
 
 impl Parse for Channel {
     fn parse(input: ParseStream<'_>) -> syn::Result<Channel> {
-        let mut channel = Channel { name: name(input)?, place: Place::Unsaid };
+        let mut channel = Channel { name: parse_name(input)?, runs_on: RunsOn::Default };
         if input.is_empty() {
             return Ok(channel);
         }
         input.parse::<Token![,]>()?;
-        let word: Ident = input.parse()?;
-        channel.place = match word.to_string().as_str() {
-            "direct" => Place::Direct,
-            "pool" => Place::Pool,
+        let argument: Ident = input.parse()?;
+        channel.runs_on = match argument.to_string().as_str() {
+            "direct" => RunsOn::Direct,
+            "pool" => RunsOn::Pool,
             "serial" => {
                 input.parse::<Token![=]>()?;
-                Place::Serial(name(input)?)
+                RunsOn::Serial(parse_name(input)?)
             }
-            _ => return Err(syn::Error::new(word.span(), "expected `direct`, `pool` or `serial = \"thread\"`")),
+            _ => return Err(syn::Error::new(argument.span(), "expected `direct`, `pool` or `serial = \"thread\"`")),
         };
         input.parse::<Option<Token![,]>>()?;
         Ok(channel)

@@ -20,11 +20,11 @@ use crate::method::Method;
 pub fn plugin(options: TokenStream, block: TokenStream) -> TokenStream {
     let options = parse_macro_input!(options as Options);
     let block = parse_macro_input!(block as ItemImpl);
-    expanded(&options, block).unwrap_or_else(syn::Error::into_compile_error).into()
+    expand(&options, block).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Returns the block without the attributes, followed by the generated code.
-fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::TokenStream> {
+fn expand(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::TokenStream> {
     if block.trait_.is_some() || !block.generics.params.is_empty() {
         return Err(syn::Error::new_spanned(
             &block.self_ty,
@@ -32,10 +32,10 @@ fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::
         ));
     }
     let mut methods = Vec::new();
-    let mut opens = false;
+    let mut has_open = false;
     for item in &mut block.items {
         let ImplItem::Fn(function) = item else { continue };
-        opens |= function.sig.ident == "open";
+        has_open |= function.sig.ident == "open";
         methods.extend(Method::of(function)?);
     }
     if methods.is_empty() {
@@ -46,7 +46,7 @@ fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::
     }
     let clearway = &options.path;
     let this = &block.self_ty;
-    let open = if opens {
+    let open = if has_open {
         quote!(::core::result::Result::Ok(<#this>::open(host)?))
     } else {
         quote!({
@@ -54,7 +54,7 @@ fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::
             ::core::result::Result::Ok(<#this as ::core::default::Default>::default())
         })
     };
-    let registered = methods.iter().map(|method| method.registered(clearway, this));
+    let registrations = methods.iter().map(|method| method.registration(clearway, this));
     let export = options.export.then(|| quote!(#clearway::export!(#this);));
     Ok(quote! {
         #block
@@ -67,7 +67,7 @@ fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::
             }
 
             fn register(registry: &mut #clearway::Registry<Self>) -> #clearway::Result<()> {
-                #(#registered)*
+                #(#registrations)*
                 ::core::result::Result::Ok(())
             }
         }

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, ImplItemFn, Path, ReceiverKind, ReturnType, Type};
 
-use crate::attribute::{Channel, Place};
+use crate::attribute::{Channel, RunsOn};
 
 /// A function with `#[handler]` or `#[source]`.
 pub struct Method {
@@ -32,34 +32,34 @@ enum Kind {
 }
 
 /// Returns whether the last segment of a type's path is `name`.
-fn is(given: &Type, name: &str) -> bool {
+fn is_type(given: &Type, name: &str) -> bool {
     matches!(given, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
 impl Method {
     /// Reads a function, and removes its attribute `#[handler]` or `#[source]`. Returns `None` if the function has neither.
     pub fn of(function: &mut ImplItemFn) -> syn::Result<Option<Method>> {
-        let marks =
+        let is_own =
             |attribute: &syn::Attribute| ["handler", "source"].iter().any(|name| attribute.path().is_ident(name));
-        let (mut marked, others) = function.attrs.drain(..).partition::<Vec<_>, _>(marks);
+        let (mut own, others) = function.attrs.drain(..).partition::<Vec<_>, _>(is_own);
         function.attrs = others;
-        let Some(attribute) = marked.pop() else { return Ok(None) };
-        if let Some(another) = marked.pop() {
+        let Some(attribute) = own.pop() else { return Ok(None) };
+        if let Some(another) = own.pop() {
             return Err(syn::Error::new_spanned(another, "a function is one handler, or one source"));
         }
         let channel: Channel = attribute.parse_args()?;
         let signature = &function.sig;
-        let wrong = |what: &str| Err(syn::Error::new_spanned(signature, what));
+        let error = |what: &str| Err(syn::Error::new_spanned(signature, what));
         if signature.asyncness.is_some() {
-            return wrong("an async function cannot be called by the host: take a `Reply`, and answer later");
+            return error("an async function cannot be called by the host: take a `Reply`, and answer later");
         }
         if signature.generics.type_params().next().is_some() {
-            return wrong("the function must have no type parameters");
+            return error("the function must have no type parameters");
         }
         let mut inputs = signature.inputs.iter();
         let by_reference = |given: &FnArg| matches!(given, FnArg::Receiver(this) if matches!(this.kind, ReceiverKind::Reference(_, _, None)));
         if !inputs.next().is_some_and(by_reference) {
-            return wrong("the function must take `&self`: calls run on several threads at once");
+            return error("the function must take `&self`: calls run on several threads at once");
         }
         let mut types: Vec<Type> = inputs
             .filter_map(|given| match given {
@@ -68,38 +68,38 @@ impl Method {
             })
             .collect();
         let kind = if attribute.path().is_ident("source") {
-            if !types.pop().is_some_and(|last| is(&last, "Stream")) {
-                return wrong("a source takes a `Stream` as its last argument: fn(&self, arguments, Stream)");
+            if !types.pop().is_some_and(|last| is_type(&last, "Stream")) {
+                return error("a source takes a `Stream` as its last argument: fn(&self, arguments, Stream)");
             }
             Kind::Source
-        } else if types.last().is_some_and(|last| is(last, "Reply")) {
+        } else if types.last().is_some_and(|last| is_type(last, "Reply")) {
             types.pop();
             Kind::Replies
         } else {
             Kind::Handler
         };
         if types.len() > 1 {
-            return wrong("the function takes one message: put several values into a struct or a tuple");
+            return error("the function takes one message: put several values into a struct or a tuple");
         }
-        if let (Kind::Source, Place::Pool | Place::Serial(_)) = (kind, &channel.place) {
-            return wrong("a source runs on a thread of its own for each listener, or `direct`");
+        if let (Kind::Source, RunsOn::Pool | RunsOn::Serial(_)) = (kind, &channel.runs_on) {
+            return error("a source runs on a thread of its own for each listener, or `direct`");
         }
         let output = match &signature.output {
             ReturnType::Default => None,
             ReturnType::Type(_, output) => Some(&**output),
         };
         let unit = output.is_none_or(|output| matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty()));
-        let fallible = output.is_some_and(|output| is(output, "Result"));
+        let fallible = output.is_some_and(|output| is_type(output, "Result"));
         if kind == Kind::Replies && !unit {
-            return wrong("a function that takes a `Reply` answers by it, and returns nothing");
+            return error("a function that takes a `Reply` answers by it, and returns nothing");
         }
         let name = signature.ident.clone();
         Ok(Some(Method { name, channel, kind, input: types.pop(), fallible, returns: !unit }))
     }
 
     /// Returns the statement that registers the function.
-    pub fn registered(&self, clearway: &Path, this: &Type) -> TokenStream {
-        let Method { name, channel: Channel { name: channel, place }, .. } = self;
+    pub fn registration(&self, clearway: &Path, this: &Type) -> TokenStream {
+        let Method { name, channel: Channel { name: channel, runs_on }, .. } = self;
         let request = match &self.input {
             None => quote!({
                 let _ = request;
@@ -121,8 +121,8 @@ impl Method {
             }),
         };
         if self.kind == Kind::Source {
-            let listens = match place {
-                Place::Direct => quote!(Direct),
+            let listens = match runs_on {
+                RunsOn::Direct => quote!(Direct),
                 _ => quote!(Thread),
             };
             let result = result(quote!(plugin.#name(#input stream)));
@@ -133,10 +133,10 @@ impl Method {
                 })?;
             };
         }
-        let runs = match place {
-            Place::Direct => quote!(Direct),
-            Place::Serial(queue) => quote!(Serial(#queue)),
-            Place::Unsaid | Place::Pool => quote!(Pool),
+        let runs = match runs_on {
+            RunsOn::Direct => quote!(Direct),
+            RunsOn::Serial(queue) => quote!(Serial(#queue)),
+            RunsOn::Default | RunsOn::Pool => quote!(Pool),
         };
         let body = if self.kind == Kind::Replies {
             let read = match &self.input {

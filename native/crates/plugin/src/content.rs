@@ -80,8 +80,8 @@ impl Content {
         self
     }
 
-    /// Passes the content to `give`, in the ABI's form. The pointers in it are valid until `give` returns.
-    pub(crate) fn lend<R>(&self, give: impl FnOnce(&sys::Content) -> R) -> R {
+    /// Passes the content to `callback`, in the ABI's form. The pointers in it are valid until `callback` returns.
+    pub(crate) fn lend<R>(&self, callback: impl FnOnce(&sys::Content) -> R) -> R {
         let attachments: Vec<sys::Memory> = self.attachments.iter().map(Memory::handle).collect();
         let mut content = match &self.bytes {
             Bytes::Null => sys::Content::NULL,
@@ -95,7 +95,7 @@ impl Content {
         if !attachments.is_empty() {
             (content.attachments, content.attachments_count) = (attachments.as_ptr(), attachments.len());
         }
-        give(&content)
+        callback(&content)
     }
 }
 

@@ -36,18 +36,19 @@ pub enum Level {
 type OnAnswer = Box<dyn FnOnce(Result<Request<'_>>) + Send>;
 
 unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: sys::Status, answer: *const sys::Content) {
-    guard::quietly(|| {
+    guard::ignore_panic(|| {
         // SAFETY: `ask` made the context, and the host calls this function once.
-        let Asked { table, then } = *unsafe { Box::from_raw(context.cast::<Asked>()) };
+        let PendingAnswer { table, callback } = *unsafe { Box::from_raw(context.cast::<PendingAnswer>()) };
         // SAFETY: the host lends the answer during this call.
         let answer = unsafe { Request::new(table, answer.as_ref().unwrap_or(&sys::Content::NULL)) };
-        then(Error::check(status).map(|()| answer));
+        callback(Error::check(status).map(|()| answer));
     });
 }
 
-struct Asked {
+/// A sent message whose answer has not arrived.
+struct PendingAnswer {
     table: &'static sys::Host,
-    then: OnAnswer,
+    callback: OnAnswer,
 }
 
 impl Host {
@@ -91,7 +92,7 @@ impl Host {
         then: impl FnOnce(Result<Request<'_>>) + Send + 'static,
     ) -> Result<()> {
         let message = message.into_content()?;
-        let context = Box::into_raw(Box::new(Asked { table: self.table, then: Box::new(then) }));
+        let context = Box::into_raw(Box::new(PendingAnswer { table: self.table, callback: Box::new(then) }));
         // SAFETY: the content is valid during the call. Either `on_answer` or this function frees the context, never both.
         let sent = message.lend(|content| unsafe {
             (self.table.send)(self.id, sys::Text::of(channel), content, Some(on_answer), context.cast())

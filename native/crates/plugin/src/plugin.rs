@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clearway_sys as sys;
 
 use crate::error::{Error, Result};
-use crate::guard::{caught, quietly};
+use crate::guard::{catch_panic, ignore_panic};
 use crate::host::{Host, Level};
 use crate::registry::Registry;
 
@@ -23,7 +23,7 @@ pub trait Plugin: Send + Sync + Sized + 'static {
 
 unsafe extern "C-unwind" fn on_close<P>(context: *mut c_void) {
     // SAFETY: `init` made the pointer, and the host calls this function once.
-    quietly(|| drop(unsafe { Arc::from_raw(context.cast::<P>()) }));
+    ignore_panic(|| drop(unsafe { Arc::from_raw(context.cast::<P>()) }));
 }
 
 /// Implements `clearway_plugin_init` for a plugin of type `P`.
@@ -31,37 +31,37 @@ unsafe extern "C-unwind" fn on_close<P>(context: *mut c_void) {
 /// # Safety
 /// Only a host may call this, with its table and a struct to fill in.
 #[doc(hidden)]
-pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, about: *mut sys::Plugin) -> sys::Status {
+pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, plugin_info: *mut sys::Plugin) -> sys::Status {
     // SAFETY: each pointer is null or valid, as the header requires. The table lives until the process ends.
-    let (Some(table), Some(about)) = (unsafe { (table.as_ref::<'static>(), about.as_mut()) }) else {
+    let (Some(table), Some(plugin_info)) = (unsafe { (table.as_ref::<'static>(), plugin_info.as_mut()) }) else {
         return sys::CLEARWAY_INVALID_ARGUMENT;
     };
     if table.abi_major != sys::CLEARWAY_ABI_MAJOR || table.size < size_of::<sys::Host>() {
         return sys::CLEARWAY_VERSION;
     }
-    about.abi_major = sys::CLEARWAY_ABI_MAJOR;
-    about.abi_minor = sys::CLEARWAY_ABI_MINOR;
-    let host = Host { table, id: about.id };
-    let opened = caught(|| {
+    plugin_info.abi_major = sys::CLEARWAY_ABI_MAJOR;
+    plugin_info.abi_minor = sys::CLEARWAY_ABI_MINOR;
+    let host = Host { table, id: plugin_info.id };
+    let opened = catch_panic(|| {
         let plugin = Arc::new(P::open(host.clone())?);
         P::register(&mut Registry::new(host.clone(), plugin.clone()))?;
         Ok(plugin)
     });
     match opened {
         Ok(plugin) => {
-            about.context = Arc::into_raw(plugin).cast_mut().cast();
-            about.on_close = Some(on_close::<P>);
+            plugin_info.context = Arc::into_raw(plugin).cast_mut().cast();
+            plugin_info.on_close = Some(on_close::<P>);
             sys::CLEARWAY_OK
         }
         Err(error) => {
-            refused(&host, &error);
+            log_open_error(&host, &error);
             error.status().number()
         }
     }
 }
 
 /// Logs the error of a failed `init`. The host reports the log lines of a plugin that it could not open.
-fn refused(host: &Host, error: &Error) {
+fn log_open_error(host: &Host, error: &Error) {
     host.log(Level::Error, error.to_string());
 }
 

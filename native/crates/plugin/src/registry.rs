@@ -8,11 +8,11 @@ use std::thread;
 use clearway_sys as sys;
 
 use crate::error::{Error, Result, Status};
-use crate::guard::{caught, quietly};
+use crate::guard::{catch_panic, ignore_panic};
 use crate::host::Host;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::stream::{Starting, Stream, Streams};
+use crate::stream::{SourceCall, Stream, Streams};
 
 /// The threads that run a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,8 @@ struct Source<P, F> {
     plugin: Arc<P>,
     call: Arc<F>,
     listens: Listens,
-    name: String,
+    /// The name of the listeners' threads: the beginning of the channel's name, because Linux cuts off longer names.
+    thread_name: String,
     streams: Arc<Streams>,
 }
 
@@ -83,7 +84,7 @@ impl<P: Send + Sync + 'static> Registry<P> {
             on_drop: Some(on_drop::<Handler<P, F>>),
         };
         // SAFETY: the host copies the handler. If it accepts the handler, it calls `on_drop` once.
-        named(channel, unsafe { (table.handle)(self.host.id, &handler) }).inspect_err(|_| {
+        check_registration(channel, unsafe { (table.handle)(self.host.id, &handler) }).inspect_err(|_| {
             // SAFETY: the host refused the handler, so this function still owns the context.
             drop(unsafe { Box::from_raw(context) });
         })
@@ -100,7 +101,7 @@ impl<P: Send + Sync + 'static> Registry<P> {
             plugin: self.plugin.clone(),
             call: Arc::new(call),
             listens,
-            name: channel.chars().filter(|letter| *letter != '\0').take(15).collect(),
+            thread_name: channel.chars().filter(|letter| *letter != '\0').take(15).collect(),
             streams: Arc::default(),
         }));
         let source = sys::Source {
@@ -117,7 +118,7 @@ impl<P: Send + Sync + 'static> Registry<P> {
             on_drop: Some(on_drop::<Source<P, F>>),
         };
         // SAFETY: the host copies the source. If it accepts the source, it calls `on_drop` once.
-        named(channel, unsafe { (table.source)(self.host.id, &source) }).inspect_err(|_| {
+        check_registration(channel, unsafe { (table.source)(self.host.id, &source) }).inspect_err(|_| {
             // SAFETY: the host refused the source, so this function still owns the context.
             drop(unsafe { Box::from_raw(context) });
         })
@@ -125,14 +126,14 @@ impl<P: Send + Sync + 'static> Registry<P> {
 }
 
 /// Converts the status of a registration to a result. Adds the channel's name to the error.
-fn named(channel: &str, status: sys::Status) -> Result<()> {
+fn check_registration(channel: &str, status: sys::Status) -> Result<()> {
     Error::check(status)
         .map_err(|error| Error::new(error.status(), format!("channel {channel:?}: refused as {:?}", error.status())))
 }
 
 unsafe extern "C-unwind" fn on_drop<C>(context: *mut c_void) {
     // SAFETY: `Registry` made the box. The host calls this function once, when no callback uses the context any more.
-    quietly(|| drop(unsafe { Box::from_raw(context.cast::<C>()) }));
+    ignore_panic(|| drop(unsafe { Box::from_raw(context.cast::<C>()) }));
 }
 
 unsafe extern "C-unwind" fn on_message<P, F>(
@@ -143,7 +144,7 @@ unsafe extern "C-unwind" fn on_message<P, F>(
 where
     F: Fn(&P, Request<'_>, Reply),
 {
-    let done = caught(|| {
+    let done = catch_panic(|| {
         // SAFETY: the context lives until `on_drop`. The host lends the message during this call.
         let (handler, message) =
             unsafe { (&*context.cast::<Handler<P, F>>(), message.as_ref().unwrap_or(&sys::Content::NULL)) };
@@ -165,29 +166,29 @@ where
     P: Send + Sync + 'static,
     F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
 {
-    quietly(|| {
+    ignore_panic(|| {
         // SAFETY: the context lives until `on_drop`. The host lends the arguments during this call.
         let (source, arguments) =
             unsafe { (&*context.cast::<Source<P, F>>(), arguments.as_ref().unwrap_or(&sys::Content::NULL)) };
         // SAFETY: the host lends the arguments during this call.
         let request = unsafe { Request::new(source.table, arguments) };
-        let (stream, starting) = Stream::start(source.table, handle, &source.streams);
+        let (stream, source_call) = Stream::start(source.table, handle, &source.streams);
         match source.listens {
-            Listens::Direct => starting.finish(caught(|| (source.call)(&source.plugin, request, stream))),
-            Listens::Thread => source.start(request, stream, starting),
+            Listens::Direct => source_call.finish(catch_panic(|| (source.call)(&source.plugin, request, stream))),
+            Listens::Thread => source.start(request, stream, source_call),
         }
     });
-    sys::CLEARWAY_OK // after a failure, `Starting` has already ended the stream with the error
+    sys::CLEARWAY_OK // after a failure, `SourceCall` has already ended the stream with the error
 }
 
 unsafe extern "C-unwind" fn on_cancel<P, F>(context: *mut c_void, handle: sys::Stream) {
     // SAFETY: the context lives until `on_drop`.
-    quietly(|| unsafe { &*context.cast::<Source<P, F>>() }.streams.cancelled(handle));
+    ignore_panic(|| unsafe { &*context.cast::<Source<P, F>>() }.streams.cancelled(handle));
 }
 
 unsafe extern "C-unwind" fn on_room<P, F>(context: *mut c_void, handle: sys::Stream) {
     // SAFETY: the context lives until `on_drop`.
-    quietly(|| unsafe { &*context.cast::<Source<P, F>>() }.streams.has_room(handle));
+    ignore_panic(|| unsafe { &*context.cast::<Source<P, F>>() }.streams.has_room(handle));
 }
 
 impl<P, F> Source<P, F>
@@ -196,27 +197,28 @@ where
     F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
 {
     /// Runs the source's function on a separate thread, with its own references to the arguments.
-    fn start(&self, arguments: Request<'_>, stream: Stream, starting: Starting) {
-        let arguments = match arguments.keep() {
+    fn start(&self, arguments: Request<'_>, stream: Stream, source_call: SourceCall) {
+        let arguments = match arguments.to_owned_request() {
             Ok(arguments) => arguments,
-            Err(error) => return starting.finish(Err(error)),
+            Err(error) => return source_call.finish(Err(error)),
         };
         let (plugin, call) = (self.plugin.clone(), self.call.clone());
         // Shared with the closure, so that this function can still end the stream if the thread does not start.
-        let starting = Arc::new(Mutex::new(Some(starting)));
-        let its = starting.clone();
+        let source_call = Arc::new(Mutex::new(Some(source_call)));
+        let shared_call = source_call.clone();
         let run = move || {
-            let result = caught(|| arguments.lend(|request| call(&plugin, request, stream)));
-            finish(&its, result);
-            quietly(|| drop((plugin, call))); // may drop the author's values, whose drop may panic
+            let result = catch_panic(|| arguments.lend(|request| call(&plugin, request, stream)));
+            finish(&shared_call, result);
+            ignore_panic(|| drop((plugin, call))); // may drop the author's values, whose drop may panic
         };
-        if let Err(error) = thread::Builder::new().name(self.name.clone()).spawn(run) {
-            finish(&starting, Err(Error::new(Status::OutOfMemory, format!("no thread could be started: {error}"))));
+        if let Err(error) = thread::Builder::new().name(self.thread_name.clone()).spawn(run) {
+            finish(&source_call, Err(Error::new(Status::OutOfMemory, format!("no thread could be started: {error}"))));
         }
     }
 }
 
-fn finish(starting: &Mutex<Option<Starting>>, result: Result<()>) {
-    let starting = starting.lock().unwrap_or_else(PoisonError::into_inner).take();
-    starting.into_iter().for_each(|starting| starting.finish(result.clone()));
+/// Finishes the call, unless it was finished before.
+fn finish(source_call: &Mutex<Option<SourceCall>>, result: Result<()>) {
+    let source_call = source_call.lock().unwrap_or_else(PoisonError::into_inner).take();
+    source_call.into_iter().for_each(|source_call| source_call.finish(result.clone()));
 }

@@ -41,7 +41,7 @@ impl Reply {
     /// error and returns it. Returns [`Status::Stale`] if closing the plugin has already answered the message.
     pub fn send(self, content: impl IntoContent) -> Result<()> {
         match content.into_content() {
-            Ok(content) => self.give(&content),
+            Ok(content) => self.send_content(&content),
             Err(error) => {
                 self.fail(error.clone())?;
                 Err(error)
@@ -49,22 +49,22 @@ impl Reply {
         }
     }
 
-    fn give(mut self, content: &Content) -> Result<()> {
+    fn send_content(mut self, content: &Content) -> Result<()> {
         // SAFETY: the content is valid during the call.
-        let given = Error::check(content.lend(|content| unsafe { (self.host.reply)(self.handle, content) }));
-        match &given {
-            Err(error) if error.status() != Status::Stale => drop(self.refuse(error)),
+        let result = Error::check(content.lend(|content| unsafe { (self.host.reply)(self.handle, content) }));
+        match &result {
+            Err(error) if error.status() != Status::Stale => drop(self.send_error(error)),
             _ => self.handle = 0,
         }
-        given
+        result
     }
 
     /// Answers the message with an error. Returns [`Status::Stale`] if closing the plugin has already answered the message.
     pub fn fail(mut self, error: impl Into<Error>) -> Result<()> {
-        self.refuse(&error.into())
+        self.send_error(&error.into())
     }
 
-    fn refuse(&mut self, error: &Error) -> Result<()> {
+    fn send_error(&mut self, error: &Error) -> Result<()> {
         let handle = std::mem::take(&mut self.handle);
         // SAFETY: the text is valid during the call.
         Error::check(unsafe { (self.host.reply_error)(handle, error.status().number(), sys::Text::of(error.text())) })
@@ -87,6 +87,6 @@ impl Drop for Reply {
         } else {
             Error::failed("the plugin dropped the reply without an answer")
         };
-        let _ = self.refuse(&error); // fails if closing the plugin has already answered the message
+        let _ = self.send_error(&error); // fails if closing the plugin has already answered the message
     }
 }

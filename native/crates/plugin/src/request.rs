@@ -2,6 +2,7 @@
 //! Content that the plugin receives.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::slice;
 
 use clearway_codec::serde::from_value;
@@ -61,9 +62,9 @@ impl<'a> Request<'a> {
 
     /// Decodes a value of the standard codec. Null content is the value null.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T> {
-        let wrong = |error: &dyn std::fmt::Display| Error::invalid_argument(error.to_string());
-        let value = standard::read(&self.bytes(), Limits::DEFAULT).map_err(|error| wrong(&error))?;
-        from_value(value).map_err(|error| wrong(&error))
+        let invalid = |error: &dyn std::fmt::Display| Error::invalid_argument(error.to_string());
+        let value = standard::read(&self.bytes(), Limits::DEFAULT).map_err(|error| invalid(&error))?;
+        from_value(value).map_err(|error| invalid(&error))
     }
 
     /// Returns a new reference to the memory that contains the bytes. Returns `None` if the bytes are not in a memory.
@@ -86,33 +87,39 @@ impl<'a> Request<'a> {
 }
 
 /// Received content that stays valid after the call.
-pub(crate) struct Kept {
+pub(crate) struct OwnedRequest {
     host: &'static sys::Host,
     bytes: Option<Vec<u8>>,
     memory: Option<Memory>,
-    /// The position of the bytes in the memory, and their number.
-    part: (usize, usize),
+    /// The range of the bytes in the memory.
+    range: Range<usize>,
     attachments: Vec<Memory>,
 }
 
 impl Request<'_> {
     /// Keeps the content beyond the call. Takes references to its memories, and copies bytes that are not in a memory.
-    pub(crate) fn keep(&self) -> Result<Kept> {
+    pub(crate) fn to_owned_request(&self) -> Result<OwnedRequest> {
         let memory = self.memory()?;
         let from = memory.as_ref().map_or(0, |memory| self.content.data as usize - memory.loads().as_ptr() as usize);
         let bytes = (memory.is_none() && !self.is_null()).then(|| self.bytes().into_owned());
-        Ok(Kept { host: self.host, bytes, memory, part: (from, self.content.size), attachments: self.attachments()? })
+        Ok(OwnedRequest {
+            host: self.host,
+            bytes,
+            memory,
+            range: from..from + self.content.size,
+            attachments: self.attachments()?,
+        })
     }
 }
 
-impl Kept {
-    /// Passes the content to `give` as a request, as it was received.
-    pub(crate) fn lend<R>(&self, give: impl FnOnce(Request<'_>) -> R) -> R {
+impl OwnedRequest {
+    /// Passes the content to `callback` as a request, as it was received.
+    pub(crate) fn lend<R>(&self, callback: impl FnOnce(Request<'_>) -> R) -> R {
         let attachments: Vec<sys::Memory> = self.attachments.iter().map(Memory::handle).collect();
         let mut content = match (&self.memory, &self.bytes) {
             (Some(memory), _) => sys::Content {
-                data: memory.loads()[self.part.0..][..self.part.1].as_ptr().cast(),
-                size: self.part.1,
+                data: memory.loads()[self.range.clone()].as_ptr().cast(),
+                size: self.range.len(),
                 ..sys::Content::of_memory(memory.handle())
             },
             (None, Some(bytes)) => sys::Content::of(bytes),
@@ -121,8 +128,8 @@ impl Kept {
         if !attachments.is_empty() {
             (content.attachments, content.attachments_count) = (attachments.as_ptr(), attachments.len());
         }
-        // SAFETY: the pointers are valid until `give` returns.
-        give(unsafe { Request::new(self.host, &content) })
+        // SAFETY: the pointers are valid until `callback` returns.
+        callback(unsafe { Request::new(self.host, &content) })
     }
 }
 

@@ -19,14 +19,14 @@ use crate::error::{Error, Result, Status};
 pub struct Stream {
     host: &'static sys::Host,
     handle: sys::Stream,
-    heard: Arc<Heard>,
-    all: Arc<Streams>,
-    over: bool,
+    shared: Arc<SharedState>,
+    streams: Arc<Streams>,
+    ended: bool,
 }
 
-/// The state of a stream as the host has reported it. Threads wait for changes of the state.
+/// The state that a stream shares with the host's callbacks and with the call of the source's function. Threads wait for its changes.
 #[derive(Default)]
-struct Heard {
+struct SharedState {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -35,27 +35,27 @@ struct Heard {
 struct State {
     /// Whether the listener has cancelled, or the plugin is closing.
     cancelled: bool,
-    /// How often the host has reported that the queue has room again.
-    rooms: u64,
+    /// The number of times that the host has reported room in the queue.
+    room_count: u64,
     /// Whether the source's function still runs. Its result then decides how a dropped stream ends.
-    starting: bool,
+    in_source_call: bool,
     /// Whether the stream was dropped while the source's function ran.
     dropped: bool,
 }
 
 /// One running call of a source's function, for one listener.
-pub(crate) struct Starting {
+pub(crate) struct SourceCall {
     host: &'static sys::Host,
     handle: sys::Stream,
-    heard: Arc<Heard>,
+    shared: Arc<SharedState>,
 }
 
-impl Starting {
+impl SourceCall {
     /// Records that the function has returned. Ends the stream if the function failed, or if it has dropped the stream.
     pub(crate) fn finish(self, result: Result<()>) {
         let dropped = {
-            let mut state = lock(&self.heard.state);
-            state.starting = false;
+            let mut state = lock(&self.shared.state);
+            state.in_source_call = false;
             state.dropped
         };
         // SAFETY: the text is valid during the call. The host checks the handle, and ignores the call if the stream has ended.
@@ -75,7 +75,7 @@ impl Starting {
 
 /// The state of a source's open streams, by handle.
 #[derive(Default)]
-pub(crate) struct Streams(Mutex<HashMap<sys::Stream, Arc<Heard>>>);
+pub(crate) struct Streams(Mutex<HashMap<sys::Stream, Arc<SharedState>>>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -84,20 +84,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Streams {
     /// Records that the stream was cancelled, and wakes its waiting threads.
     pub(crate) fn cancelled(&self, handle: sys::Stream) {
-        self.tell(handle, |state| state.cancelled = true);
+        self.update(handle, |state| state.cancelled = true);
     }
 
     /// Records that the stream's queue has room again, and wakes its waiting threads.
     pub(crate) fn has_room(&self, handle: sys::Stream) {
-        self.tell(handle, |state| state.rooms += 1);
+        self.update(handle, |state| state.room_count += 1);
     }
 
     /// Changes a stream's state and wakes its waiting threads. Does nothing if the stream was dropped.
-    fn tell(&self, handle: sys::Stream, change: impl FnOnce(&mut State)) {
-        let heard = lock(&self.0).get(&handle).cloned();
-        if let Some(heard) = heard {
-            change(&mut lock(&heard.state));
-            heard.changed.notify_all();
+    fn update(&self, handle: sys::Stream, change: impl FnOnce(&mut State)) {
+        let shared = lock(&self.0).get(&handle).cloned();
+        if let Some(shared) = shared {
+            change(&mut lock(&shared.state));
+            shared.changed.notify_all();
         }
     }
 }
@@ -128,17 +128,17 @@ impl std::error::Error for EmitError {}
 
 impl Stream {
     /// Makes a stream for a new listener, and the running call of the source's function.
-    pub(crate) fn start(host: &'static sys::Host, handle: sys::Stream, all: &Arc<Streams>) -> (Stream, Starting) {
-        let heard = Arc::<Heard>::default();
-        lock(&heard.state).starting = true;
-        lock(&all.0).insert(handle, heard.clone());
-        let starting = Starting { host, handle, heard: heard.clone() };
-        (Stream { host, handle, heard, all: all.clone(), over: false }, starting)
+    pub(crate) fn start(host: &'static sys::Host, handle: sys::Stream, streams: &Arc<Streams>) -> (Stream, SourceCall) {
+        let shared = Arc::<SharedState>::default();
+        lock(&shared.state).in_source_call = true;
+        lock(&streams.0).insert(handle, shared.clone());
+        let source_call = SourceCall { host, handle, shared: shared.clone() };
+        (Stream { host, handle, shared, streams: streams.clone(), ended: false }, source_call)
     }
 
     /// Emits an event if the queue has room. Never waits.
     pub fn emit(&self, event: impl IntoContent) -> Result<(), EmitError> {
-        self.give(&event.into_content().map_err(EmitError::Refused)?)
+        self.emit_content(&event.into_content().map_err(EmitError::Refused)?)
     }
 
     /// Emits an event. Waits for room if the queue is full. The function of a direct source must not call `send`: that function runs on the
@@ -146,20 +146,20 @@ impl Stream {
     pub fn send(&self, event: impl IntoContent) -> Result<(), EmitError> {
         let event = event.into_content().map_err(EmitError::Refused)?;
         loop {
-            let before = lock(&self.heard.state).rooms;
-            match self.give(&event) {
+            let room_count = lock(&self.shared.state).room_count;
+            match self.emit_content(&event) {
                 Err(EmitError::Full) => {}
-                given => return given,
+                result => return result,
             }
-            let waits = |state: &mut State| !state.cancelled && state.rooms == before;
-            let waited = self.heard.changed.wait_while(lock(&self.heard.state), waits);
+            let waits = |state: &mut State| !state.cancelled && state.room_count == room_count;
+            let waited = self.shared.changed.wait_while(lock(&self.shared.state), waits);
             if waited.unwrap_or_else(PoisonError::into_inner).cancelled {
                 return Err(EmitError::Ended);
             }
         }
     }
 
-    fn give(&self, event: &Content) -> Result<(), EmitError> {
+    fn emit_content(&self, event: &Content) -> Result<(), EmitError> {
         // SAFETY: the content is valid during the call. The host checks the handle.
         match event.lend(|content| unsafe { (self.host.emit)(self.handle, content) }) {
             sys::CLEARWAY_OK => Ok(()),
@@ -171,31 +171,31 @@ impl Stream {
 
     /// Returns whether the listener has cancelled or the plugin is closing.
     pub fn is_cancelled(&self) -> bool {
-        lock(&self.heard.state).cancelled
+        lock(&self.shared.state).cancelled
     }
 
     /// Waits for the time `pause`. Returns earlier if the listener cancels or the plugin closes. Use it as a pause between events. The
     /// result is the same as that of [`is_cancelled`](Stream::is_cancelled).
     pub fn is_cancelled_within(&self, pause: Duration) -> bool {
         let waits = |state: &mut State| !state.cancelled;
-        let waited = self.heard.changed.wait_timeout_while(lock(&self.heard.state), pause, waits);
+        let waited = self.shared.changed.wait_timeout_while(lock(&self.shared.state), pause, waits);
         waited.unwrap_or_else(PoisonError::into_inner).0.cancelled
     }
 
     /// Ends the stream. The listener still receives all events that were emitted before.
     pub fn end(mut self) {
-        self.over = true;
+        self.ended = true;
         // SAFETY: the host checks the handle, and ignores the call if the stream has ended.
         unsafe { (self.host.end)(self.handle) };
     }
 
     /// Ends the stream with an error. The listener still receives all events that were emitted before.
     pub fn fail(mut self, error: impl Into<Error>) {
-        self.over_with(&error.into());
+        self.end_with_error(&error.into());
     }
 
-    fn over_with(&mut self, error: &Error) {
-        self.over = true;
+    fn end_with_error(&mut self, error: &Error) {
+        self.ended = true;
         // SAFETY: the text is valid during the call. The host checks the handle, and ignores the call if the stream has ended.
         unsafe { (self.host.end_error)(self.handle, error.status().number(), sys::Text::of(error.text())) };
     }
@@ -203,19 +203,19 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        lock(&self.all.0).remove(&self.handle);
-        if self.over {
+        lock(&self.streams.0).remove(&self.handle);
+        if self.ended {
             return;
         }
         {
-            let mut state = lock(&self.heard.state);
+            let mut state = lock(&self.shared.state);
             state.dropped = true;
-            if state.starting {
+            if state.in_source_call {
                 return;
             }
         }
         if std::thread::panicking() {
-            self.over_with(&Error::new(Status::Panicked, "the plugin panicked"));
+            self.end_with_error(&Error::new(Status::Panicked, "the plugin panicked"));
         } else {
             // SAFETY: the host checks the handle, and ignores the call if the stream has ended.
             unsafe { (self.host.end)(self.handle) };

@@ -34,8 +34,8 @@ fn never(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
 
 impl Bad {
     /// Answers with a list of statuses.
-    fn tell(&self, reply: Reply, said: &[Status]) -> Status {
-        let bytes: Vec<u8> = said.iter().flat_map(|status| status.to_le_bytes()).collect();
+    fn answer_statuses(&self, reply: Reply, statuses: &[Status]) -> Status {
+        let bytes: Vec<u8> = statuses.iter().flat_map(|status| status.to_le_bytes()).collect();
         // SAFETY: the bytes are valid during the call, and the host copies them.
         unsafe { (self.host.reply)(reply, &Content::of(&bytes)) }
     }
@@ -46,7 +46,7 @@ fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let mut view = View::NONE;
     let byte = 0u8;
     // SAFETY: every pointer is null or valid. The host must check the lengths, which are wrong on purpose.
-    let said = unsafe {
+    let statuses = unsafe {
         let allocated = (bad.host.allocate)(bad.id, 64, 0, &mut view);
         let memory = Content { memory: view.memory, ..Content::NULL };
         let wrong = [
@@ -55,36 +55,36 @@ fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
             Content { data: view.data, size: 65, ..memory },
             Content { data: view.data.add(60), size: usize::MAX - 8, ..memory },
         ];
-        let said = wrong.map(|content| (bad.host.reply)(reply, &content));
+        let statuses = wrong.map(|content| (bad.host.reply)(reply, &content));
         (bad.host.release)(view.memory);
-        [allocated, said[0], said[1], said[2], said[3]]
+        [allocated, statuses[0], statuses[1], statuses[2], statuses[3]]
     };
-    bad.tell(reply, &said)
+    bad.answer_statuses(reply, &statuses)
 }
 
 /// Uses a handle that never existed, and a handle after its release.
 fn garbage_memory(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
-    let (mut view, mut looked) = (View::NONE, View::NONE);
+    let (mut view, mut ignored_view) = (View::NONE, View::NONE);
     let mut another = 0;
     // SAFETY: every pointer is writable. The host must check the handles, which are wrong on purpose.
-    let said = unsafe {
+    let statuses = unsafe {
         [
-            (bad.host.view)(0x1234_5678_1234_5678, &mut looked),
+            (bad.host.view)(0x1234_5678_1234_5678, &mut ignored_view),
             (bad.host.allocate)(bad.id, usize::MAX, 0, &mut view),
             (bad.host.allocate)(bad.id, 64, 0, &mut view),
             (bad.host.release)(view.memory),
             (bad.host.release)(view.memory),
-            (bad.host.view)(view.memory, &mut looked),
+            (bad.host.view)(view.memory, &mut ignored_view),
             (bad.host.retain)(view.memory, &mut another),
             (bad.host.reply)(reply, &Content::of_memory(view.memory)),
         ]
     };
-    bad.tell(reply, &said)
+    bad.answer_statuses(reply, &statuses)
 }
 
 /// Passes null for required pointers.
 fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
-    let without = Handler {
+    let without_function = Handler {
         size: size_of::<Handler>(),
         channel: Text::of("null"),
         runs: CLEARWAY_RUN_DIRECT,
@@ -95,17 +95,17 @@ fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
         on_drop: None,
     };
     // SAFETY: the host must check for null pointers, which are passed on purpose.
-    let said = unsafe {
+    let statuses = unsafe {
         [
             (bad.host.allocate)(bad.id, 64, 0, null_mut()),
             (bad.host.view)(1, null_mut()),
             (bad.host.handle)(bad.id, null_mut()),
-            (bad.host.handle)(bad.id, &without),
+            (bad.host.handle)(bad.id, &without_function),
             (bad.host.source)(bad.id, null_mut()),
             (bad.host.log)(bad.id, 99, Text { size: 64, ..Text::NONE }),
         ]
     };
-    bad.tell(reply, &said)
+    bad.answer_statuses(reply, &statuses)
 }
 
 /// Answers twice. The host accepts the first answer and refuses the second one.

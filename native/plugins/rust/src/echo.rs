@@ -13,15 +13,15 @@ use crate::example::{Example, OnMessage, Request, all};
 use crate::guard::guarded;
 
 /// Answers with the message. The host does not copy a message that is in a memory.
-struct Whole;
+struct Echo;
 
-impl OnMessage for Whole {
+impl OnMessage for Echo {
     fn on_message(request: &Request<'_>) -> Status {
         request.answer(request.message)
     }
 }
 
-fn encode_again(request: &Request<'_>, codec: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Error>) -> Status {
+fn transcode(request: &Request<'_>, codec: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Error>) -> Status {
     let mut answer = Vec::with_capacity(request.bytes().len());
     match codec(request.bytes(), &mut answer) {
         Ok(()) if answer.is_empty() => request.answer_null(),
@@ -36,7 +36,7 @@ struct Standard;
 
 impl OnMessage for Standard {
     fn on_message(request: &Request<'_>) -> Status {
-        encode_again(request, |bytes, to| standard::write(&standard::read(bytes, LIMITS)?, LIMITS, to))
+        transcode(request, |bytes, to| standard::write(&standard::read(bytes, LIMITS)?, LIMITS, to))
     }
 }
 
@@ -44,7 +44,7 @@ struct Method;
 
 impl OnMessage for Method {
     fn on_message(request: &Request<'_>) -> Status {
-        encode_again(request, |bytes, to| {
+        transcode(request, |bytes, to| {
             let call = standard::read_call(bytes, LIMITS)?;
             standard::write_reply(&Envelope::Success(call.args), LIMITS, to)
         })
@@ -55,7 +55,7 @@ struct Json;
 
 impl OnMessage for Json {
     fn on_message(request: &Request<'_>) -> Status {
-        encode_again(request, |bytes, to| {
+        transcode(request, |bytes, to| {
             let call = json::read_call(bytes, LIMITS)?;
             json::write_reply(&Envelope::Success(call.args), LIMITS, to)
         })
@@ -63,15 +63,15 @@ impl OnMessage for Json {
 }
 
 /// A message to the host whose answer becomes the answer to `reply`.
-struct Asked {
+struct PendingAnswer {
     host: &'static Host,
     reply: Reply,
 }
 
 unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answer: *const Content) {
     guarded((), || {
-        // SAFETY: `Back` made the box, and the host calls this function once.
-        let Asked { host, reply } = *unsafe { Box::from_raw(context.cast::<Asked>()) };
+        // SAFETY: `EchoBack` made the box, and the host calls this function once.
+        let PendingAnswer { host, reply } = *unsafe { Box::from_raw(context.cast::<PendingAnswer>()) };
         // SAFETY: the host lends the answer during this call. The text is static.
         unsafe {
             match status {
@@ -83,24 +83,25 @@ unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answ
 }
 
 /// Sends the message to the host's channel `echo/host`, and answers with the host's answer.
-struct Back;
+struct EchoBack;
 
-impl OnMessage for Back {
+impl OnMessage for EchoBack {
     fn on_message(request: &Request<'_>) -> Status {
         let Example { host, id, .. } = *request.example;
-        let asked = Box::into_raw(Box::new(Asked { host, reply: request.reply }));
-        // SAFETY: the message is valid during the call. The host passes `asked` to `on_answer` once.
-        let status = unsafe { (host.send)(id, Text::of("echo/host"), request.message, Some(on_answer), asked.cast()) };
+        let pending = Box::into_raw(Box::new(PendingAnswer { host, reply: request.reply }));
+        // SAFETY: the message is valid during the call. The host passes `pending` to `on_answer` once.
+        let status =
+            unsafe { (host.send)(id, Text::of("echo/host"), request.message, Some(on_answer), pending.cast()) };
         if status != CLEARWAY_OK {
             // SAFETY: the host does not call `on_answer` for a message that it refused, so this function still owns the box.
-            drop(unsafe { Box::from_raw(asked) });
+            drop(unsafe { Box::from_raw(pending) });
         }
         status
     }
 }
 
 /// Registers a handler three times: on the calling thread, on the pool, and on the queue `echo`.
-fn each<H: OnMessage>(example: &Example, name: &str) -> Status {
+fn register_each<H: OnMessage>(example: &Example, name: &str) -> Status {
     all([
         example.handle::<H>(name, CLEARWAY_RUN_DIRECT, ""),
         example.handle::<H>(&format!("{name}/pool"), CLEARWAY_RUN_POOL, ""),
@@ -110,10 +111,10 @@ fn each<H: OnMessage>(example: &Example, name: &str) -> Status {
 
 pub fn add(example: &Example) -> Status {
     all([
-        each::<Whole>(example, "echo"),
-        each::<Standard>(example, "echo/standard"),
-        each::<Method>(example, "echo/method"),
-        each::<Json>(example, "echo/json"),
-        example.handle::<Back>("echo/back", CLEARWAY_RUN_DIRECT, ""),
+        register_each::<Echo>(example, "echo"),
+        register_each::<Standard>(example, "echo/standard"),
+        register_each::<Method>(example, "echo/method"),
+        register_each::<Json>(example, "echo/json"),
+        example.handle::<EchoBack>("echo/back", CLEARWAY_RUN_DIRECT, ""),
     ])
 }

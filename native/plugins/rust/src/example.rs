@@ -28,22 +28,22 @@ pub struct Example {
     pub tickers: Tickers,
     pub pointer: Arc<Mutex<Pointer>>,
     /// The memory that `memset/held` fills.
-    pub held: Mutex<Option<Owned>>,
+    pub held: Mutex<Option<OwnedMemory>>,
 }
 
 /// A reference to memory, which the plugin owns. Dropping this value releases the reference.
-pub struct Owned {
+pub struct OwnedMemory {
     host: &'static Host,
     pub view: View,
 }
 
 // SAFETY: any thread may use and release a reference, and only the owner of this value accesses the memory.
-unsafe impl Send for Owned {}
+unsafe impl Send for OwnedMemory {}
 
-impl Owned {
+impl OwnedMemory {
     /// Takes ownership of the reference in a view that the host has returned.
-    pub fn new(host: &'static Host, view: View) -> Owned {
-        Owned { host, view }
+    pub fn new(host: &'static Host, view: View) -> OwnedMemory {
+        OwnedMemory { host, view }
     }
 
     /// Returns all bytes of the memory.
@@ -53,7 +53,7 @@ impl Owned {
     }
 }
 
-impl Drop for Owned {
+impl Drop for OwnedMemory {
     fn drop(&mut self) {
         // SAFETY: this value owns the reference, and only this drop releases it.
         unsafe { (self.host.release)(self.view.memory) };
@@ -179,11 +179,11 @@ impl Example {
     }
 
     /// Allocates memory of the host.
-    pub fn allocate(&self, size: usize, flags: u32) -> Result<Owned, Status> {
+    pub fn allocate(&self, size: usize, flags: u32) -> Result<OwnedMemory, Status> {
         let mut view = View::NONE;
         // SAFETY: `view` is writable.
         match unsafe { (self.host.allocate)(self.id, size, flags, &mut view) } {
-            CLEARWAY_OK => Ok(Owned::new(self.host, view)),
+            CLEARWAY_OK => Ok(OwnedMemory::new(self.host, view)),
             status => Err(status),
         }
     }

@@ -7,7 +7,7 @@ use clearway_sys::{
     Content, Status,
 };
 
-use crate::example::{Example, OnMessage, Owned, Request, all, now_ns};
+use crate::example::{Example, OnMessage, OwnedMemory, Request, all, now_ns};
 use crate::guard::lock;
 
 /// Fills `size` bytes. Foreign function interfaces call this function directly.
@@ -90,7 +90,7 @@ struct Held;
 
 impl Held {
     /// Returns `size` bytes of the held memory. Allocates the memory if it is missing or too small.
-    fn hold<'a>(example: &Example, held: &'a mut Option<Owned>, size: u64) -> Result<&'a mut [u8], Status> {
+    fn hold<'a>(example: &Example, held: &'a mut Option<OwnedMemory>, size: u64) -> Result<&'a mut [u8], Status> {
         if size > HELD_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
@@ -119,9 +119,9 @@ impl OnMessage for Held {
         for _ in 0..numbers.next().unwrap_or(1) {
             std::hint::black_box(&mut *bytes).fill(value as u8);
         }
-        let took = now_ns() - start;
+        let elapsed_ns = now_ns() - start;
         drop(held);
-        request.answer(&Content::of(&took.to_le_bytes()))
+        request.answer(&Content::of(&elapsed_ns.to_le_bytes()))
     }
 }
 

@@ -93,10 +93,10 @@ impl Picture {
     }
 
     /// Draws a frame into `pixels`. The first frame of a slab copies the whole background. Each later frame changes only the bar, the cross
-    /// and the stamp. `before` describes the slab's last drawing, and the function updates it.
-    pub fn draw(&self, pixels: &mut [u8], before: &mut Option<Drawn>, frame: u32, at: &Pointer) {
+    /// and the stamp. `last_drawn` describes the slab's last drawing, and the function updates it.
+    pub fn draw(&self, pixels: &mut [u8], last_drawn: &mut Option<Drawn>, frame: u32, at: &Pointer) {
         let start = now_ns();
-        match before {
+        match last_drawn {
             Some(drawn) => {
                 self.restore(pixels, self.bar(drawn.bar));
                 self.restore(pixels, self.around(&drawn.pointer, CROSS / 2, CROSS / 2));
@@ -104,7 +104,7 @@ impl Picture {
             None => pixels.copy_from_slice(&self.background),
         }
         let bar = (frame % BAR_STEPS) as usize * self.width / BAR_STEPS as usize;
-        *before = Some(Drawn { bar, pointer: *at });
+        *last_drawn = Some(Drawn { bar, pointer: *at });
         self.fill(pixels, self.bar(bar), WHITE);
         // Draws no cross before the first pointer command.
         if at.sequence != 0 {

@@ -13,7 +13,7 @@ struct Sensor {
 }
 
 impl Tick for Sensor {
-    fn emit(&mut self, stream: Stream, number: u64, _again: bool) -> Status {
+    fn emit(&mut self, stream: Stream, number: u64, _is_retry: bool) -> Status {
         let mut reading = [0; 24];
         reading[..8].copy_from_slice(&number.to_le_bytes());
         reading[8..16].copy_from_slice(&now_ns().to_le_bytes());
@@ -31,7 +31,7 @@ impl OnListen for Sensor {
         else {
             return CLEARWAY_INVALID_ARGUMENT;
         };
-        let rate = Rate { a_second: rate as u32, count: count as u64, catches_up: true };
+        let rate = Rate { per_second: rate as u32, count: count as u64, catches_up: true };
         example.tickers.start(example.host, stream, Box::new(Sensor { host: example.host }), rate)
     }
 }

@@ -21,18 +21,20 @@ const WAIT: Duration = Duration::from_millis(5);
 pub struct Slab {
     owner: Arc<Slabs>,
     pub pixels: Box<[u8]>,
-    pub holds: Option<Drawn>,
+    /// The last drawing in `pixels`. `None` if nothing was drawn yet.
+    pub last_drawn: Option<Drawn>,
 }
 
 #[derive(Default)]
 struct State {
     free: Vec<(Box<[u8]>, Option<Drawn>)>,
-    made: usize,
+    /// The number of slabs that were allocated, including those in use.
+    slab_count: usize,
 }
 
 pub struct Slabs {
     state: Mutex<State>,
-    given: Condvar,
+    slab_returned: Condvar,
     size: usize,
     max: usize,
 }
@@ -41,33 +43,33 @@ impl Slabs {
     /// Makes an empty pool of slabs of `size` bytes.
     pub fn new(size: usize) -> Arc<Slabs> {
         let max = (BYTES_MAX / size).clamp(SLABS_MIN, SLABS_MAX);
-        Arc::new(Slabs { state: Mutex::default(), given: Condvar::new(), size, max })
+        Arc::new(Slabs { state: Mutex::default(), slab_returned: Condvar::new(), size, max })
     }
 
     /// Takes a free slab, or makes one. If the maximum number of slabs is in use, waits up to 5 ms for one. Returns `None` if no slab came
     /// back in that time.
     pub fn take(self: &Arc<Slabs>) -> Option<Box<Slab>> {
-        let all_away = |state: &mut State| state.free.is_empty() && state.made == self.max;
-        let waited = self.given.wait_timeout_while(lock(&self.state), WAIT, all_away);
+        let none_left = |state: &mut State| state.free.is_empty() && state.slab_count == self.max;
+        let waited = self.slab_returned.wait_timeout_while(lock(&self.state), WAIT, none_left);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let (pixels, holds) = match state.free.pop() {
+        let (pixels, last_drawn) = match state.free.pop() {
             Some(free) => free,
-            None if state.made == self.max => return None,
+            None if state.slab_count == self.max => return None,
             None => {
-                state.made += 1;
+                state.slab_count += 1;
                 (vec![0; self.size].into(), None)
             }
         };
-        Some(Box::new(Slab { owner: Arc::clone(self), pixels, holds }))
+        Some(Box::new(Slab { owner: Arc::clone(self), pixels, last_drawn }))
     }
 }
 
 impl Slab {
     /// Returns the slab to the pool. Any thread may call this, also long after the stream has ended: each slab keeps the pool alive.
-    pub fn give(self) {
-        let Slab { owner, pixels, holds } = self;
-        lock(&owner.state).free.push((pixels, holds));
-        owner.given.notify_one();
+    pub fn give_back(self) {
+        let Slab { owner, pixels, last_drawn } = self;
+        lock(&owner.state).free.push((pixels, last_drawn));
+        owner.slab_returned.notify_one();
     }
 }
 
@@ -75,5 +77,5 @@ impl Slab {
 /// box.
 pub unsafe extern "C-unwind" fn released(context: *mut c_void, _data: *mut u8, _size: usize) {
     // SAFETY: the context is a box from `Box::into_raw`, and the host calls this function once.
-    guarded((), || unsafe { Box::from_raw(context.cast::<Slab>()) }.give());
+    guarded((), || unsafe { Box::from_raw(context.cast::<Slab>()) }.give_back());
 }

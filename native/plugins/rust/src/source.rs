@@ -41,7 +41,7 @@ unsafe extern "C-unwind" fn on_cancel(context: *mut c_void, stream: Stream) {
 
 unsafe extern "C-unwind" fn on_room(context: *mut c_void, stream: Stream) {
     // SAFETY: the context is the `Example`, which lives until the plugin is closed.
-    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.tell_of_room(stream));
+    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.notify_room(stream));
 }
 
 impl Example {
@@ -78,11 +78,11 @@ pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
     }
 }
 
-/// Reads an integer from a listener's arguments. Returns `otherwise` if the arguments have no value for the key. Returns `None` if the
+/// Reads an integer from a listener's arguments. Returns `default` if the arguments have no value for the key. Returns `None` if the
 /// value is not an integer, or is not in the range.
-pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, otherwise: i64) -> Option<i64> {
+pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, default: i64) -> Option<i64> {
     let value = match arguments.get(key) {
-        None | Some(Value::Null) => otherwise,
+        None | Some(Value::Null) => default,
         Some(Value::Int(value)) => *value,
         Some(_) => return None,
     };

@@ -14,15 +14,15 @@ use crate::guard::{guarded, lock};
 
 /// The events that a ticker emits.
 pub trait Tick: Send {
-    /// Makes an event and emits it. `again` is true if the previous attempt for the same event returned `CLEARWAY_FULL`.
-    fn emit(&mut self, stream: Stream, number: u64, again: bool) -> Status;
+    /// Makes an event and emits it. `is_retry` is true if the previous attempt for the same event returned `CLEARWAY_FULL`.
+    fn emit(&mut self, stream: Stream, number: u64, is_retry: bool) -> Status;
 }
 
 /// The rate and the number of a ticker's events.
 #[derive(Clone, Copy)]
 pub struct Rate {
     /// The number of events per second. With 0, the ticker emits whenever the stream has room.
-    pub a_second: u32,
+    pub per_second: u32,
     /// The number of events after which the stream ends. With 0, the stream has no end.
     pub count: u64,
     /// Whether the ticker emits events late if it missed their time. Otherwise it skips them.
@@ -47,11 +47,11 @@ impl Shared {
     fn wait_for(&self, due: Instant) -> bool {
         let mut state = lock(&self.state);
         while !state.cancelled {
-            let left = due.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = due.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return true;
             }
-            state = self.wake.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.wake.wait_timeout(state, remaining).unwrap_or_else(PoisonError::into_inner).0;
         }
         false
     }
@@ -64,7 +64,7 @@ impl Shared {
     }
 
     /// Changes the state, and wakes the ticker's thread.
-    fn tell(&self, change: impl FnOnce(&mut State)) {
+    fn update(&self, change: impl FnOnce(&mut State)) {
         change(&mut lock(&self.state));
         self.wake.notify_all();
     }
@@ -82,9 +82,9 @@ pub struct Tickers(Mutex<Vec<Ticker>>);
 
 /// Emits an event. If the stream is full, waits for room and tries again.
 fn emit(tick: &mut dyn Tick, shared: &Shared, stream: Stream, number: u64) -> Status {
-    for again in std::iter::once(false).chain(std::iter::repeat(true)) {
+    for is_retry in std::iter::once(false).chain(std::iter::repeat(true)) {
         lock(&shared.state).has_room = false;
-        let status = tick.emit(stream, number, again);
+        let status = tick.emit(stream, number, is_retry);
         if status != CLEARWAY_FULL {
             return status;
         }
@@ -98,7 +98,7 @@ fn emit(tick: &mut dyn Tick, shared: &Shared, stream: Stream, number: u64) -> St
 /// Emits a stream's events until the last one, or until the stream is cancelled or an event fails.
 fn run(tick: &mut dyn Tick, shared: &Shared, stream: Stream, rate: Rate) -> Status {
     let start = Instant::now();
-    let period = Duration::from_secs(1).checked_div(rate.a_second);
+    let period = Duration::from_secs(1).checked_div(rate.per_second);
     let mut due = Duration::ZERO;
     for number in (0..).take_while(|number| rate.count == 0 || *number < rate.count) {
         if let Some(period) = period {
@@ -124,9 +124,9 @@ impl Tickers {
     pub fn start(&self, host: &'static Host, stream: Stream, mut tick: Box<dyn Tick>, rate: Rate) -> Status {
         self.join(|ticker| lock(&ticker.shared.state).finished);
         let shared = Arc::new(Shared::default());
-        let its = Arc::clone(&shared);
+        let thread_shared = Arc::clone(&shared);
         let work = move || {
-            let status = guarded(CLEARWAY_PANICKED, || run(&mut *tick, &its, stream, rate));
+            let status = guarded(CLEARWAY_PANICKED, || run(&mut *tick, &thread_shared, stream, rate));
             // SAFETY: the host checks the handle, and the text is static.
             unsafe {
                 match status {
@@ -137,7 +137,7 @@ impl Tickers {
                 }
             };
             guarded((), || drop(tick));
-            its.tell(|state| state.finished = true);
+            thread_shared.update(|state| state.finished = true);
         };
         // Holds the lock while the thread starts. If the stream is cancelled at this time, `cancel` waits for the lock and then finds the
         // ticker.
@@ -149,15 +149,15 @@ impl Tickers {
         CLEARWAY_OK
     }
 
-    /// Removes the tickers that `which` selects, and waits until their threads have ended.
-    fn join(&self, which: impl Fn(&Ticker) -> bool) {
-        let taken: Vec<_> = {
+    /// Removes the tickers for which `selects` returns true, and waits until their threads have ended.
+    fn join(&self, selects: impl Fn(&Ticker) -> bool) {
+        let removed: Vec<_> = {
             let mut list = lock(&self.0);
-            let (taken, left) = list.drain(..).partition(which);
-            *list = left;
-            taken
+            let (removed, remaining) = list.drain(..).partition(selects);
+            *list = remaining;
+            removed
         };
-        for Ticker { thread, .. } in taken {
+        for Ticker { thread, .. } in removed {
             let _ = thread.join(); // never an error, because the thread catches its panics
         }
     }
@@ -165,24 +165,24 @@ impl Tickers {
     /// Stops all tickers. Blocks until their threads have ended.
     pub fn stop(&self) {
         for ticker in &*lock(&self.0) {
-            ticker.shared.tell(|state| state.cancelled = true);
+            ticker.shared.update(|state| state.cancelled = true);
         }
         self.join(|_| true);
     }
 
     /// Stops the ticker of a cancelled stream.
     pub fn cancel(&self, stream: Stream) {
-        self.tell(stream, |state| state.cancelled = true);
+        self.update(stream, |state| state.cancelled = true);
     }
 
     /// Notifies a ticker that its stream has room.
-    pub fn tell_of_room(&self, stream: Stream) {
-        self.tell(stream, |state| state.has_room = true);
+    pub fn notify_room(&self, stream: Stream) {
+        self.update(stream, |state| state.has_room = true);
     }
 
-    fn tell(&self, stream: Stream, change: impl Fn(&mut State)) {
+    fn update(&self, stream: Stream, change: impl Fn(&mut State)) {
         for ticker in lock(&self.0).iter().filter(|ticker| ticker.stream == stream) {
-            ticker.shared.tell(&change);
+            ticker.shared.update(&change);
         }
     }
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/**
- * The text of the C code that every generated header contains. The code has an include guard, because one C file may include several
- * headers.
- */
+/** The C code that every generated header contains. It has an include guard, because one C file may include several headers. */
 export const cSupport = `#ifndef CLEARWAY_GEN_SUPPORT
 #define CLEARWAY_GEN_SUPPORT
 
-// Not every file uses all of it.
+// A C file may not use all of the static functions below. The attribute prevents a warning for them.
 #if defined(__GNUC__) || defined(__clang__)
 #define CLEARWAY_GEN_FUNCTION static inline __attribute__((unused))
 #else
@@ -20,20 +17,27 @@ typedef struct clearway_i64s { const int64_t *items; size_t count; } clearway_i6
 typedef struct clearway_f32s { const float *items; size_t count; } clearway_f32s;
 typedef struct clearway_f64s { const double *items; size_t count; } clearway_f64s;
 
-/** Memory for the lists of what was read. Begin with zeros; freed as a whole by clearway_gen_free. */
+/** The memory of decoded lists and maps. Initialise it with zeros. clearway_gen_free frees all of its memory. */
 typedef struct clearway_gen_arena {
   void **blocks;
   size_t count;
 } clearway_gen_arena;
 
-/** What does not fit its type: where, and what must stand there. */
-typedef struct clearway_gen_misfit {
+/** Describes a value that does not match the schema. */
+typedef struct clearway_gen_validation_issue {
+  /** The type that the schema expects at the path, in words. Null if the value matches. */
   const char *expected;
+  /** The path of the value in the arguments, such as ".places[3].city". It is cut off after 199 bytes. */
   char path[200];
-} clearway_gen_misfit;
+} clearway_gen_validation_issue;
 
-typedef enum clearway_gen_added { CLEARWAY_GEN_ADDED, CLEARWAY_GEN_NO_ROOM, CLEARWAY_GEN_INVALID } clearway_gen_added;
+/**
+ * The result of adding a value to a message. NO_ROOM means that the array of values is full. INVALID means that the value cannot be
+ * encoded, such as an enum outside of its range.
+ */
+typedef enum clearway_gen_add_result { CLEARWAY_GEN_ADDED, CLEARWAY_GEN_NO_ROOM, CLEARWAY_GEN_INVALID } clearway_gen_add_result;
 
+/** Frees all memory of an arena. The arena can then be used again. */
 CLEARWAY_GEN_FUNCTION void clearway_gen_free(clearway_gen_arena *arena) {
   for (size_t at = 0; at < arena->count; at++) free(arena->blocks[at]);
   free(arena->blocks);
@@ -41,119 +45,124 @@ CLEARWAY_GEN_FUNCTION void clearway_gen_free(clearway_gen_arena *arena) {
   arena->count = 0;
 }
 
-/** Memory of the arena's; null where there is none left. */
-CLEARWAY_GEN_FUNCTION void *clearway_gen_take(clearway_gen_arena *arena, size_t count, size_t size) {
+/** Allocates uninitialised memory that the arena owns. Returns null if no memory is left. */
+CLEARWAY_GEN_FUNCTION void *clearway_gen_allocate(clearway_gen_arena *arena, size_t count, size_t size) {
   if (size != 0 && count > SIZE_MAX / size) return NULL;
   void **blocks = (void **)realloc(arena->blocks, (arena->count + 1) * sizeof *blocks);
   if (blocks == NULL) return NULL;
   arena->blocks = blocks;
-  void *taken = malloc(count * size == 0 ? 1 : count * size);
-  if (taken != NULL) arena->blocks[arena->count++] = taken;
-  return taken;
+  void *allocated = malloc(count * size == 0 ? 1 : count * size);
+  if (allocated != NULL) arena->blocks[arena->count++] = allocated;
+  return allocated;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_refuse(clearway_gen_misfit *misfit, const char *expected) {
-  misfit->expected = expected;
-  misfit->path[0] = 0;
+/** Sets the issue of a value that does not match. Returns false, so that a read function can return the result. */
+CLEARWAY_GEN_FUNCTION bool clearway_gen_reject(clearway_gen_validation_issue *issue, const char *expected) {
+  issue->expected = expected;
+  issue->path[0] = 0;
   return false;
 }
 
-/** Puts a step in front of the path; one that is too long loses its end. */
-CLEARWAY_GEN_FUNCTION bool clearway_gen_inside(clearway_gen_misfit *misfit, const char *step) {
-  char path[sizeof misfit->path];
-  snprintf(path, sizeof path, "%s%s", step, misfit->path);
-  memcpy(misfit->path, path, sizeof path);
+/** Adds a step, such as ".city", to the front of the issue's path. Cuts off the end of a path that is too long. Returns false. */
+CLEARWAY_GEN_FUNCTION bool clearway_gen_prefix_path(clearway_gen_validation_issue *issue, const char *step) {
+  char path[sizeof issue->path];
+  snprintf(path, sizeof path, "%s%s", step, issue->path);
+  memcpy(issue->path, path, sizeof path);
   return false;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_inside_item(clearway_gen_misfit *misfit, size_t index) {
+/** Adds the index of a list's item or of a map's entry to the front of the issue's path. Returns false. */
+CLEARWAY_GEN_FUNCTION bool clearway_gen_prefix_index(clearway_gen_validation_issue *issue, size_t index) {
   char step[32];
   snprintf(step, sizeof step, "[%zu]", index);
-  return clearway_gen_inside(misfit, step);
+  return clearway_gen_prefix_path(issue, step);
 }
 
+/** Returns whether a value is null or missing. */
 CLEARWAY_GEN_FUNCTION bool clearway_gen_is_null(const clearway_value *value) {
   return value == NULL || value->kind == CLEARWAY_KIND_NULL;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_any(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, const clearway_value **to) {
+// Each of the following functions decodes a value to *to. It returns false and sets the issue if the value has another type.
+
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_any(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, const clearway_value **to) {
   (void)arena;
-  (void)misfit;
+  (void)issue;
   *to = value;
   return true;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_bool(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, bool *to) {
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_bool(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, bool *to) {
   (void)arena;
-  if (value == NULL || value->kind != CLEARWAY_KIND_BOOL) return clearway_gen_refuse(misfit, "true or false");
+  if (value == NULL || value->kind != CLEARWAY_KIND_BOOL) return clearway_gen_reject(issue, "true or false");
   *to = value->as.boolean;
   return true;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_whole(const clearway_value *value, clearway_gen_misfit *misfit, int64_t min, int64_t max, const char *expected, int64_t *to) {
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_integer(const clearway_value *value, clearway_gen_validation_issue *issue, int64_t min, int64_t max, const char *expected, int64_t *to) {
   if (value == NULL || value->kind != CLEARWAY_KIND_INTEGER || value->as.integer < min || value->as.integer > max)
-    return clearway_gen_refuse(misfit, expected);
+    return clearway_gen_reject(issue, expected);
   *to = value->as.integer;
   return true;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_i32(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, int32_t *to) {
-  int64_t whole = 0;
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_i32(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, int32_t *to) {
+  int64_t integer = 0;
   (void)arena;
-  if (!clearway_gen_read_whole(value, misfit, INT32_MIN, INT32_MAX, "a whole number of 32 bits", &whole)) return false;
-  *to = (int32_t)whole;
+  if (!clearway_gen_read_integer(value, issue, INT32_MIN, INT32_MAX, "a whole number of 32 bits", &integer)) return false;
+  *to = (int32_t)integer;
   return true;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_int(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, int64_t *to) {
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_int(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, int64_t *to) {
   const int64_t max = (INT64_C(1) << 53) - 1;
   (void)arena;
-  return clearway_gen_read_whole(value, misfit, -max, max, "a whole number up to 2^53", to);
+  return clearway_gen_read_integer(value, issue, -max, max, "a whole number up to 2^53", to);
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_i64(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, int64_t *to) {
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_i64(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, int64_t *to) {
   (void)arena;
-  return clearway_gen_read_whole(value, misfit, INT64_MIN, INT64_MAX, "a whole number of 64 bits", to);
+  return clearway_gen_read_integer(value, issue, INT64_MIN, INT64_MAX, "a whole number of 64 bits", to);
 }
 
-/** Takes whole numbers too: not every end keeps the two apart. */
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_f64(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, double *to) {
+/** Decodes a float or an integer. JavaScript, for example, sends the number 1.0 as an integer. */
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_f64(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, double *to) {
   (void)arena;
   if (value != NULL && value->kind == CLEARWAY_KIND_FLOAT64) *to = value->as.float64;
   else if (value != NULL && value->kind == CLEARWAY_KIND_INTEGER) *to = (double)value->as.integer;
-  else return clearway_gen_refuse(misfit, "a number");
+  else return clearway_gen_reject(issue, "a number");
   return true;
 }
 
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_text(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, clearway_text *to) {
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_text(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, clearway_text *to) {
   (void)arena;
-  if (value == NULL || value->kind != CLEARWAY_KIND_TEXT) return clearway_gen_refuse(misfit, "a text");
+  if (value == NULL || value->kind != CLEARWAY_KIND_TEXT) return clearway_gen_reject(issue, "a text");
   to->data = (const char *)value->as.bytes;
   to->size = value->count;
   return true;
 }
 
-/** Elements where they are, or a copy of them where they do not stand at a multiple of their size. */
-CLEARWAY_GEN_FUNCTION bool clearway_gen_read_numbers(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, clearway_kind kind, size_t size, const char *expected, const void **items, size_t *count) {
-  if (value == NULL || value->kind != kind) return clearway_gen_refuse(misfit, expected);
+/** Returns the numbers of a list, in *items. Copies them to the arena if their address is not aligned. */
+CLEARWAY_GEN_FUNCTION bool clearway_gen_read_numbers(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, clearway_kind kind, size_t size, const char *expected, const void **items, size_t *count) {
+  if (value == NULL || value->kind != kind) return clearway_gen_reject(issue, expected);
   *count = value->count;
   *items = value->as.bytes;
   if ((uintptr_t)value->as.bytes % size == 0) return true;
-  void *copy = clearway_gen_take(arena, value->count, size);
-  if (copy == NULL) return clearway_gen_refuse(misfit, "small enough for the memory that is left");
+  void *copy = clearway_gen_allocate(arena, value->count, size);
+  if (copy == NULL) return clearway_gen_reject(issue, "small enough for the memory that is left");
   memcpy(copy, value->as.bytes, value->count * size);
   *items = copy;
   return true;
 }
 
 #define CLEARWAY_GEN_NUMBERS(name, element, kind, expected) \\
-  CLEARWAY_GEN_FUNCTION bool clearway_gen_read_##name(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, clearway_##name *to) { \\
+  CLEARWAY_GEN_FUNCTION bool clearway_gen_read_##name(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, clearway_##name *to) { \\
     const void *items = NULL; \\
-    if (!clearway_gen_read_numbers(value, arena, misfit, kind, sizeof(element), expected, &items, &to->count)) return false; \\
+    if (!clearway_gen_read_numbers(value, arena, issue, kind, sizeof(element), expected, &items, &to->count)) return false; \\
     to->items = (const element *)items; \\
     return true; \\
   } \\
-  CLEARWAY_GEN_FUNCTION clearway_gen_added clearway_gen_add_##name(clearway_values *values, const clearway_##name *from) { \\
+  CLEARWAY_GEN_FUNCTION clearway_gen_add_result clearway_gen_add_##name(clearway_values *values, const clearway_##name *from) { \\
     return clearway_add_numbers(values, kind, from->items, from->count) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM; \\
   }
 CLEARWAY_GEN_NUMBERS(bytes, uint8_t, CLEARWAY_KIND_UINT8_LIST, "bytes")
@@ -163,9 +172,10 @@ CLEARWAY_GEN_NUMBERS(f32s, float, CLEARWAY_KIND_FLOAT32_LIST, "a list of 32-bit 
 CLEARWAY_GEN_NUMBERS(f64s, double, CLEARWAY_KIND_FLOAT64_LIST, "a list of 64-bit floats")
 #undef CLEARWAY_GEN_NUMBERS
 
-#define CLEARWAY_GEN_ADD(name, type, made) \\
-  CLEARWAY_GEN_FUNCTION clearway_gen_added clearway_gen_add_##name(clearway_values *values, const type *from) { \\
-    return made ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM; \\
+// Each of the following functions encodes *from: it appends the value to the values of a message.
+#define CLEARWAY_GEN_ADD(name, type, added) \\
+  CLEARWAY_GEN_FUNCTION clearway_gen_add_result clearway_gen_add_##name(clearway_values *values, const type *from) { \\
+    return added ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM; \\
   }
 CLEARWAY_GEN_ADD(bool, bool, clearway_add_bool(values, *from))
 CLEARWAY_GEN_ADD(i32, int32_t, clearway_add_integer(values, *from))
@@ -175,8 +185,8 @@ CLEARWAY_GEN_ADD(f64, double, clearway_add_float64(values, *from))
 CLEARWAY_GEN_ADD(text, clearway_text, clearway_add_text(values, from->data, from->size))
 #undef CLEARWAY_GEN_ADD
 
-/** A value with all that is in it; null is the value null. */
-CLEARWAY_GEN_FUNCTION clearway_gen_added clearway_gen_add_any(clearway_values *values, const clearway_value *const *from) {
+/** Appends a copy of a value and of all values that it contains. A null pointer is the value null. */
+CLEARWAY_GEN_FUNCTION clearway_gen_add_result clearway_gen_add_any(clearway_values *values, const clearway_value *const *from) {
   if (*from == NULL) return clearway_add_null(values) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM;
   for (uint32_t at = 0; at < ((*from)->nodes == 0 ? 1 : (*from)->nodes); at++) {
     clearway_value *added = clearway_add(values, (*from)[at]);
@@ -186,7 +196,7 @@ CLEARWAY_GEN_FUNCTION clearway_gen_added clearway_gen_add_any(clearway_values *v
   return CLEARWAY_GEN_ADDED;
 }
 
-/** Reads with as many values as it takes. The caller frees \`values->at\`. */
+/** Decodes a method call. Enlarges \`values->at\` until it has room for all values. The caller frees this array, also after an error. */
 CLEARWAY_GEN_FUNCTION clearway_codec_code clearway_gen_read_call(const clearway_content *message, clearway_values *values, clearway_method_call *call) {
   for (size_t capacity = 64;; capacity *= 4) {
     clearway_value *more = (clearway_value *)realloc(values->at, capacity * sizeof *more);
@@ -195,16 +205,19 @@ CLEARWAY_GEN_FUNCTION clearway_codec_code clearway_gen_read_call(const clearway_
     values->capacity = capacity;
     values->used = 0;
     const clearway_codec_code code = clearway_read_standard_call(message->data, message->size, NULL, values, call).code;
-    // A message of n bytes holds n values at most.
+    // A message of n bytes has at most n values, so a larger array would not help.
     if (code != CLEARWAY_CODEC_NO_ROOM || capacity > message->size) return code;
   }
 }
 
-/** Adds a value of a type to \`values\`. */
-typedef clearway_gen_added (*clearway_gen_add)(clearway_values *values, const void *from);
+/** Appends a value of one type to \`values\`. */
+typedef clearway_gen_add_result (*clearway_gen_adder)(clearway_values *values, const void *from);
 
-/** An envelope in memory of the host's, whose reference is the caller's. \`add\` adds its value, or null. */
-CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_envelope(const clearway_host *host, clearway_plugin_id plugin, clearway_gen_add add, const void *from, clearway_envelope envelope, clearway_view *view) {
+/**
+ * Encodes an envelope into new memory of the host. The caller releases \`view->memory\`. \`add\` appends the envelope's value. It is null if
+ * the value is null or if the envelope is an error.
+ */
+CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_encode_envelope(const clearway_host *host, clearway_plugin_id plugin, clearway_gen_adder add, const void *from, clearway_envelope envelope, clearway_view *view) {
   clearway_values values = {0};
   clearway_status status = CLEARWAY_OK;
   for (size_t capacity = 64; add != NULL; capacity *= 4) {
@@ -216,7 +229,7 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_envelope(const clearway_host 
     values.at = more;
     values.capacity = capacity;
     values.used = 0;
-    const clearway_gen_added added = add(&values, from);
+    const clearway_gen_add_result added = add(&values, from);
     if (added == CLEARWAY_GEN_INVALID) {
       free(values.at);
       return CLEARWAY_INVALID_ARGUMENT;
@@ -226,7 +239,8 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_envelope(const clearway_host 
   if (envelope.kind == CLEARWAY_ENVELOPE_SUCCESS) envelope.value = values.at;
   clearway_message message = {0};
   clearway_codec_code code = clearway_write_standard_envelope(&message, NULL, &envelope).code;
-  if (code != CLEARWAY_CODEC_NO_ROOM) status = CLEARWAY_INVALID_ARGUMENT; // an envelope has a byte at least
+  // The message has no room yet, so the write above only measures the envelope.
+  if (code != CLEARWAY_CODEC_NO_ROOM) status = CLEARWAY_INVALID_ARGUMENT;
   if (status == CLEARWAY_OK) status = host->allocate(plugin, message.size, 0, view);
   if (status == CLEARWAY_OK) {
     message = (clearway_message){.bytes = view->data, .capacity = view->size, .size = 0};
@@ -236,8 +250,11 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_envelope(const clearway_host 
   return status;
 }
 
-/** Answers with the value of a method, or with an error where \`add\` is null and \`code\` is not. */
-CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply(const clearway_host *host, clearway_plugin_id plugin, clearway_reply reply, clearway_gen_add add, const void *from, const char *code, const char *text) {
+/**
+ * Answers a call. If \`code\` is not null, the answer is an error. Otherwise it is the result that \`add\` appends, or null if \`add\` is
+ * null.
+ */
+CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply(const clearway_host *host, clearway_plugin_id plugin, clearway_reply reply, clearway_gen_adder add, const void *from, const char *code, const char *text) {
   clearway_value parts[2] = {{.kind = CLEARWAY_KIND_TEXT, .nodes = 1}, {.kind = CLEARWAY_KIND_TEXT, .nodes = 1}};
   clearway_envelope envelope = {.kind = CLEARWAY_ENVELOPE_SUCCESS};
   if (code != NULL) {
@@ -248,7 +265,7 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply(const clearway_host *ho
     envelope = (clearway_envelope){.kind = CLEARWAY_ENVELOPE_ERROR, .code = &parts[0], .message = &parts[1]};
   }
   clearway_view view = {0};
-  clearway_status status = clearway_gen_envelope(host, plugin, add, from, envelope, &view);
+  clearway_status status = clearway_gen_encode_envelope(host, plugin, add, from, envelope, &view);
   if (status != CLEARWAY_OK) return status;
   const clearway_content content = {.data = view.data, .size = view.size, .memory = view.memory};
   status = host->reply(reply, &content);
@@ -256,16 +273,17 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply(const clearway_host *ho
   return status;
 }
 
-/** Answers that arguments do not fit. */
-CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply_misfit(const clearway_host *host, clearway_plugin_id plugin, clearway_reply reply, const char *where, const clearway_gen_misfit *misfit) {
+/** Answers a call with the error for arguments that do not match the schema. */
+CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply_invalid_arguments(const clearway_host *host, clearway_plugin_id plugin, clearway_reply reply, const char *call, const clearway_gen_validation_issue *issue) {
   char text[512];
-  snprintf(text, sizeof text, "%s: args%s must be %s", where, misfit->path, misfit->expected);
+  snprintf(text, sizeof text, "%s: args%s must be %s", call, issue->path, issue->expected);
   return clearway_gen_reply(host, plugin, reply, NULL, NULL, "invalid-argument", text);
 }
 
-CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_emit(const clearway_host *host, clearway_plugin_id plugin, clearway_stream stream, clearway_gen_add add, const void *from) {
+/** Emits an event. \`add\` appends its value, or is null if the value is null. */
+CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_emit(const clearway_host *host, clearway_plugin_id plugin, clearway_stream stream, clearway_gen_adder add, const void *from) {
   clearway_view view = {0};
-  clearway_status status = clearway_gen_envelope(host, plugin, add, from, (clearway_envelope){.kind = CLEARWAY_ENVELOPE_SUCCESS}, &view);
+  clearway_status status = clearway_gen_encode_envelope(host, plugin, add, from, (clearway_envelope){.kind = CLEARWAY_ENVELOPE_SUCCESS}, &view);
   if (status != CLEARWAY_OK) return status;
   const clearway_content content = {.data = view.data, .size = view.size, .memory = view.memory};
   status = host->emit(stream, &content);

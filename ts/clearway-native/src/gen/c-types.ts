@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { TypeShape } from "clearway/channel";
-import type { Declared, Model } from "./declare.js";
-import { Names, quoted, screaming, snake, words } from "./names.js";
+import type { Model, NamedType } from "./model.js";
+import { quoted, screamingSnake, snake, UniqueNames, words } from "./names.js";
 
 const scalars: Record<string, string> = {
   any: "const clearway_value *",
@@ -18,7 +18,7 @@ const scalars: Record<string, string> = {
   f64s: "clearway_f64s",
 };
 
-/** The names of a schema's types and of their functions in C, and the code for each type. */
+/** Names a schema's types and their functions in C, and generates the code for each type. */
 export class CTypes {
   constructor(
     readonly model: Model,
@@ -26,52 +26,53 @@ export class CTypes {
   ) {}
 
   /** Returns the C type. The text of a pointer type ends with `*`. */
-  of(shape: TypeShape): string {
+  typeName(shape: TypeShape): string {
     return scalars[shape.kind] ?? `${this.prefix}_${snake(this.model.nameOf(shape))}`;
   }
 
   /** Returns the declaration of a variable, a field or a parameter of the type. */
   variable(shape: TypeShape, name: string): string {
-    const type = this.of(shape);
+    const type = this.typeName(shape);
     return type.endsWith("*") ? `${type}${name}` : `${type} ${name}`;
   }
 
   /** Returns the declaration of a parameter that points to a constant value. */
   pointer(shape: TypeShape, name: string): string {
-    const type = this.of(shape);
+    const type = this.typeName(shape);
     return type.endsWith("*") ? `${type}const *${name}` : `const ${type} *${name}`;
   }
 
   /** Returns the name of the function that reads a value of the type. */
   reader(shape: TypeShape): string {
-    return scalars[shape.kind] ? `clearway_gen_read_${shape.kind}` : this.#own("read", shape);
+    return scalars[shape.kind] ? `clearway_gen_read_${shape.kind}` : this.#functionName("read", shape);
   }
 
   /** Returns the name of the function that adds a value of the type to a message. */
   adder(shape: TypeShape): string {
-    return scalars[shape.kind] ? `clearway_gen_add_${shape.kind}` : this.#own("add", shape);
+    return scalars[shape.kind] ? `clearway_gen_add_${shape.kind}` : this.#functionName("add", shape);
   }
 
-  #own(verb: string, shape: TypeShape): string {
+  #functionName(verb: string, shape: TypeShape): string {
     return `${this.prefix}_${verb}_${snake(this.model.nameOf(shape))}`;
   }
 
   /** Returns the code of a type: its declaration, and the functions that read it and add it to a message. */
-  declare(declared: Declared): string {
+  declare(declared: NamedType): string {
     return [this.#declaration(declared), this.#read(declared), this.#add(declared)].join("\n\n");
   }
 
-  #declaration({ name, shape }: Declared): string {
-    const type = this.of(shape);
+  #declaration({ name, shape }: NamedType): string {
+    const type = this.typeName(shape);
     const about = `/** The type "${words(name).join(" ")}" of the schema. */`;
     switch (shape.kind) {
       case "one-of":
         return `${about}\ntypedef enum ${type} {\n${enumerators(type, shape.texts)
-          .map(({ own }) => `  ${own},`)
+          .map(({ identifier }) => `  ${identifier},`)
           .join("\n")}\n} ${type};`;
       case "struct": {
         const fields = fieldsOf(name, shape.fields).map(
-          ({ own, field }) => `  /** ${comment(quoted(field.name))} */\n  ${this.variable(field.type, own)};`,
+          ({ identifier, field }) =>
+            `  /** ${escapeComment(quoted(field.name))} */\n  ${this.variable(field.type, identifier)};`,
         );
         // C has no struct without members.
         return `${about}\ntypedef struct ${type} {\n${fields.join("\n") || "  char none;"}\n} ${type};`;
@@ -89,20 +90,20 @@ export class CTypes {
     }
   }
 
-  #read({ name, shape }: Declared): string {
+  #read({ name, shape }: NamedType): string {
     const body = {
       "one-of": () => [
-        ...enumerators(this.of(shape), shape.kind === "one-of" ? shape.texts : []).map(
-          ({ own, text }) => `if (clearway_text_is(value, ${cText(text)})) return *to = ${own}, true;`,
+        ...enumerators(this.typeName(shape), shape.kind === "one-of" ? shape.texts : []).map(
+          ({ identifier, text }) => `if (clearway_text_is(value, ${cLiteral(text)})) return *to = ${identifier}, true;`,
         ),
         "(void)arena;",
-        `return clearway_gen_refuse(misfit, ${cText(expectedTexts(shape.kind === "one-of" ? shape.texts : []))});`,
+        `return clearway_gen_reject(issue, ${cLiteral(expectedTexts(shape.kind === "one-of" ? shape.texts : []))});`,
       ],
       struct: () => [
-        'if (value == NULL || value->kind != CLEARWAY_KIND_MAP) return clearway_gen_refuse(misfit, "an object");',
+        'if (value == NULL || value->kind != CLEARWAY_KIND_MAP) return clearway_gen_reject(issue, "an object");',
         ...(shape.kind === "struct" ? fieldsOf(name, shape.fields) : []).map(
-          ({ own, field }) =>
-            `if (!${this.reader(field.type)}(clearway_find(value, ${cText(field.name)}), arena, misfit, &to->${own})) return clearway_gen_inside(misfit, ${cText(`.${field.name}`)});`,
+          ({ identifier, field }) =>
+            `if (!${this.reader(field.type)}(clearway_find(value, ${cLiteral(field.name)}), arena, issue, &to->${identifier})) return clearway_gen_prefix_path(issue, ${cLiteral(`.${field.name}`)});`,
         ),
         "(void)arena;",
         "(void)to;",
@@ -111,36 +112,36 @@ export class CTypes {
       nullable: () => [
         "memset(to, 0, sizeof *to);",
         "to->is_some = !clearway_gen_is_null(value);",
-        `return !to->is_some || ${this.reader((shape as { of: TypeShape }).of)}(value, arena, misfit, &to->some);`,
+        `return !to->is_some || ${this.reader((shape as { of: TypeShape }).of)}(value, arena, issue, &to->some);`,
       ],
       list: () => this.#readItems(shape as { kind: "list"; of: TypeShape }),
       map: () => this.#readItems(shape as { kind: "map"; of: TypeShape }),
     }[shape.kind]();
-    return func(
-      `bool ${this.reader(shape)}(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, ${this.of(shape)} *to)`,
+    return cFunction(
+      `bool ${this.reader(shape)}(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, ${this.typeName(shape)} *to)`,
       body,
     );
   }
 
   #readItems(shape: { kind: "list" | "map"; of: TypeShape }): string[] {
     const map = shape.kind === "map";
-    const item = map ? `${this.of(shape)}_entry` : this.of(shape.of);
+    const item = map ? `${this.typeName(shape)}_entry` : this.typeName(shape.of);
     const star = item.endsWith("*") ? `${item}*` : `${item} *`;
     const reader = this.reader(shape.of);
     const expected = map ? "a map with texts as keys" : "a list";
     return [
-      `if (value == NULL || value->kind != ${map ? "CLEARWAY_KIND_MAP" : "CLEARWAY_KIND_LIST"}) return clearway_gen_refuse(misfit, "${expected}");`,
-      `${star}items = (${star.trimEnd()})clearway_gen_take(arena, value->count, sizeof *items);`,
-      'if (items == NULL) return clearway_gen_refuse(misfit, "small enough for the memory that is left");',
+      `if (value == NULL || value->kind != ${map ? "CLEARWAY_KIND_MAP" : "CLEARWAY_KIND_LIST"}) return clearway_gen_reject(issue, "${expected}");`,
+      `${star}items = (${star.trimEnd()})clearway_gen_allocate(arena, value->count, sizeof *items);`,
+      'if (items == NULL) return clearway_gen_reject(issue, "small enough for the memory that is left");',
       "const clearway_value *each = value + 1;",
       "for (size_t at = 0; at < value->count; at++) {",
       ...(map
         ? [
-            `  if (!clearway_gen_read_text(each, arena, misfit, &items[at].key)) return clearway_gen_refuse(misfit, "${expected}");`,
+            `  if (!clearway_gen_read_text(each, arena, issue, &items[at].key)) return clearway_gen_reject(issue, "${expected}");`,
             "  each += each->nodes;",
-            `  if (!${reader}(each, arena, misfit, &items[at].value)) return clearway_gen_inside_item(misfit, at);`,
+            `  if (!${reader}(each, arena, issue, &items[at].value)) return clearway_gen_prefix_index(issue, at);`,
           ]
-        : [`  if (!${reader}(each, arena, misfit, &items[at])) return clearway_gen_inside_item(misfit, at);`]),
+        : [`  if (!${reader}(each, arena, issue, &items[at])) return clearway_gen_prefix_index(issue, at);`]),
       "  each += each->nodes;",
       "}",
       "to->items = items;",
@@ -149,14 +150,14 @@ export class CTypes {
     ];
   }
 
-  #add({ name, shape }: Declared): string {
-    const head = `clearway_gen_added ${this.adder(shape)}(clearway_values *values, const ${this.of(shape)} *from)`;
+  #add({ name, shape }: NamedType): string {
+    const head = `clearway_gen_add_result ${this.adder(shape)}(clearway_values *values, const ${this.typeName(shape)} *from)`;
     if (shape.kind === "one-of") {
-      const cases = enumerators(this.of(shape), shape.texts).map(
-        ({ own, text }) =>
-          `case ${own}: return clearway_add_text(values, ${cText(text)}, ${new TextEncoder().encode(text).length}) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM;`,
+      const cases = enumerators(this.typeName(shape), shape.texts).map(
+        ({ identifier, text }) =>
+          `case ${identifier}: return clearway_add_text(values, ${cLiteral(text)}, ${new TextEncoder().encode(text).length}) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM;`,
       );
-      return func(head, [
+      return cFunction(head, [
         "switch (*from) {",
         ...cases.map((each) => `  ${each}`),
         "  default: return CLEARWAY_GEN_INVALID;",
@@ -164,7 +165,7 @@ export class CTypes {
       ]);
     }
     if (shape.kind === "nullable")
-      return func(head, [
+      return cFunction(head, [
         "if (!from->is_some) return clearway_add_null(values) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM;",
         `return ${this.adder(shape.of)}(values, &from->some);`,
       ]);
@@ -174,9 +175,9 @@ export class CTypes {
       `if ((added = ${this.adder(of)}(values, ${value})) != CLEARWAY_GEN_ADDED) return added;`;
     const inside =
       shape.kind === "struct"
-        ? fieldsOf(name, shape.fields).flatMap(({ own, field }) => [
-            key(cText(field.name), String(new TextEncoder().encode(field.name).length)),
-            add(field.type, `&from->${own}`),
+        ? fieldsOf(name, shape.fields).flatMap(({ identifier, field }) => [
+            key(cLiteral(field.name), String(new TextEncoder().encode(field.name).length)),
+            add(field.type, `&from->${identifier}`),
           ])
         : [
             "for (size_t at = 0; at < from->count; at++) {",
@@ -184,32 +185,32 @@ export class CTypes {
             `  ${add(shape.of, `&from->items[at]${shape.kind === "map" ? ".value" : ""}`)}`,
             "}",
           ];
-    return func(head, [
-      "clearway_gen_added added = CLEARWAY_GEN_ADDED;",
+    return cFunction(head, [
+      "clearway_gen_add_result added = CLEARWAY_GEN_ADDED;",
       "(void)from;",
-      // `begun` stays valid, because the array of values does not move. If the array is full, the caller starts again with a larger one.
-      `clearway_value *begun = clearway_begin(values, ${shape.kind === "list" ? "CLEARWAY_KIND_LIST" : "CLEARWAY_KIND_MAP"});`,
-      "if (begun == NULL) return CLEARWAY_GEN_NO_ROOM;",
+      // `container` stays valid, because the array of values does not move. If the array is full, the caller starts again with a larger array.
+      `clearway_value *container = clearway_begin(values, ${shape.kind === "list" ? "CLEARWAY_KIND_LIST" : "CLEARWAY_KIND_MAP"});`,
+      "if (container == NULL) return CLEARWAY_GEN_NO_ROOM;",
       ...inside,
-      "return clearway_end(values, begun) ? added : CLEARWAY_GEN_INVALID;",
+      "return clearway_end(values, container) ? added : CLEARWAY_GEN_INVALID;",
     ]);
   }
 }
 
 /** Returns the code of a C function. */
-export function func(head: string, body: readonly string[]): string {
+export function cFunction(head: string, body: readonly string[]): string {
   return `CLEARWAY_GEN_FUNCTION ${head} {\n${body.map((line) => `  ${line}`).join("\n")}\n}`;
 }
 
-function fieldsOf<F extends { name: string }>(type: string, fields: readonly F[]): { own: string; field: F }[] {
-  const names = new Names();
-  return fields.map((field) => ({ own: names.take(snake(field.name), `${type}.${field.name}`), field }));
+function fieldsOf<F extends { name: string }>(type: string, fields: readonly F[]): { identifier: string; field: F }[] {
+  const names = new UniqueNames();
+  return fields.map((field) => ({ identifier: names.reserve(snake(field.name), `${type}.${field.name}`), field }));
 }
 
-function enumerators(type: string, texts: readonly string[]): { own: string; text: string }[] {
-  const names = new Names();
+function enumerators(type: string, texts: readonly string[]): { identifier: string; text: string }[] {
+  const names = new UniqueNames();
   return texts.map((text) => ({
-    own: names.take(`${screaming(type)}_${screaming(text)}`, JSON.stringify(text)),
+    identifier: names.reserve(`${screamingSnake(type)}_${screamingSnake(text)}`, JSON.stringify(text)),
     text,
   }));
 }
@@ -219,7 +220,7 @@ function expectedTexts(texts: readonly string[]): string {
 }
 
 /** Returns a text as a C literal. Bytes that are not printable ASCII become octal escapes, which always have three digits. */
-export function cText(text: string): string {
+export function cLiteral(text: string): string {
   quoted(text); // throws if UTF-8 cannot represent the text
   const plain = /[ !#-[\]-~]/;
   const bytes = [...new TextEncoder().encode(text)];
@@ -232,7 +233,7 @@ export function cText(text: string): string {
 }
 
 /** Changes a text so that it cannot end the comment that contains it. */
-export function comment(text: string): string {
+export function escapeComment(text: string): string {
   return text
     .replaceAll("*/", "* /")
     .replaceAll("/*", "/ *")

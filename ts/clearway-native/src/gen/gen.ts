@@ -5,10 +5,10 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SchemaShape } from "clearway/channel";
 import { UsageError } from "../cli/usage.js";
-import { cOf } from "./c.js";
-import { type Model, modelOf } from "./declare.js";
-import { SchemaRefusal, words } from "./names.js";
-import { rustOf } from "./rust.js";
+import { generateC } from "./c.js";
+import { buildModel, type Model } from "./model.js";
+import { UnsupportedSchemaError, words } from "./names.js";
+import { generateRust } from "./rust.js";
 import { rustfmt } from "./rustfmt.js";
 
 export interface GenOptions {
@@ -24,21 +24,25 @@ export interface GenOptions {
  * code. Returns the exit status: 0, or 1 if `check` found a file that differs. Throws {@link UsageError}.
  */
 export async function gen(file: string, options: GenOptions): Promise<number> {
-  const outs = [
-    { to: options.c, make: cOf },
-    { to: options.rust, make: (model: Model, title: string) => rustfmt(rustOf(model, title), folderOf(options.rust)) },
+  const outputs = [
+    { to: options.c, make: generateC },
+    {
+      to: options.rust,
+      make: (model: Model, title: string) => rustfmt(generateRust(model, title), folderOf(options.rust)),
+    },
   ].filter(({ to }) => to !== undefined);
-  if (outs.length === 0) throw new UsageError("name what to write: --c FILE, --rust FILE, or both");
+  if (outputs.length === 0) throw new UsageError("name what to write: --c FILE, --rust FILE, or both");
   const schema = await schemaOf(file, options.export);
   const title = options.name ?? words(schema.channel.split("/").at(-1) ?? "").join(" ");
   if (words(title).length === 0 || /^\d/.test(words(title)[0] ?? ""))
     throw new UsageError(`${JSON.stringify(schema.channel)} gives no name; give one with --name`);
   let stale = 0;
   try {
-    const model = modelOf(schema);
-    for (const { to = "-", make } of outs) if (!put(to, make(model, title), options.check === true)) stale++;
+    const model = buildModel(schema);
+    for (const { to = "-", make } of outputs)
+      if (!writeOrCompare(to, make(model, title), options.check === true)) stale++;
   } catch (error) {
-    if (error instanceof SchemaRefusal) throw new UsageError(`${file}: ${error.message}`);
+    if (error instanceof UnsupportedSchemaError) throw new UsageError(`${file}: ${error.message}`);
     throw error;
   }
   return stale === 0 ? 0 : 1;
@@ -47,7 +51,7 @@ export async function gen(file: string, options: GenOptions): Promise<number> {
 const folderOf = (to = "-"): string => (to === "-" ? "." : path.dirname(to));
 
 /** Writes a file, or compares it if `check` is set. Returns false if `check` found a difference. */
-function put(to: string, text: string, check: boolean): boolean {
+function writeOrCompare(to: string, text: string, check: boolean): boolean {
   if (to === "-") {
     process.stdout.write(text);
     return true;
@@ -61,19 +65,21 @@ function put(to: string, text: string, check: boolean): boolean {
 /** Returns the schema in a file, which is JSON or a module. `name` selects an export of the module. Throws {@link UsageError}. */
 async function schemaOf(file: string, name: string | undefined): Promise<SchemaShape> {
   if (!existsSync(file)) throw new UsageError(`${file} does not exist`);
-  const asked = file.endsWith(".json") ? { default: json(file) } : await import(pathToFileURL(path.resolve(file)).href);
-  const exports = Object.entries(asked as Record<string, unknown>);
-  const fits = exports.filter(([each, value]) => (name === undefined ? isSchema(value) : each === name));
+  const module = file.endsWith(".json")
+    ? { default: readJson(file) }
+    : await import(pathToFileURL(path.resolve(file)).href);
+  const exports = Object.entries(module as Record<string, unknown>);
+  const candidates = exports.filter(([each, value]) => (name === undefined ? isSchema(value) : each === name));
   // A module may export the same schema by name and as its default.
-  const [found, ...others] = new Map(fits.map(([each, value]) => [value, each])).keys();
+  const [found, ...others] = new Map(candidates.map(([each, value]) => [value, each])).keys();
   if (found === undefined || others.length > 0) {
     const names = exports.map(([each]) => each).join(", ");
     throw new UsageError(
       `${file}: ${found === undefined ? "no" : "more than one"} schema among its exports (${names}); name one with --export`,
     );
   }
-  if (isChecked(found)) return found.shape;
-  const { readSchema } = await library();
+  if (isCheckedSchema(found)) return found.shape;
+  const { readSchema } = await loadChannelModule();
   try {
     return readSchema(found);
   } catch (error) {
@@ -82,7 +88,7 @@ async function schemaOf(file: string, name: string | undefined): Promise<SchemaS
 }
 
 /** Loads the module that reads schemas. It is not imported statically, because the package `clearway` is an optional peer dependency. */
-async function library(): Promise<typeof import("clearway/channel")> {
+async function loadChannelModule(): Promise<typeof import("clearway/channel")> {
   try {
     return await import("clearway/channel");
   } catch (error) {
@@ -91,7 +97,7 @@ async function library(): Promise<typeof import("clearway/channel")> {
   }
 }
 
-function json(file: string): unknown {
+function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
@@ -100,11 +106,11 @@ function json(file: string): unknown {
 }
 
 /** Returns whether a value is a result of `schema({...})`, which has already checked the schema. */
-function isChecked(value: unknown): value is { shape: SchemaShape } {
+function isCheckedSchema(value: unknown): value is { shape: SchemaShape } {
   const shape = (value as { shape?: Partial<SchemaShape> } | null | undefined)?.shape;
   return typeof shape?.channel === "string" && Array.isArray(shape.methods) && Array.isArray(shape.events);
 }
 
 function isSchema(value: unknown): boolean {
-  return isChecked(value) || (typeof value === "object" && value !== null && "channel" in value);
+  return isCheckedSchema(value) || (typeof value === "object" && value !== null && "channel" in value);
 }

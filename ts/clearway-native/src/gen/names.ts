@@ -11,7 +11,7 @@ export function words(name: string): string[] {
 }
 
 // The reserved words of C and of Rust. They are one set, so that a schema has the same names in both languages.
-const reserved = new Set(
+const reservedWords = new Set(
   (
     "abstract alignas alignof as async await auto become bool box break case char const constexpr continue crate default do double dyn " +
     "else enum extern false final float fn for gen goto if impl in inline int let long loop macro match mod move mut null nullptr " +
@@ -24,7 +24,7 @@ const reserved = new Set(
 export function snake(name: string): string {
   const joined = words(name).join("_");
   if (joined === "") return "value";
-  return reserved.has(joined) || /^\d/.test(joined) ? `${joined}_` : joined;
+  return reservedWords.has(joined) || /^\d/.test(joined) ? `${joined}_` : joined;
 }
 
 /** Returns the name of a type or of an enumerator: `BatteryLevel`. */
@@ -36,31 +36,34 @@ export function pascal(name: string): string {
 }
 
 /** Returns the name of a constant: `BATTERY_LEVEL`. */
-export function screaming(name: string): string {
+export function screamingSnake(name: string): string {
   return words(name).join("_").toUpperCase() || "VALUE";
 }
 
-/** A set of names. Each name can be used once. */
-export class Names {
-  readonly #taken = new Map<string, string>();
+/** The names that the generated code already uses in one scope. Each name can be used once. */
+export class UniqueNames {
+  readonly #uses = new Map<string, string>();
 
-  /** Reserves a name and returns it. `what` describes its use for the error, such as `methods.level`. Throws if the name is in use. */
-  take(name: string, what: string): string {
-    const other = this.#taken.get(name);
+  /**
+   * Reserves a name and returns it. `use` describes its use for the error, such as `methods.level`. Throws {@link
+   * UnsupportedSchemaError} if the name is in use.
+   */
+  reserve(name: string, use: string): string {
+    const other = this.#uses.get(name);
     if (other !== undefined)
-      throw new SchemaRefusal(`${what} and ${other} would both be called ${name}; rename one of them`);
-    this.#taken.set(name, what);
+      throw new UnsupportedSchemaError(`${use} and ${other} would both be called ${name}; rename one of them`);
+    this.#uses.set(name, use);
     return name;
   }
 }
 
 /** The error for a valid schema for which no code can be generated. */
-export class SchemaRefusal extends Error {}
+export class UnsupportedSchemaError extends Error {}
 
 /** Quotes a text as JSON, in one line. Throws if UTF-8 cannot represent the text. */
 export function quoted(text: string): string {
   if (/\p{Surrogate}/u.test(text))
-    throw new SchemaRefusal(`half of a surrogate pair has no UTF-8: ${JSON.stringify(text)}`);
+    throw new UnsupportedSchemaError(`half of a surrogate pair has no UTF-8: ${JSON.stringify(text)}`);
   return JSON.stringify(text).replace(
     /[\u007f-\u009f\u2028\u2029]/g,
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,

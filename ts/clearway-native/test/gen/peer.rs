@@ -28,7 +28,7 @@ impl Thermometer for Lab {
     }
 
     fn everything(&self, args: EverythingArgs) -> Result<EverythingResult, MethodError> {
-        EverythingResult::read(&args.write()).map_err(|misfit| panic!("{misfit}"))
+        EverythingResult::read(&args.write()).map_err(|issue| panic!("{issue}"))
     }
 
     fn reset(&self) -> Result<(), MethodError> {

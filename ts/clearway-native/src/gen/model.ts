@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { EventShape, MethodShape, SchemaShape, TypeShape } from "clearway/channel";
-import { SchemaRefusal } from "./names.js";
+import { UnsupportedSchemaError } from "./names.js";
 
 type Compound = Exclude<TypeShape, { kind: "null" | "bool" | "i32" | "int" | "i64" | "f64" | "text" }> & {
   kind: "struct" | "one-of" | "list" | "map" | "nullable";
 };
 
 /** A type that has a name in the generated code. */
-export interface Declared {
+export interface NamedType {
   readonly shape: Compound;
-  /** The schema's name for the type. Without one, words that name the type's place, such as `level args unit`. */
+  /** The schema's name for the type. A type without a name gets the words of its path in the schema, such as `level args unit`. */
   readonly name: string;
 }
 
 /** The input of a generator: the schema and its compound types. Each type comes after the types that it contains. */
 export interface Model {
   readonly schema: SchemaShape;
-  readonly types: readonly Declared[];
+  readonly types: readonly NamedType[];
   nameOf(shape: TypeShape): string;
 }
 
 const containers = { list: "list", map: "map", nullable: "or null" } as const;
 
-/** Collects and names the types of a schema. Throws {@link SchemaRefusal} if two types would have the same name. */
-export function modelOf(schema: SchemaShape): Model {
+/** Collects and names the types of a schema. Throws {@link UnsupportedSchemaError} if two types would have the same name. */
+export function buildModel(schema: SchemaShape): Model {
   const names = new Map<TypeShape, string>();
-  const types = new Map<string, Declared>();
+  const types = new Map<string, NamedType>();
   const nameOf = (shape: TypeShape): string => names.get(shape) ?? shape.kind;
   const visit = (shape: TypeShape, place: string): void => {
     if (names.has(shape)) return;
@@ -47,7 +47,7 @@ export function modelOf(schema: SchemaShape): Model {
     const known = types.get(name);
     if (known === undefined) types.set(name, { shape: shape as Compound, name });
     else if (shape.kind === "struct" || shape.kind === "one-of")
-      throw new SchemaRefusal(
+      throw new UnsupportedSchemaError(
         `two types would both be called ${name}; give one of them another name in the schema's types`,
       );
   };
@@ -67,7 +67,7 @@ function visitParts<T extends MethodShape | EventShape>(
 
 function notNull(shape: TypeShape, place: string): void {
   if (shape.kind === "null")
-    throw new SchemaRefusal(
+    throw new UnsupportedSchemaError(
       `${place}: the type null says nothing there; as arguments or a result it says that there are none`,
     );
 }
