@@ -171,7 +171,7 @@ function eventOf(types: CTypes, prefix: string, { name, args, value, doc }: Even
     " * `arguments` or into memory of the arena. The caller frees the arena with clearway_gen_free, also after an error.",
     " */",
     cFunction(
-      `clearway_status ${prefix}_read_${identifier}_args(const clearway_content *arguments, clearway_gen_arena *arena, ${types.typeName(args)} *args)`,
+      `clearway_status ${prefix}_read_args_of_${identifier}(const clearway_content *arguments, clearway_gen_arena *arena, ${types.typeName(args)} *args)`,
       [
         "clearway_gen_validation_issue issue = {0};",
         "clearway_values values = {0};",
@@ -219,7 +219,7 @@ function checkNames({ types, schema }: Model, c: CTypes, prefix: string): void {
     for (const verb of ["reply", "add_result_of"]) names.reserve(`${prefix}_${verb}_${snake(name)}`, `methods.${name}`);
   }
   for (const { name } of schema.events) {
-    for (const verb of ["emit", "add_value_of"]) names.reserve(`${prefix}_${verb}_${snake(name)}`, `events.${name}`);
-    if (name) names.reserve(`${prefix}_read_${snake(name)}_args `, `events.${name}`);
+    for (const verb of ["emit", "add_value_of", "read_args_of"])
+      names.reserve(`${prefix}_${verb}_${snake(name)}`, `events.${name}`);
   }
 }

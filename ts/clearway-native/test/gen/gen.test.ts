@@ -164,12 +164,32 @@ describe("gen", () => {
     expect(await said({ channel: "a", methods: { getIt: {}, get_it: {} } })).toContain(
       "methods.get_it and methods.getIt would both be called",
     );
+    expect(await said({ channel: "a", events: { getIt: { value: "i32" }, get_it: { value: "i32" } } })).toContain(
+      "events.get_it and events.getIt would both be called",
+    );
+    const events = { getIt: { value: "i32" }, get_it: { value: "i32" } };
+    expect(await said({ channel: "a", events }, { c: undefined })).toContain("would both be called write_get_it");
+    expect(await said({ channel: "a", types: { result: { struct: { a: "i32" } } } })).toContain(
+      "the type result and Rust's standard library would both be called Result",
+    );
     expect(await said({ channel: "a", methods: { m: { args: { list: "null" } } } })).toContain(
       "the type null says nothing there",
     );
     expect(await said({ channel: "€" })).toContain("give one with --name");
     expect(await said({ channel: "clearway" })).toContain("Clearway's own");
     expect(await said({ channel: "a" }, { rust: undefined, c: undefined })).toContain("name what to write");
+  });
+
+  test.runIf(has("cc"))("writes C that compiles when an event's arguments have a type without a name", async () => {
+    const out = join(folder, "lamp.h");
+    const file = join(folder, "lamp.json");
+    const args = { struct: { from: "i32" } };
+    writeFileSync(file, JSON.stringify({ channel: "lamp", events: { changed: { args, value: "i32" } } }));
+    expect(await gen(file, { c: out })).toBe(0);
+    const include = [`-I${native}/include`, `-I${native}/c/include`];
+    execFileSync("cc", ["-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", ...include, out], {
+      stdio: "pipe",
+    });
   });
 
   test("keeps every text of a schema inside its quotes and comments", async () => {

@@ -99,7 +99,7 @@ int main(void) {
   const clearway_content listen = {.data = (const uint8_t *)"\7\6listen\3\7\0\0\0", .size = 13};
   clearway_gen_arena arena = {0};
   thermometer_i32_or_null every = {0};
-  if (thermometer_read_changed_args(&listen, &arena, &every) != CLEARWAY_OK) return 1;
+  if (thermometer_read_args_of_changed(&listen, &arena, &every) != CLEARWAY_OK) return 1;
   const thermometer_reading reading = {.level = every.some, .unit = THERMOMETER_UNIT_KELVIN};
   if (thermometer_emit_changed(&host, id, (clearway_stream){1}, &reading) != CLEARWAY_OK) return 1;
   clearway_gen_free(&arena);
