@@ -109,7 +109,7 @@ declare class Chunk {
      * Throws `protocol` if the chunk does not hold these columns, and `released` if its memory was moved away or released.
      */
     get vectors(): readonly Vector[];
-    /** Frees the chunk's memory. All views of that memory are then empty. See {@link free}. */
+    /** Frees the chunk's memory. All views of that memory are then empty. See {@link detach}. */
     release(): void;
 }
 
@@ -130,12 +130,12 @@ interface Segment {
     readonly rows: number;
 }
 
-declare const inChunk = "clearway:row";
-declare const atRow: unique symbol;
+declare const vectorsKey = "clearway:row";
+declare const rowKey: unique symbol;
 /** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
 interface RowView {
-    [inChunk]: readonly Vector[];
-    [atRow]: number;
+    [vectorsKey]: readonly Vector[];
+    [rowKey]: number;
 }
 type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 
@@ -287,7 +287,7 @@ declare class Segments {
         row: number;
     } | undefined;
     /** Returns the segments for the rows from `from` up to `to`. Both must be within the table. Copies no rows. */
-    cut(from: number, to: number): Segments;
+    slice(from: number, to: number): Segments;
 }
 
 /** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */

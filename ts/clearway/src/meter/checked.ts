@@ -10,9 +10,9 @@ export type Rules = { readonly [option: string]: Rule };
 export const flag: Rule = ["true or false", (value: unknown) => typeof value === "boolean"];
 export const text: Rule = ["a string", (value: unknown) => typeof value === "string"];
 export const listener: Rule = ["a function", (value: unknown) => typeof value === "function"];
-export const whole = (least: number): Rule => [
-  `a whole number of ${least} or more`,
-  (value: number) => Number.isInteger(value) && value >= least,
+export const wholeNumber = (min: number): Rule => [
+  `a whole number of ${min} or more`,
+  (value: number) => Number.isInteger(value) && value >= min,
 ];
 
 /**

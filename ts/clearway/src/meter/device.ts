@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
-import { check, whole } from "./checked.js";
+import { check, wholeNumber } from "./checked.js";
 
 /**
  * The duration of the calibration task on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20. Four processes
@@ -37,7 +37,7 @@ export interface DeviceFactor {
  * network.
  */
 export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<DeviceFactor> {
-  check(options, { runs: whole(3) });
+  check(options, { runs: wholeNumber(3) });
   const { runs = 21 } = options;
   const times: number[] = [];
   // Starts with as many uncounted runs, so that the compiler has optimised the task before the counted runs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { check, whole } from "./checked.js";
+import { check, wholeNumber } from "./checked.js";
 import type { PingReport } from "./ping.js";
 import type { StallReport } from "./report.js";
 import type { Stall } from "./stall.js";
@@ -9,7 +9,7 @@ const percent = (share: number): string => `${(share * 100).toFixed(share >= 0.1
 
 /** Formats a report for a terminal: a sentence, the figures, and the longest stalls with their causes. Adds no newline at the end. */
 export function formatReport(report: StallReport, options: { readonly stallsMax?: number } = {}): string {
-  check(options, { stallsMax: whole(0) });
+  check(options, { stallsMax: wholeNumber(0) });
   const { frames, hitch } = report;
   const rows: [string, string][] = [
     ["total time", ms(report.durationMs)],

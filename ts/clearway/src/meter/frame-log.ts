@@ -10,39 +10,39 @@ const gapsMax = 1800;
  * The number of gaps that are kept with their times, for unexplained stalls: 2 s at 60 Hz. This is over ten times the observer's
  * `settleMs`, the time after which the recorder looks for a stall's cause.
  */
-const placedMax = 128;
+const recentGapsMax = 128;
 /** The number of frames between two computations of the display's rate. Sorting the gaps for each stall would cost too much. */
 const rateFrames = 60;
 
 /** Counts the display's frames and the dropped ones, with bounded memory. */
 export class FrameLog {
   #gaps: number[] = [];
-  #before: number[] = [];
+  #earlierGaps: number[] = [];
   #lastMs: number | undefined;
   #expected = 0;
   #dropped = 0;
-  readonly #placed = new SpanRing<number>(placedMax);
+  readonly #recentGaps = new SpanRing<number>(recentGapsMax);
   #frameMs = 0;
-  #rateIn = 0;
+  #framesUntilRate = 0;
 
   frame(atMs: number): void {
     if (this.#lastMs !== undefined && atMs > this.#lastMs) {
       this.#gaps.push(atMs - this.#lastMs);
-      this.#placed.add(this.#lastMs, atMs, atMs);
-      this.#rateIn--;
+      this.#recentGaps.add(this.#lastMs, atMs, atMs);
+      this.#framesUntilRate--;
     }
     this.#lastMs = atMs;
     if (this.#gaps.length < gapsMax) return;
     const counted = this.count();
     this.#expected = counted?.expected ?? this.#expected;
     this.#dropped = counted?.dropped ?? this.#dropped;
-    this.#before = this.#gaps;
+    this.#earlierGaps = this.#gaps;
     this.#gaps = [];
   }
 
   /** Begins a run. Earlier frames are no longer counted; they only help to find the display's rate. */
   begin(): void {
-    this.#before = [...this.#before, ...this.#gaps].slice(-gapsMax);
+    this.#earlierGaps = [...this.#earlierGaps, ...this.#gaps].slice(-gapsMax);
     this.#gaps = [];
     this.#expected = 0;
     this.#dropped = 0;
@@ -61,14 +61,14 @@ export class FrameLog {
    * returned time on.
    */
   missedSince(startMs: number, endMs: number): number | undefined {
-    if (this.#rateIn <= 0) {
+    if (this.#framesUntilRate <= 0) {
       const hz = this.count()?.hz;
       if (hz === undefined) return undefined;
       this.#frameMs = 1000 / hz;
-      this.#rateIn = rateFrames;
+      this.#framesUntilRate = rateFrames;
     }
     let sinceMs: number | undefined;
-    for (const { startMs: gapStartMs, value: gapEndMs } of this.#placed.during(startMs, endMs)) {
+    for (const { startMs: gapStartMs, value: gapEndMs } of this.#recentGaps.during(startMs, endMs)) {
       // A frame that is late by less than half a frame time is not missed. `count` uses the same limit.
       if (gapEndMs - gapStartMs < this.#frameMs * 1.5) continue;
       const dueMs = gapStartMs + this.#frameMs;
@@ -79,7 +79,7 @@ export class FrameLog {
 
   /** Returns the counts of the run, or `undefined` if there were too few frames. */
   count(): CountedFrames | undefined {
-    const known = [...this.#before, ...this.#gaps];
+    const known = [...this.#earlierGaps, ...this.#gaps];
     const all = countDroppedFrames(known);
     if (!all || (this.#gaps.length === 0 && this.#expected === 0)) return undefined;
     const frameMs = 1000 / all.hz;

@@ -42,8 +42,8 @@ export class StallHistory {
     this.#stalls.push(stall);
     if (this.#stalls.length <= this.stallsMax) return;
     // Drops a quarter of the stalls at once. Dropping one stall at a time would move the whole list for each new stall.
-    const gone = this.#stalls.splice(0, Math.max(1, this.stallsMax >> 2));
-    this.#dropped += gone.length;
-    this.#coveredFromMs = gone.at(-1)!.endMs;
+    const dropped = this.#stalls.splice(0, Math.max(1, this.stallsMax >> 2));
+    this.#dropped += dropped.length;
+    this.#coveredFromMs = dropped.at(-1)!.endMs;
   }
 }

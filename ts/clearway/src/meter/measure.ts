@@ -46,11 +46,11 @@ export async function measure<Value>(
     recorder.begin(beginMs, Date.now());
     const returned = fn();
     // A plain value ends the run at once. An `await` would add the rest of the tick to the run.
-    const held = !isPromiseLike(returned);
-    const heldMs = held ? undefined : observer.held();
-    const value = held ? returned : await returned;
-    const endMs = observer.end(held);
-    recorder.call(beginMs, heldMs ?? endMs, options.label ?? (fn.name || "the measured function"));
+    const isSync = !isPromiseLike(returned);
+    const blockedUntilMs = isSync ? undefined : observer.blocked();
+    const value = isSync ? returned : await returned;
+    const endMs = observer.end(isSync);
+    recorder.call(beginMs, blockedUntilMs ?? endMs, options.label ?? (fn.name || "the measured function"));
     await observer.settle();
     recorder.explain(endMs);
     const report = recorder.report(endMs);

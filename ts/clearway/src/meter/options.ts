@@ -17,7 +17,7 @@ export interface MeterOptions {
   /** Minimum length of a recorded stall, in milliseconds. Default: 4. */
   readonly floorMs?: number;
   readonly label?: string;
-  /** Whether to sample the stacks of a held thread (Node). Default: true. */
+  /** Whether to sample the stacks of a blocked thread (Node). Default: true. */
   readonly stacks?: boolean;
   /** Whether to count the display's real frames (browser). Default: true. Counting keeps the page rendering: see docs/meter.md. */
   readonly frames?: boolean;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
-import { check, listener, type Rules, whole } from "./checked.js";
+import { check, listener, type Rules, wholeNumber } from "./checked.js";
 import { bestOffset, type ClockOffset } from "./model/offset.js";
 import { quantile } from "./model/tail.js";
 
@@ -70,7 +70,7 @@ export interface OneWayReport {
 }
 
 const pingRules: Rules = {
-  count: whole(1),
+  count: wholeNumber(1),
   intervalMs: ["0 or more", (value: number) => typeof value === "number" && value >= 0],
   signal: ["an AbortSignal", (value: AbortSignal | null) => typeof value?.addEventListener === "function"],
   onSample: listener,
@@ -105,7 +105,7 @@ export async function ping(target: PingTarget, options: PingOptions = {}): Promi
   } finally {
     aborted.dispose();
   }
-  return report(trips);
+  return reportOf(trips);
 }
 
 function remoteTimeOf(answer: unknown): number | undefined {
@@ -128,7 +128,7 @@ function sampleOf(trip: Trip, firstMs: number): PingSample {
   };
 }
 
-function report(trips: readonly Trip[]): PingReport {
+function reportOf(trips: readonly Trip[]): PingReport {
   const samples = trips.map((trip) => sampleOf(trip, trips[0]!.sentMs));
   const sorted = samples.map((sample) => sample.roundTripMs).sort((a, b) => a - b);
   const n = sorted.length;

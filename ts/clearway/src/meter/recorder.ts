@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { causeOf } from "./cause.js";
-import type { Found } from "./detect/turns.js";
+import type { DetectedStall } from "./detect/turns.js";
 import { FrameLog } from "./frame-log.js";
 import { type PlacedStall, StallHistory } from "./history.js";
 import type { Sink } from "./host/host.js";
@@ -20,7 +20,7 @@ export interface RecorderOptions {
   readonly sources: () => SourceState[];
   readonly onStall?: ((stall: Stall) => void) | undefined;
   /** Called when the recorder has received a stall, before the stall is explained. */
-  readonly onFound?: (() => void) | undefined;
+  readonly onDetected?: (() => void) | undefined;
 }
 
 /** The number of kept entries per kind of evidence: the last few seconds. Older stalls are already explained. */
@@ -38,7 +38,7 @@ export class Recorder implements Sink {
   #history: StallHistory;
   #beginMs = 0;
   #startedAt = new Date(0).toISOString();
-  #pending: Found[] = [];
+  #pending: DetectedStall[] = [];
   #hidden: HiddenSpan[] = [];
   readonly #frames = new FrameLog();
   readonly #watcher = new SpanRing<null>(evidenceMax);
@@ -63,15 +63,15 @@ export class Recorder implements Sink {
     this.#frames.begin();
   }
 
-  found(stall: Found): void {
+  detected(stall: DetectedStall): void {
     if (stall.endMs <= this.#beginMs) return;
     const last = this.#pending.at(-1);
-    if (stall.goesOn && last?.endMs === stall.startMs)
+    if (stall.continuesLast && last?.endMs === stall.startMs)
       this.#pending[this.#pending.length - 1] = { ...last, endMs: stall.endMs };
     else this.#pending.push(stall);
-    this.options.onFound?.();
+    this.options.onDetected?.();
   }
-  watcherHeld(startMs: number, endMs: number): void {
+  watcherLate(startMs: number, endMs: number): void {
     this.#watcher.add(startMs, endMs, null);
   }
   queued(startMs: number, endMs: number): void {
@@ -114,7 +114,7 @@ export class Recorder implements Sink {
   /** Explains every stall that ended at or before `untilMs`. The caller must have waited for the evidence. */
   explain(untilMs: number): void {
     while (this.#pending.length > 0 && this.#pending[0]!.endMs <= untilMs) {
-      const placed = this.#explained(this.#pending.shift()!);
+      const placed = this.#explainOne(this.#pending.shift()!);
       if (placed === undefined) continue;
       this.#history.add(placed);
       this.options.onStall?.({ startMs: placed.startMs - this.#beginMs, ...placed.stall });
@@ -123,7 +123,9 @@ export class Recorder implements Sink {
 
   /** Returns the report of the run up to `atMs`. Explains the newest stalls from the evidence that has arrived so far. */
   report(atMs: number): StallReport {
-    const early = this.#pending.flatMap((found) => (found.endMs <= atMs ? (this.#explained(found) ?? []) : []));
+    const early = this.#pending.flatMap((detected) =>
+      detected.endMs <= atMs ? (this.#explainOne(detected) ?? []) : [],
+    );
     const { options } = this;
     const fromMs = this.#history.coveredFromMs;
     let hiddenMs = 0;
@@ -147,9 +149,9 @@ export class Recorder implements Sink {
     });
   }
 
-  #explained(found: Found): PlacedStall | undefined {
-    const { endMs } = found;
-    let { startMs, errorMs } = found;
+  #explainOne(detected: DetectedStall): PlacedStall | undefined {
+    const { endMs } = detected;
+    let { startMs, errorMs } = detected;
     // The edges of a task are exact. If a task began near the stall's estimated start, the task's start is the stall's start.
     if (errorMs > 1) {
       for (const task of this.#tasks.during(startMs, endMs)) {
@@ -159,14 +161,14 @@ export class Recorder implements Sink {
         break;
       }
     }
-    // If a frame was missed while the thread answered no beat, the thread was held from that moment at the latest.
-    const missedMs = this.#frames.missedSince(found.earliestMs, endMs);
-    if (missedMs !== undefined) startMs = Math.min(startMs, Math.max(missedMs, found.earliestMs));
+    // If a frame was missed while the thread answered no beat, the thread was blocked from that moment at the latest.
+    const missedMs = this.#frames.missedSince(detected.earliestMs, endMs);
+    if (missedMs !== undefined) startMs = Math.min(startMs, Math.max(missedMs, detected.earliestMs));
     startMs = Math.max(startMs, this.#beginMs);
     const lengthMs = endMs - startMs;
     if (lengthMs < this.options.floorMs) return undefined;
     // Collects evidence from the earliest possible start on. Each kind of evidence counts for at most the stall's length.
-    const fromMs = Math.min(startMs, Math.max(found.earliestMs, this.#beginMs));
+    const fromMs = Math.min(startMs, Math.max(detected.earliestMs, this.#beginMs));
     const ran = this.#scripts.during(fromMs, endMs).filter((script) => script.overlapMs > 0);
     ran.sort((a, b) => b.overlapMs - a.overlapMs);
     const call = this.#calls.during(fromMs, endMs).find((span) => span.overlapMs >= lengthMs / 2);
@@ -187,7 +189,7 @@ export class Recorder implements Sink {
       call: call?.value,
       scriptsMs: ran.reduce((sum, script) => sum + script.overlapMs, 0),
       queued: queuedMs >= watcherMs,
-      unwokenMs: found.unwokenMs,
+      unwokenMs: detected.unwokenMs,
       noWatcher: watcher?.available ? undefined : (watcher?.why ?? "not started"),
       gcSeen: sources.some((source) => source.name === "garbage collection" && source.available),
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-interface Kept<Value> {
+interface Interval<Value> {
   readonly startMs: number;
   readonly endMs: number;
   readonly value: Value;
@@ -12,23 +12,23 @@ interface Kept<Value> {
  * The ring's memory stays bounded even if the app runs for ever. The recorder needs an interval only until `settleMs` after it.
  */
 export class SpanRing<Value> {
-  #kept: Kept<Value>[] = [];
+  #intervals: Interval<Value>[] = [];
   #next = 0;
 
   constructor(private readonly spansMax: number) {}
 
   add(startMs: number, endMs: number, value: Value): void {
-    this.#kept[this.#next] = { startMs, endMs, value };
+    this.#intervals[this.#next] = { startMs, endMs, value };
     this.#next = (this.#next + 1) % this.spansMax;
   }
 
   /** Returns the intervals that overlap a span, each with its overlap. An interval of length 0 inside the span has overlap 0. */
   during(startMs: number, endMs: number): { startMs: number; overlapMs: number; value: Value }[] {
     const found: { startMs: number; overlapMs: number; value: Value }[] = [];
-    for (const kept of this.#kept) {
-      if (kept.endMs < startMs || kept.startMs > endMs) continue;
-      const overlapMs = Math.min(endMs, kept.endMs) - Math.max(startMs, kept.startMs);
-      found.push({ startMs: kept.startMs, overlapMs, value: kept.value });
+    for (const interval of this.#intervals) {
+      if (interval.endMs < startMs || interval.startMs > endMs) continue;
+      const overlapMs = Math.min(endMs, interval.endMs) - Math.max(startMs, interval.startMs);
+      found.push({ startMs: interval.startMs, overlapMs, value: interval.value });
     }
     return found;
   }

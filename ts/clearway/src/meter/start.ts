@@ -5,24 +5,24 @@ import { floorMsDefault, hzDefault, type MeterOptions, stallsMaxDefault } from "
 import { Recorder, type RecorderOptions } from "./recorder.js";
 
 /** Settings of one kind of run, in addition to the common options. */
-export interface RunWishes extends Pick<RecorderOptions, "onStall" | "onFound"> {
+export interface RunSettings extends Pick<RecorderOptions, "onStall" | "onDetected"> {
   readonly stallsMax?: number | undefined;
   /** See `ObserveOptions.brief`. */
   readonly brief?: boolean;
 }
 
 /** Starts to observe this thread and records the observations. The caller must have checked the options. */
-export function start(options: MeterOptions, wishes: RunWishes): { recorder: Recorder; observer: Observer } {
+export function start(options: MeterOptions, settings: RunSettings): { recorder: Recorder; observer: Observer } {
   const floorMs = options.floorMs ?? floorMsDefault;
   const recorder: Recorder = new Recorder({
     host: kind,
     label: options.label,
     hz: options.hz ?? hzDefault,
     floorMs,
-    stallsMax: wishes.stallsMax ?? stallsMaxDefault,
+    stallsMax: settings.stallsMax ?? stallsMaxDefault,
     sources: () => observer.sources(),
-    onStall: wishes.onStall,
-    onFound: wishes.onFound,
+    onStall: settings.onStall,
+    onDetected: settings.onDetected,
   });
   const observer = observe(
     {
@@ -30,7 +30,7 @@ export function start(options: MeterOptions, wishes: RunWishes): { recorder: Rec
       stacks: options.stacks ?? true,
       frames: options.frames ?? true,
       beatMs: options.beatMs,
-      brief: wishes.brief ?? false,
+      brief: settings.brief ?? false,
     },
     recorder,
   );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
-import { check, listener, type Rules, whole } from "./checked.js";
+import { check, listener, type Rules, wholeNumber } from "./checked.js";
 import { type MeterOptions, meterRules } from "./options.js";
 import type { StallReport } from "./report.js";
 import type { Stall } from "./stall.js";
@@ -31,7 +31,7 @@ export interface Watch {
   [Symbol.dispose](): void;
 }
 
-const watchRules: Rules = { ...meterRules, stallsMax: whole(1), onStall: listener };
+const watchRules: Rules = { ...meterRules, stallsMax: wholeNumber(1), onStall: listener };
 
 /**
  * Watches this thread until `stop()` is called. docs/meter.md states the cost of a watch.
@@ -43,7 +43,7 @@ export function watch(options: WatchOptions = {}): Watch {
   const { recorder, observer } = start(options, {
     stallsMax: options.stallsMax,
     onStall: options.onStall,
-    onFound: () => {
+    onDetected: () => {
       // Explains the stall later, when its evidence has arrived. The watch may have stopped by that time.
       const timer = setTimeout(() => recorder.explain(now() - observer.settleMs), observer.settleMs + 1);
       (timer as { unref?: () => void }).unref?.();
@@ -68,7 +68,7 @@ export function watch(options: WatchOptions = {}): Watch {
     get ready() {
       return observer.ready();
     },
-    report: () => finalReport ?? recorder.report(observer.pass()),
+    report: () => finalReport ?? recorder.report(observer.flushHidden()),
     reset: () => {
       if (!stopped) recorder.begin(observer.begin(), Date.now());
     },

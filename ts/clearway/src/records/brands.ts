@@ -21,16 +21,16 @@ export function typedArrayLength(value: unknown): number {
 /** Returns the milliseconds of a `Date`, or NaN for an invalid date. Returns undefined for any other value. */
 export function timeOf(value: unknown): number | undefined {
   if (value === null || typeof value !== "object") return undefined;
-  return whereItIs(getTime, value);
+  return callOrUndefined(getTime, value);
 }
 
 /** Returns whether the value is an unshared buffer. */
 export function isArrayBuffer(value: unknown): value is ArrayBuffer {
-  return whereItIs(bytesOf, value) !== undefined;
+  return callOrUndefined(bytesOf, value) !== undefined;
 }
 
 // Calls the method. The method throws for a value of another type, and there is no other test for the type.
-function whereItIs<T>(method: (this: never) => T, value: unknown): T | undefined {
+function callOrUndefined<T>(method: (this: never) => T, value: unknown): T | undefined {
   try {
     return method.call(value as never);
   } catch {

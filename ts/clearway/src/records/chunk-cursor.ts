@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Segment } from "./message.js";
 import { unreadable } from "./refusal.js";
-import { atRow, type RowClass, type RowView } from "./row.js";
+import { type RowClass, type RowView, rowKey } from "./row.js";
 import type { Shape } from "./shape.js";
 import { arrays, type Values } from "./vector/numbers.js";
 import type { Vector } from "./vector/vector.js";
@@ -39,7 +39,7 @@ export class ChunkCursor<R> {
     const view = this.row;
     // Sets row -1 for a bad `row`. No column has that row, so each read throws. This method then needs no `throw`, and the loop contains no
     // call that slows it. `>>>` tests for whole numbers: with `|` and one more comparison, some runs of the loop took three times as long.
-    view[atRow] = row >>> 0 === row && row < this.length ? row + this.start : -1;
+    view[rowKey] = row >>> 0 === row && row < this.length ? row + this.start : -1;
     return view as R;
   }
 }
@@ -51,7 +51,7 @@ const s3 = Symbol("3");
 const s4 = Symbol("4");
 const s5 = Symbol("5");
 
-type Slots = { [atRow]: number } & {
+type Slots = { [rowKey]: number } & {
   [Name in typeof s0 | typeof s1 | typeof s2 | typeof s3 | typeof s4 | typeof s5]: Values;
 };
 type Getter = (this: Slots) => unknown;
@@ -59,22 +59,22 @@ type Getter = (this: Slots) => unknown;
 // Each getter is written out. Each column of numbers then has its own slot, and each place in the code reads only one kind of array.
 const getters: readonly Getter[] = [
   function (this: Slots) {
-    return this[s0][this[atRow]] ?? nothing(this[s0]);
+    return this[s0][this[rowKey]] ?? nothing(this[s0]);
   },
   function (this: Slots) {
-    return this[s1][this[atRow]] ?? nothing(this[s1]);
+    return this[s1][this[rowKey]] ?? nothing(this[s1]);
   },
   function (this: Slots) {
-    return this[s2][this[atRow]] ?? nothing(this[s2]);
+    return this[s2][this[rowKey]] ?? nothing(this[s2]);
   },
   function (this: Slots) {
-    return this[s3][this[atRow]] ?? nothing(this[s3]);
+    return this[s3][this[rowKey]] ?? nothing(this[s3]);
   },
   function (this: Slots) {
-    return this[s4][this[atRow]] ?? nothing(this[s4]);
+    return this[s4][this[rowKey]] ?? nothing(this[s4]);
   },
   function (this: Slots) {
-    return this[s5][this[atRow]] ?? nothing(this[s5]);
+    return this[s5][this[rowKey]] ?? nothing(this[s5]);
   },
 ];
 

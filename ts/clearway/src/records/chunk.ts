@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { alignment, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "./layout.js";
-import { gone, invalid } from "./refusal.js";
+import { invalid, released } from "./refusal.js";
 import { bufferCount, type Shape } from "./shape.js";
 import { openChunk, readHeader } from "./vector/open.js";
 import type { Vector } from "./vector/vector.js";
@@ -22,7 +22,7 @@ export class Chunk {
     shapes: readonly Shape[],
     buffers: number = bufferCount(shapes),
   ) {
-    if (data.byteLength === 0) throw gone();
+    if (data.byteLength === 0) throw released();
     this.rows = readHeader(data, buffers);
     this.#shapes = shapes;
   }
@@ -33,29 +33,29 @@ export class Chunk {
    * Throws `protocol` if the chunk does not hold these columns, and `released` if its memory was moved away or released.
    */
   get vectors(): readonly Vector[] {
-    if (this.data.byteLength === 0) throw gone();
+    if (this.data.byteLength === 0) throw released();
     this.#vectors ??= openChunk(this.data, this.#shapes, this.rows);
     return this.#vectors;
   }
 
-  /** Frees the chunk's memory. All views of that memory are then empty. See {@link free}. */
+  /** Frees the chunk's memory. All views of that memory are then empty. See {@link detach}. */
   release(): void {
-    if (this.data.byteLength > 0) free(this.data);
+    if (this.data.byteLength > 0) detach(this.data);
   }
 }
 
-let nowhere: MessagePort | undefined;
+let closedPort: MessagePort | undefined;
 
-/** Frees the memory of a buffer at once. */
-function free(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): void {
+/** Detaches a buffer and frees its memory at once. */
+function detach(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): void {
   if (data.transfer) return void data.transfer(0);
   // Node 20 has no `transfer`. A post to a closed port detaches the buffer and drops it. `structuredClone` would keep the memory until
   // the next garbage collection. V8 would then collect everything at once and block the thread: 6 ms in a stream of 100 M rows.
-  if (nowhere === undefined) {
-    nowhere = new MessageChannel().port1;
-    nowhere.close();
+  if (closedPort === undefined) {
+    closedPort = new MessageChannel().port1;
+    closedPort.close();
   }
-  nowhere.postMessage(data, [data]);
+  closedPort.postMessage(data, [data]);
 }
 
 /** Writes buffers into one chunk. Allocates the chunk's exact size and copies each buffer once. */

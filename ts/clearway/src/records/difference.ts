@@ -6,14 +6,14 @@ import type { Shape } from "./shape.js";
 export function difference(have: readonly Shape[], want: readonly Shape[], path = ""): string {
   const named = ({ name }: Shape): string => clipped(path + name);
   for (let at = 0; at < Math.max(have.length, want.length); at++) {
-    const [is, should] = [have[at], want[at]];
-    if (!is) return `there is no ${named(should!)}`;
-    if (!should) return `there is a further ${named(is)}`;
-    if (is.name !== should.name) return `${named(is)} stands where ${named(should)} should`;
-    const [isType, shouldType] = [typeOf(is), typeOf(should)];
-    if (isType !== shouldType) return `${named(is)} is ${isType}, not ${shouldType}`;
-    if (is.kind === "struct" && should.kind === "struct") {
-      const inner = difference(is.columns, should.columns, `${path}${is.name}.`);
+    const [actual, expected] = [have[at], want[at]];
+    if (!actual) return `there is no ${named(expected!)}`;
+    if (!expected) return `there is a further ${named(actual)}`;
+    if (actual.name !== expected.name) return `${named(actual)} stands where ${named(expected)} should`;
+    const [actualType, expectedType] = [typeOf(actual), typeOf(expected)];
+    if (actualType !== expectedType) return `${named(actual)} is ${actualType}, not ${expectedType}`;
+    if (actual.kind === "struct" && expected.kind === "struct") {
+      const inner = difference(actual.columns, expected.columns, `${path}${actual.name}.`);
       if (inner !== "") return inner;
     }
   }

@@ -3,7 +3,7 @@
 import type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part, Texts } from "./part.js";
 import { checkOptions, invalid } from "./refusal.js";
 import {
-  checkExtent,
+  checkColumnLimits,
   checkName,
   type ItemKind,
   type KindShape,
@@ -205,7 +205,7 @@ export function shapesOf(fields: Fields): Shape[] {
     const { shape, nullable: isNullable } = declaredOf(name, each);
     return { name, nullable: isNullable, ...shape };
   });
-  checkExtent(shapes);
+  checkColumnLimits(shapes);
   return shapes;
 }
 

@@ -85,36 +85,36 @@ export function tableFromRows<T extends object>(
   checkOptions(options, [...inferOptions, ...writerOptions]);
   const { sampleRows, ...rest } = options;
   const schema = inferRecord(rows, sampleRows === undefined ? {} : { sampleRows });
-  const findFurther = furtherColumn(schema.shapes);
+  const findUnknown = unknownColumnFinder(schema.shapes);
   const writer = schema.table(rest);
   for (const row of rows) {
     writer.push(row as never);
-    const further = findFurther(row as Record<string, unknown>);
-    if (further) throw drift(...further, writer.length - 1);
+    const extra = findUnknown(row as Record<string, unknown>);
+    if (extra) throw unknownColumn(...extra, writer.length - 1);
   }
   return writer.finish();
 }
 
-type FindFurther = (row: Record<string, unknown>) => [column: string, value: unknown] | undefined;
+type FindUnknown = (row: Record<string, unknown>) => [column: string, value: unknown] | undefined;
 
 /** Returns a function that finds a row's first unknown property. The function also searches the row's structs. */
-function furtherColumn(shapes: readonly Shape[], path = ""): FindFurther {
+function unknownColumnFinder(shapes: readonly Shape[], path = ""): FindUnknown {
   const names = new Set(shapes.map(({ name }) => name));
-  const structs = shapes.flatMap((shape): [string, FindFurther][] =>
-    shape.kind === "struct" ? [[shape.name, furtherColumn(shape.columns, `${path}${shape.name}.`)]] : [],
+  const structs = shapes.flatMap((shape): [string, FindUnknown][] =>
+    shape.kind === "struct" ? [[shape.name, unknownColumnFinder(shape.columns, `${path}${shape.name}.`)]] : [],
   );
   return (row) => {
     for (const name of Object.keys(row)) if (!names.has(name)) return [path + name, row[name]];
     for (const [name, find] of structs) {
       const inner = row[name];
-      const further = inner === null || inner === undefined ? undefined : find(inner as Record<string, unknown>);
-      if (further) return further;
+      const extra = inner === null || inner === undefined ? undefined : find(inner as Record<string, unknown>);
+      if (extra) return extra;
     }
     return undefined;
   };
 }
 
-function drift(column: string, value: unknown, row: number): ClearwayError {
+function unknownColumn(column: string, value: unknown, row: number): ClearwayError {
   const error = new ClearwayError(
     "invalid-argument",
     `row ${row}: there was no column ${column} in the rows before: ${column}=${shown(value)}. Declare the columns with record().`,

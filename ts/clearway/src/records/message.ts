@@ -49,7 +49,7 @@ export function readMessage(value: unknown): { shapes: Shape[]; segments: Segmen
 class ChunkReader {
   readonly #shapes: readonly Shape[];
   readonly #buffers: number;
-  readonly #known = new Map<ArrayBuffer, { readonly chunk: Chunk; taken: number }>();
+  readonly #known = new Map<ArrayBuffer, { readonly chunk: Chunk; rowCount: number }>();
 
   constructor(shapes: readonly Shape[]) {
     this.#shapes = shapes;
@@ -60,14 +60,14 @@ class ChunkReader {
     if (!isObject(value)) throw malformed("a chunk is no object");
     const { data, start, rows } = value;
     if (!isArrayBuffer(data)) throw malformed("a chunk has no ArrayBuffer");
-    const known = this.#known.get(data) ?? { chunk: new Chunk(data, this.#shapes, this.#buffers), taken: 0 };
+    const known = this.#known.get(data) ?? { chunk: new Chunk(data, this.#shapes, this.#buffers), rowCount: 0 };
     const { chunk } = known;
     if (!isCount(start) || !isCount(rows) || start + rows > chunk.rows) {
       throw malformed(`rows ${shown(start)} + ${shown(rows)} are not in a chunk of ${chunk.rows}`);
     }
     // A reference to memory is small, so a message could list one chunk many times. A table must not have more rows than its memory has.
-    known.taken += rows;
-    if (known.taken > chunk.rows) throw malformed(`${known.taken} rows are taken of a chunk of ${chunk.rows}`);
+    known.rowCount += rows;
+    if (known.rowCount > chunk.rows) throw malformed(`${known.rowCount} rows are taken of a chunk of ${chunk.rows}`);
     this.#known.set(data, known);
     return { chunk, start, rows };
   }

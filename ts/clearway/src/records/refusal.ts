@@ -54,7 +54,7 @@ export function malformed(what: string): ClearwayError {
 }
 
 /** Returns the typed error for memory that this side no longer holds. */
-export function gone(): ClearwayError {
+export function released(): ClearwayError {
   return new ClearwayError(
     "released",
     "the table's memory is not here any more: the table, or one that shares its chunks, was moved to another thread or released",
@@ -62,12 +62,12 @@ export function gone(): ClearwayError {
 }
 
 /**
- * Returns the error for a read that found no value. The memory is then gone or malformed.
+ * Returns the error for a read that found no value. The memory is then released or malformed.
  *
  * Call this only if a typed array has no value at a required index. The fast path then costs only one comparison.
  */
 export function unreadable(buffer: ArrayBufferLike, what: string): ClearwayError {
-  return buffer.byteLength === 0 ? gone() : malformed(what);
+  return buffer.byteLength === 0 ? released() : malformed(what);
 }
 
 /** Formats a value for a message, short and in one line. */

@@ -6,13 +6,13 @@ import type { Vector } from "./vector/vector.js";
 // The keys of a row's two own properties: the chunk's vectors, and the row's position in the chunk. The first key is a string that no
 // column name can be. Structured clone skips symbols, so with a symbol it would turn a row into `{}`. With the string key, structured clone
 // reaches the vectors and rejects the row.
-export const inChunk = "clearway:row";
-export const atRow = Symbol("clearway.row.at");
+export const vectorsKey = "clearway:row";
+export const rowKey = Symbol("clearway.row.at");
 
 /** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
 export interface RowView {
-  [inChunk]: readonly Vector[];
-  [atRow]: number;
+  [vectorsKey]: readonly Vector[];
+  [rowKey]: number;
 }
 
 export type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
@@ -26,12 +26,12 @@ export type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
  */
 export function rowClass(shapes: readonly Shape[]): RowClass {
   class Row implements RowView {
-    [inChunk]: readonly Vector[];
-    [atRow]: number;
+    [vectorsKey]: readonly Vector[];
+    [rowKey]: number;
 
     constructor(vectors: readonly Vector[], row: number) {
-      this[inChunk] = vectors;
-      this[atRow] = row;
+      this[vectorsKey] = vectors;
+      this[rowKey] = row;
     }
 
     toJSON(): object {
@@ -61,7 +61,7 @@ function withOwnColumns(Row: RowClass, shapes: readonly Shape[]): RowClass {
   const columns = Object.fromEntries(shapes.map(({ name }) => [name, getters[name]!]));
   // JSON omits properties whose value is a symbol.
   const refusal: PropertyDescriptor = { value: cannotBeSent, enumerable: true };
-  const own = { "clearway:refusal": refusal, ...columns, [inChunk]: { enumerable: false } };
+  const own = { "clearway:refusal": refusal, ...columns, [vectorsKey]: { enumerable: false } };
   return class extends Row {
     constructor(vectors: readonly Vector[], row: number) {
       super(vectors, row);
@@ -72,14 +72,14 @@ function withOwnColumns(Row: RowClass, shapes: readonly Shape[]): RowClass {
 
 function getter(column: number): (this: RowView) => unknown {
   return function (this: RowView) {
-    return this[inChunk][column]!.get(this[atRow]);
+    return this[vectorsKey][column]!.get(this[rowKey]);
   };
 }
 
 function nullableGetter(column: number): (this: RowView) => unknown {
   return function (this: RowView) {
-    const vector = this[inChunk][column]!;
-    const row = this[atRow];
+    const vector = this[vectorsKey][column]!;
+    const row = this[rowKey];
     const { validity } = vector;
     return validity !== undefined && !validity.get(row) ? null : vector.get(row);
   };
@@ -90,7 +90,7 @@ export function rowObject(shapes: readonly Shape[], row: RowView): Record<string
   const made: Record<string, unknown> = {};
   for (let at = 0; at < shapes.length; at++) {
     const shape = shapes[at]!;
-    const value = readColumn(row[inChunk][at]!, row[atRow]);
+    const value = readColumn(row[vectorsKey][at]!, row[rowKey]);
     made[shape.name] = shape.kind === "struct" && value !== null ? rowObject(shape.columns, value as RowView) : value;
   }
   return made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Cursor, CursorClass } from "./cursor.js";
 import type { Segment } from "./message.js";
-import { atRow, inChunk, type RowClass } from "./row.js";
+import { type RowClass, rowKey, vectorsKey } from "./row.js";
 
 /**
  * Iterates over rows with one cursor, the same object each time. Allocates nothing per row.
@@ -15,8 +15,8 @@ export class Scan<R> {
   value: Cursor | undefined;
   // Not `#private`, because on Node 20 reading a private field in each step made the loop take twice as long.
   private readonly segments: readonly Segment[];
-  private following = 0;
-  private last = -1;
+  private nextSegment = 0;
+  private lastRow = -1;
 
   constructor(segments: readonly Segment[], RowCursor: CursorClass) {
     this.segments = segments;
@@ -25,7 +25,7 @@ export class Scan<R> {
 
   next(): IteratorResult<R, undefined> {
     const cursor = this.value;
-    if (cursor !== undefined && ++cursor.$row <= this.last) return this as unknown as IteratorResult<R, undefined>;
+    if (cursor !== undefined && ++cursor.$row <= this.lastRow) return this as unknown as IteratorResult<R, undefined>;
     return this.enter() as unknown as IteratorResult<R, undefined>;
   }
 
@@ -34,8 +34,8 @@ export class Scan<R> {
   }
 
   private enter(): this {
-    let segment = this.segments[this.following++];
-    while (segment !== undefined && segment.rows === 0) segment = this.segments[this.following++];
+    let segment = this.segments[this.nextSegment++];
+    while (segment !== undefined && segment.rows === 0) segment = this.segments[this.nextSegment++];
     if (segment === undefined) {
       this.done = true;
       this.value = undefined;
@@ -43,7 +43,7 @@ export class Scan<R> {
     }
     const { chunk, start, rows } = segment;
     this.value?.$enter(chunk.vectors, start);
-    this.last = start + rows - 1;
+    this.lastRow = start + rows - 1;
     return this;
   }
 }
@@ -51,15 +51,15 @@ export class Scan<R> {
 /**
  * Iterates over rows with one row object, for tables that cannot have a cursor. An example is a table with a column named `$row`.
  *
- * Moves the row object by its keys `inChunk` and `atRow`. This is slower than {@link Scan}. The time was not measured, but a hand-written
- * generator took 6 times as long per row as a scan on Node 20.
+ * Moves the row object by its keys `vectorsKey` and `rowKey`. This is slower than {@link Scan}. The time was not measured, but a
+ * hand-written generator took 6 times as long per row as a scan on Node 20.
  */
 export function* rowScan<R>(segments: readonly Segment[], Row: RowClass): IterableIterator<R, undefined> {
   const view = new Row([], 0);
   for (const { chunk, start, rows } of segments) {
-    view[inChunk] = chunk.vectors;
+    view[vectorsKey] = chunk.vectors;
     for (let row = start; row < start + rows; row++) {
-      view[atRow] = row;
+      view[rowKey] = row;
       yield view as R;
     }
   }

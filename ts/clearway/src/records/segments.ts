@@ -28,18 +28,18 @@ export class Segments {
   }
 
   /** Returns the segments for the rows from `from` up to `to`. Both must be within the table. Copies no rows. */
-  cut(from: number, to: number): Segments {
+  slice(from: number, to: number): Segments {
     if (from >= to) return new Segments([]);
-    const cut: Segment[] = [];
+    const segments: Segment[] = [];
     for (let index = this.#indexOf(from); index < this.list.length; index++) {
       const { chunk, start, rows } = this.list[index]!;
       const first = this.#ends[index]! - rows;
       if (first >= to) break;
       const skip = Math.max(0, from - first);
       const kept = Math.min(rows, to - first) - skip;
-      if (kept > 0) cut.push({ chunk, start: start + skip, rows: kept });
+      if (kept > 0) segments.push({ chunk, start: start + skip, rows: kept });
     }
-    return new Segments(cut);
+    return new Segments(segments);
   }
 
   // Returns the index of the first segment that ends beyond the row. Takes O(log chunks).

@@ -32,7 +32,7 @@ const columnsMax = 1 << 16;
 const lettersMax = 1 << 22;
 
 /** Counts columns. The columns of a struct count once for each occurrence of the struct. */
-export class Extent {
+export class ColumnCounter {
   #columns = 0;
   #letters = 0;
 
@@ -54,10 +54,10 @@ export class Extent {
  *
  * Reads at most 65,536 columns, even if the lists of columns are longer or shared.
  */
-export function readShapes(value: unknown, depth = 0, extent = new Extent()): Shape[] {
+export function readShapes(value: unknown, depth = 0, counter = new ColumnCounter()): Shape[] {
   if (!Array.isArray(value) || value.length === 0) throw malformed("it has no columns");
   const { length } = value;
-  const wide = extent.addColumns(length, depth);
+  const wide = counter.addColumns(length, depth);
   if (wide !== undefined) throw malformed(`its columns are ${wide}`);
   const names = new Set<string>();
   // `Array.from` also visits holes in the list, which `map` would skip.
@@ -66,9 +66,9 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
     if (each === null || typeof each !== "object") throw malformed("a column is no object");
     const { name, kind, nullable, dictionary, unit, of, columns } = each as Record<string, unknown>;
     if (typeof name !== "string") throw malformed("a column has no name");
-    const long = extent.addName(name);
+    const long = counter.addName(name);
     if (long !== undefined) throw malformed(`its columns have ${long}`);
-    if (isRefused(name)) throw malformed(`a column is called ${shown(name)}`);
+    if (isReservedName(name)) throw malformed(`a column is called ${shown(name)}`);
     if (names.has(name)) throw malformed(`two columns are called ${shown(name)}`);
     if (typeof nullable !== "boolean") throw malformed(`column ${shown(name)} does not say whether it is nullable`);
     names.add(name);
@@ -79,30 +79,30 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
     if (kind === "text" && typeof dictionary === "boolean") return { ...base, kind, dictionary };
     if (kind === "timestamp" && isOneOf(units, unit)) return { ...base, kind, unit };
     if (kind === "list" && (of === "bool" || of === "text" || isOneOf(numberKinds, of))) return { ...base, kind, of };
-    if (kind === "struct") return { ...base, kind, columns: readShapes(columns, depth + 1, extent) };
+    if (kind === "struct") return { ...base, kind, columns: readShapes(columns, depth + 1, counter) };
     throw malformed(`column ${shown(name)} is of no known kind`);
   });
 }
 
-// Refuses two kinds of name. `toObjects()` sets a property per column, and setting `__proto__` changes the object's prototype. Names that
-// begin with `clearway:` mark the kind of an object in messages.
-function isRefused(name: string): boolean {
+// Two kinds of name are reserved. `toObjects()` sets a property per column, and setting `__proto__` changes the object's prototype. Names
+// that begin with `clearway:` mark the kind of an object in messages.
+function isReservedName(name: string): boolean {
   return name === "__proto__" || name.startsWith("clearway:");
 }
 
 /** Checks that rows can have this column name. Throws `invalid-argument`. */
 export function checkName(name: string): void {
-  if (isRefused(name)) throw invalid("a column's name", "another one", name);
+  if (isReservedName(name)) throw invalid("a column's name", "another one", name);
 }
 
 /** Checks columns against the limits that {@link readShapes} enforces on the receiving side. Throws `invalid-argument`. */
-export function checkExtent(shapes: readonly Shape[], depth = 0, extent = new Extent()): void {
-  const wide = extent.addColumns(shapes.length, depth);
+export function checkColumnLimits(shapes: readonly Shape[], depth = 0, counter = new ColumnCounter()): void {
+  const wide = counter.addColumns(shapes.length, depth);
   if (wide !== undefined) throw new ClearwayError("invalid-argument", `the columns are ${wide}`);
   for (const { name, ...kind } of shapes) {
-    const long = extent.addName(name);
+    const long = counter.addName(name);
     if (long !== undefined) throw new ClearwayError("invalid-argument", `the columns have ${long}`);
-    if (kind.kind === "struct") checkExtent(kind.columns, depth + 1, extent);
+    if (kind.kind === "struct") checkColumnLimits(kind.columns, depth + 1, counter);
   }
 }
 

@@ -5,7 +5,7 @@ import { Column } from "./column.js";
 import type { RowOf } from "./field.js";
 import { brand, type Segment, type TableMessage } from "./message.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
-import { checkOptions, gone, invalid } from "./refusal.js";
+import { checkOptions, invalid, released } from "./refusal.js";
 import { rowObject } from "./row.js";
 import { rowScan, Scan } from "./scan.js";
 import type { Segments } from "./segments.js";
@@ -124,7 +124,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
       const whole = Math.trunc(at) || 0;
       return Math.min(this.length, Math.max(0, whole < 0 ? this.length + whole : whole));
     };
-    return new Table(this.#schema, this.#segments.cut(inside(from), inside(to)));
+    return new Table(this.#schema, this.#segments.slice(inside(from), inside(to)));
   }
 
   /**
@@ -137,16 +137,16 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     checkOptions(window, ["from", "to", "rowsMax"]);
     const { from = 0, to = this.length, rowsMax = rowsMaxDefault } = window;
     checkNumber("rowsMax", rowsMax);
-    const cut = this.slice(from, to);
-    if (cut.length > rowsMax) {
+    const slice = this.slice(from, to);
+    if (slice.length > rowsMax) {
       throw invalid(
         "toObjects()",
         `of at most ${rowsMax} rows; give { from, to }, or rowsMax, or use scan()`,
-        cut.length,
+        slice.length,
       );
     }
     const { shapes } = this.#schema;
-    return Array.from(cut, (row) => rowObject(shapes, row as never) as RowOf<FieldsOf<R>>);
+    return Array.from(slice, (row) => rowObject(shapes, row as never) as RowOf<FieldsOf<R>>);
   }
 
   /**
@@ -182,7 +182,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
       columns: this.#schema.shapes,
       chunks: this.#segments.list.map(({ chunk, start, rows }) => {
         // Throws here if the memory is gone, so that the error has the right code.
-        if (chunk.data.byteLength === 0) throw gone();
+        if (chunk.data.byteLength === 0) throw released();
         return { data: chunk.data, start, rows };
       }),
     };

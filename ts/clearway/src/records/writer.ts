@@ -51,7 +51,7 @@ const chunkLimits: ChunkLimits = {
 
 // The writer also computes the chunk's size after this number of rows, because columns of fixed width grow, too. Computing the size for
 // each row would cost as much as the row itself.
-const rowsBetweenSums = 256;
+const rowsBetweenSizes = 256;
 
 /**
  * Collects rows and makes a table of them. A task may return or yield the writer itself. The caller then gets the {@link Table}.
@@ -64,7 +64,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   #rowsPerChunk: number;
-  readonly #grows: boolean;
+  readonly #enlargesChunks: boolean;
   readonly #segments: Segment[] = [];
   readonly #limits: ChunkLimits;
   readonly #growth: Growth;
@@ -72,7 +72,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   #builder: RowsBuilder | undefined;
   // The number of rows in the current chunk. The number is negative (~rows) during `push`, because a row's getters may call this writer.
   #rows = 0;
-  #before = 0;
+  #rowsInChunks = 0;
   #table: Table<R> | undefined;
 
   /** Applications use {@link RecordType.table} instead. */
@@ -84,7 +84,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     }
     this.#schema = schema;
     this.#rowsPerChunk = rowsPerChunk;
-    this.#grows = options.rowsPerChunk === undefined;
+    this.#enlargesChunks = options.rowsPerChunk === undefined;
     this.#limits = limits;
     this.#growth = new Growth(limits.dataBytes);
     this.#builder = new RowsBuilder("", schema.shapes, this.#growth);
@@ -94,7 +94,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
 
   /** The number of rows that were added. */
   get length(): number {
-    return this.#before + (this.#rows < 0 ? ~this.#rows : this.#rows);
+    return this.#rowsInChunks + (this.#rows < 0 ? ~this.#rows : this.#rows);
   }
 
   /**
@@ -106,13 +106,13 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   push(row: WriteOf<FieldsOf<R>>): void {
     const rows = this.#rows;
     const builder = this.#builder;
-    if (builder === undefined || rows < 0) throw this.#taken();
+    if (builder === undefined || rows < 0) throw this.#unusable();
     this.#rows = ~rows;
     try {
       builder.push(row);
       this.#rows = rows + 1;
-      const sum = rows % rowsBetweenSums === 0 || this.#growth.bytes > this.#limits.growthBytes;
-      if (rows + 1 >= this.#rowsPerChunk || (sum && this.#isFull(builder))) this.#closeChunk(builder);
+      const computesSize = rows % rowsBetweenSizes === 0 || this.#growth.bytes > this.#limits.growthBytes;
+      if (rows + 1 >= this.#rowsPerChunk || (computesSize && this.#isFull(builder))) this.#closeChunk(builder);
     } catch (reason) {
       // There may also be no memory for the chunk. Then the row is skipped, too, and the next row tries to close the chunk again.
       this.#rows = rows;
@@ -135,7 +135,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   finish(): Table<R> {
     if (this.#table !== undefined) return this.#table;
     const builder = this.#builder;
-    if (builder === undefined || this.#rows < 0) throw this.#taken();
+    if (builder === undefined || this.#rows < 0) throw this.#unusable();
     if (this.#rows > 0) this.#closeChunk(builder);
     this.#builder = undefined;
     this.#table = new Table(this.#schema, new Segments(this.#segments));
@@ -164,14 +164,14 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     // A table's rows are never null as a whole, so the first buffer, their validity, is left out.
     const chunk = new Chunk(pack(this.#rows, builder.buffers().slice(1)), shapes);
     this.#segments.push({ chunk, start: 0, rows: this.#rows });
-    this.#before += this.#rows;
+    this.#rowsInChunks += this.#rows;
     this.#rows = 0;
-    if (this.#grows && this.#before >= rowsPerLargeChunk) this.#rowsPerChunk = rowsPerLargeChunk;
+    if (this.#enlargesChunks && this.#rowsInChunks >= rowsPerLargeChunk) this.#rowsPerChunk = rowsPerLargeChunk;
     builder.truncate(0);
   }
 
   // Returns the typed error for a call that the writer cannot serve in its current state.
-  #taken(): ClearwayError {
+  #unusable(): ClearwayError {
     const why =
       this.#rows < 0
         ? "a getter of a row called the writer that reads the row: read its values before push()"

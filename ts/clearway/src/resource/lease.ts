@@ -10,7 +10,7 @@ export interface LeaseTimes {
 export type UseOutcome = "ok" | "failed" | "cancelled";
 
 /**
- * The state of one open resource: idle, used or gone. Runs no code of the resource. The methods return the action that the caller must
+ * The state of one open resource: idle, used or closed. Runs no code of the resource. The methods return the action that the caller must
  * take.
  */
 export class Lease {
@@ -19,7 +19,7 @@ export class Lease {
   readonly #canCheck: boolean;
   #usedAt: number;
   #suspect = false;
-  #state: "idle" | "used" | "gone" = "used";
+  #state: "idle" | "used" | "closed" = "used";
 
   constructor(times: LeaseTimes, canCheck: boolean, now: number) {
     this.#times = times;
@@ -31,7 +31,7 @@ export class Lease {
   /** Takes the resource for a task. Returns whether the caller must use it, check it first, or close it and take another one. */
   take(now: number): "use" | "check" | "close" {
     if (this.#state !== "idle") return "close";
-    if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#leave();
+    if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#close();
     this.#state = "used";
     if (!this.#canCheck) return "use";
     return this.#suspect || now - this.#usedAt >= this.#times.checkAfterMs ? "check" : "use";
@@ -40,18 +40,18 @@ export class Lease {
   /** Handles the result of a check. Returns whether the caller must use the resource or close it. */
   checked(good: boolean): "use" | "close" {
     this.#suspect = false;
-    return good ? "use" : this.#leave();
+    return good ? "use" : this.#close();
   }
 
   /** Ends a task's use of the resource. Returns whether the caller must keep it for the next task or close it. */
   release(outcome: UseOutcome, now: number): "keep" | "close" {
     this.#usedAt = now;
-    if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#leave();
+    if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#close();
     // A cancelled task may have left a query running or a transaction open. Clearway cannot detect that.
-    if (outcome === "cancelled") return this.#leave();
+    if (outcome === "cancelled") return this.#close();
     if (outcome === "failed") {
       // The task threw, perhaps because the resource is broken. Only a check can find out.
-      if (!this.#canCheck) return this.#leave();
+      if (!this.#canCheck) return this.#close();
       this.#suspect = true;
     }
     this.#state = "idle";
@@ -60,11 +60,11 @@ export class Lease {
 
   /** Called when the idle time is over, or when the worker shuts down. Returns whether the caller must close the resource. */
   expire(): "close" | "nothing" {
-    return this.#state === "idle" ? this.#leave() : "nothing";
+    return this.#state === "idle" ? this.#close() : "nothing";
   }
 
-  #leave(): "close" {
-    this.#state = "gone";
+  #close(): "close" {
+    this.#state = "closed";
     return "close";
   }
 }

@@ -52,31 +52,33 @@ export class Leases {
    * rejects with `resource-failed`.
    */
   async hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
-    const taken: [string, Opened][] = [];
+    const acquired: [string, Opened][] = [];
     const names = Object.keys(resources);
     const results = await Promise.allSettled(names.map((name) => this.#take(name, definitionOf(resources[name]!))));
     let failed: PromiseRejectedResult | undefined;
     results.forEach((result, at) => {
-      if (result.status === "fulfilled") taken.push([names[at]!, result.value]);
+      if (result.status === "fulfilled") acquired.push([names[at]!, result.value]);
       else failed ??= result;
     });
     let cancelling: Promise<unknown> | undefined;
     const release = async (outcome: UseOutcome): Promise<void> => {
       // A resource must not be closed while its `cancel` runs. `release` therefore waits for `cancel`, up to the time limit.
-      if (cancelling !== undefined) await limited(cancelling);
-      await Promise.all(taken.splice(0).map(([, opened]) => this.#release(opened, outcome)));
+      if (cancelling !== undefined) await withTimeLimit(cancelling);
+      await Promise.all(acquired.splice(0).map(([, opened]) => this.#release(opened, outcome)));
     };
     if (failed !== undefined) {
       await release("ok");
       throw failed.reason;
     }
     const values: Record<string, unknown> = {};
-    for (const [name, opened] of taken) values[name] = opened.value;
+    for (const [name, opened] of acquired) values[name] = opened.value;
     return {
       values,
       release,
       cancel: () => {
-        cancelling ??= Promise.all(taken.map(([, { definition, value }]) => attempt(() => definition.cancel?.(value))));
+        cancelling ??= Promise.all(
+          acquired.map(([, { definition, value }]) => ignoreErrors(() => definition.cancel?.(value))),
+        );
       },
     };
   }
@@ -100,7 +102,7 @@ export class Leases {
       const found = opened;
       let action = opened.lease.take(this.#clock.now());
       if (action === "check") {
-        action = opened.lease.checked((await attempt(() => definition.check?.(found.value))) === true);
+        action = opened.lease.checked((await ignoreErrors(() => definition.check?.(found.value))) === true);
       }
       if (action === "use") return opened;
       void this.#close(opened);
@@ -140,7 +142,7 @@ export class Leases {
   #close(opened: Opened): Promise<void> {
     clearTimeout(opened.idleTimer);
     this.#live--;
-    const closing = limited(attempt(() => opened.definition.close?.(opened.value))).then(() => {
+    const closing = withTimeLimit(ignoreErrors(() => opened.definition.close?.(opened.value))).then(() => {
       this.#closing.delete(closing);
     });
     this.#closing.add(closing);
@@ -155,7 +157,7 @@ const closeLimitMs = 5_000;
 // Longest time of a timer, in milliseconds. A host stores the time in 32 bits, so a longer timer would fire at once.
 const maxTimerMs = 2 ** 31 - 1;
 
-function limited(promise: Promise<unknown>): Promise<unknown> {
+function withTimeLimit(promise: Promise<unknown>): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => {
     timer = setTimeout(resolve, closeLimitMs);
@@ -164,7 +166,7 @@ function limited(promise: Promise<unknown>): Promise<unknown> {
 }
 
 // Runs a function of a resource and ignores its error, because no caller could receive it. A resource whose function fails is abandoned.
-async function attempt<T>(act: () => T): Promise<Awaited<T> | undefined> {
+async function ignoreErrors<T>(act: () => T): Promise<Awaited<T> | undefined> {
   try {
     return await act();
   } catch {

@@ -73,14 +73,14 @@ export class SpinThenPark {
     let clock = beganMs;
     while (clock - beganMs < turnMs) {
       if (ring.drain()) {
-        if (awake) this.#duration.met();
+        if (awake) this.#duration.caught();
         awake = true;
         clock = this.#quietSinceMs = performance.now();
         continue;
       }
       // The message of a mark comes through the event loop and wakes the worker.
       if (ring.blocked) return;
-      const leftUs = ring.maySpin ? this.#duration.at(clock) - (clock - this.#quietSinceMs) * 1000 : 0;
+      const leftUs = ring.maySpin ? this.#duration.usAt(clock) - (clock - this.#quietSinceMs) * 1000 : 0;
       if (leftUs <= 0) return this.#park();
       if (this.#worker.busy()) break;
       const found = this.#spin(clock, leftUs);

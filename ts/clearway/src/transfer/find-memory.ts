@@ -53,35 +53,35 @@ export function find(root: unknown, limit: number): Found {
   }
   const transfer = new Set<object>();
   const partial = new Map<ArrayBuffer, ArrayBufferView[]>();
-  const memory = new Set<object>();
+  const fixedMemory = new Set<object>();
   // An iteration over a set includes the entries that its loop adds. This set is therefore also the work list.
   const nodes = new Set<object>([root]);
-  let left = limit;
+  let nodesLeft = limit;
   // The search visits the value level by level. If it meets every object only once, the number of levels is the value's depth.
-  let met = 1;
-  let opened = 0;
+  let references = 1;
+  let visited = 0;
   let level = 0;
   let levelEnd = 0;
-  let chained = false;
+  let hasCause = false;
   const add = (values: Iterable<unknown>): boolean => {
     for (const value of values) {
-      if (--left < 0) return false;
+      if (--nodesLeft < 0) return false;
       if (value !== null && typeof value === "object") {
-        met++;
+        references++;
         nodes.add(value);
       }
     }
     return true;
   };
   for (const node of nodes) {
-    if (opened++ === levelEnd) {
+    if (visited++ === levelEnd) {
       level++;
       levelEnd = nodes.size;
     }
     // Nearly all nodes are plain objects or arrays. Reading their string tags would take a quarter of the search's time.
     const prototype = Object.getPrototypeOf(node);
     if (prototype === Object.prototype || prototype === Array.prototype) {
-      if (left >= 0) add(Array.isArray(node) ? node : Object.values(node));
+      if (nodesLeft >= 0) add(Array.isArray(node) ? node : Object.values(node));
       continue;
     }
     const buffer = (isView(node) ? node.buffer : node) as ArrayBuffer;
@@ -91,22 +91,22 @@ export function find(root: unknown, limit: number): Found {
         const views = partial.get(buffer);
         if (!views) partial.set(buffer, [node]);
         else views.push(node);
-      } else (isUntransferable(buffer) ? memory : transfer).add(buffer);
-    } else if (tag === shared) memory.add(buffer);
+      } else (isUntransferable(buffer) ? fixedMemory : transfer).add(buffer);
+    } else if (tag === shared) fixedMemory.add(buffer);
     else if (isTransferable(node)) transfer.add(node);
     // Beyond the limit, the search still visits the objects that it has met, but not their contents.
-    else if (tag === "Error") chained ||= typeof (node as Error).cause === "object";
-    else if (left < 0 || closed.includes(tag)) continue;
+    else if (tag === "Error") hasCause ||= typeof (node as Error).cause === "object";
+    else if (nodesLeft < 0 || leafTags.includes(tag)) continue;
     else if (isMap(node)) {
       for (const entry of node) if (!add(entry)) break;
     } else add(isSet(node) || Array.isArray(node) ? node : Object.values(node));
   }
   // A value with at most `depthMax` objects cannot be deeper than `depthMax`. If the search met an object twice, or did not visit all
   // objects, the longest path may be longer than the number of levels. The value may then be too deep.
-  found.deep = chained || left < 0 || (nodes.size > depthMax && (level > depthMax || met > nodes.size));
+  found.deep = hasCause || nodesLeft < 0 || (nodes.size > depthMax && (level > depthMax || references > nodes.size));
   for (const [buffer, views] of partial) {
     if (transfer.has(buffer)) continue;
-    if (!isUntransferable(buffer) && showsAll(views, buffer)) {
+    if (!isUntransferable(buffer) && coverBuffer(views, buffer)) {
       // The views cover the whole buffer, so the buffer moves, and the views with it.
       transfer.add(buffer);
       continue;
@@ -114,11 +114,11 @@ export function find(root: unknown, limit: number): Found {
     found.copies.push({ reason: "partial-view", bytes: views.reduce((sum, view) => sum + view.byteLength, 0) });
     found.partial.push(...views);
   }
-  for (const buffer of memory as Set<ArrayBufferLike>) {
+  for (const buffer of fixedMemory as Set<ArrayBufferLike>) {
     if (tagOf(buffer) === shared) found.sharedBytes += buffer.byteLength;
     else found.copies.push({ reason: "not-transferable", bytes: buffer.byteLength });
   }
-  if (left < 0) found.copies.push({ reason: "search-limit", bytes: 0 });
+  if (nodesLeft < 0) found.copies.push({ reason: "search-limit", bytes: 0 });
   found.transfer = [...transfer];
   found.movedBytes = bufferBytes(found.transfer);
   return found;
@@ -139,7 +139,7 @@ function isWhole(view: ArrayBufferView): boolean {
 
 const shared = "SharedArrayBuffer";
 /** The tags of objects that cannot contain anything movable. */
-const closed = ["Date", "RegExp"];
+const leafTags = ["Date", "RegExp"];
 
 /** Returns whether the value is a Map. Also finds maps of other realms, and subclass instances with another string tag. */
 export function isMap(value: unknown): value is Map<unknown, unknown> {
@@ -152,7 +152,7 @@ export function isSet(value: unknown): value is Set<unknown> {
 }
 
 // Returns whether the views together cover the whole buffer. The views may overlap.
-function showsAll(views: readonly ArrayBufferView[], buffer: ArrayBuffer): boolean {
+function coverBuffer(views: readonly ArrayBufferView[], buffer: ArrayBuffer): boolean {
   let end = 0;
   for (const view of [...views].sort((a, b) => a.byteOffset - b.byteOffset)) {
     if (view.byteOffset <= end) end = Math.max(end, view.byteOffset + view.byteLength);

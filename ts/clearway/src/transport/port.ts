@@ -3,7 +3,7 @@ import { mayLoseOthers, refuseDetached } from "#host";
 import type { Endpoint } from "../host/host.js";
 import type { FastPath } from "./fast-path.js";
 import { frameSlots, type Op } from "./protocol.js";
-import type { Refused, Transport } from "./transport.js";
+import type { OnRefused, Transport } from "./transport.js";
 
 interface Transfer {
   object: object;
@@ -21,21 +21,21 @@ export class PortTransport implements Transport {
   /** The faster transport for small frames. The other side must open its end before it receives the port's next message. */
   ring: FastPath | undefined;
   readonly #endpoint: Endpoint;
-  readonly #refused: Refused;
+  readonly #onRefused: OnRefused;
   #frames: unknown[] = [];
   #transfers: Transfer[] = [];
   #scheduled = false;
   #closed = false;
-  #apart = false;
+  #postingSingly = false;
 
-  constructor(endpoint: Endpoint, refused: Refused) {
+  constructor(endpoint: Endpoint, onRefused: OnRefused) {
     this.#endpoint = endpoint;
-    this.#refused = refused;
+    this.#onRefused = onRefused;
   }
 
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void {
     if (this.#closed || (!transfer?.length && this.sendByRing(op, id, a, b))) return;
-    if (transfer?.length) this.#take(transfer);
+    if (transfer?.length) this.#addTransfers(transfer);
     this.#frames.push(op, id, a, b);
     this.#schedule();
   }
@@ -51,7 +51,7 @@ export class PortTransport implements Transport {
   }
 
   // A separate function, because its closures would make each call of `send` allocate a context.
-  #take(transfer: readonly object[]): void {
+  #addTransfers(transfer: readonly object[]): void {
     // Flushes first in two cases. If one message named an object twice, both receivers would get it; in a second message the post fails,
     // as it should. And if the host refuses the memory of one frame, another frame must not lose memory that the host has already moved.
     if (
@@ -68,7 +68,7 @@ export class PortTransport implements Transport {
   /** Sends a frame through the ring only. Returns false if there is no ring, or if the frame must be sent through the port. */
   sendByRing(op: Op, id: number, a: unknown, b: unknown): boolean {
     // The frames that wait for the port were sent earlier, so this frame must not overtake them.
-    if (this.#closed || !this.ring || this.#frames.length > 0 || this.#apart || !this.ring.send(op, id, a, b))
+    if (this.#closed || !this.ring || this.#frames.length > 0 || this.#postingSingly || !this.ring.send(op, id, a, b))
       return false;
     if (this.ring.owesWake) this.#schedule();
     return true;
@@ -77,7 +77,7 @@ export class PortTransport implements Transport {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    void now.then(this.#flushScheduled);
+    void resolved.then(this.#flushScheduled);
   }
 
   readonly #flushScheduled = (): void => {
@@ -95,12 +95,12 @@ export class PortTransport implements Transport {
       for (const { object } of transfers) refuseDetached(object);
       this.#post(frames, transfers.length === 0 ? none : transfers.map((each) => each.object));
     } catch (reason) {
-      // `#refused` may send a frame. That frame must not overtake the frames that are still to be posted.
-      this.#apart = true;
+      // `#onRefused` may send a frame. That frame must not overtake the frames that are still to be posted.
+      this.#postingSingly = true;
       try {
-        this.#postApart(frames, transfers, reason);
+        this.#postSingly(frames, transfers, reason);
       } finally {
-        this.#apart = false;
+        this.#postingSingly = false;
         // If no frame could be posted, no message has woken the other side for the frames that left by ring.
         if (!this.#closed) this.ring?.wake();
       }
@@ -120,12 +120,12 @@ export class PortTransport implements Transport {
   // Posts each frame in its own message, so that only the frames with a bad value are refused. That is possible because a `postMessage`
   // that throws has moved nothing. One exception: Chromium throws on WebAssembly memory after it has moved the objects before that memory
   // in the list.
-  #postApart(frames: unknown[], transfers: Transfer[], first: unknown): void {
+  #postSingly(frames: unknown[], transfers: Transfer[], first: unknown): void {
     for (let at = 0; at < frames.length; at += frameSlots) {
       const frame = frames.slice(at, at + frameSlots);
       const own = transfers.filter((each) => each.frame === at).map((each) => each.object);
       const refuse = (reason: unknown): void =>
-        this.#refused(frame[0] as Op, frame[1] as number, frame[2], reason, own, frame[3]);
+        this.#onRefused(frame[0] as Op, frame[1] as number, frame[2], reason, own, frame[3]);
       if (frames.length === frameSlots) return refuse(first);
       try {
         own.forEach(refuseDetached);
@@ -140,4 +140,4 @@ export class PortTransport implements Transport {
 const none: readonly object[] = [];
 
 // A promise's reactions are microtasks. `queueMicrotask` of Node takes about three times as long (60 ns instead of 22 ns, once per tick).
-const now = Promise.resolve();
+const resolved = Promise.resolve();

@@ -6,7 +6,7 @@ import type { Op } from "./protocol.js";
  *
  * - `send` takes a frame and returns at once; it never blocks. The frame leaves at the end of the tick, or earlier with `flush`.
  * - The objects in `transfer` move when the frame leaves. The caller must not use them after `send`.
- * - A frame that cannot be encoded does not affect the other frames. The transport passes that frame and the reason to `Refused`. The
+ * - A frame that cannot be encoded does not affect the other frames. The transport passes that frame and the reason to `OnRefused`. The
  *   sender keeps the frame's `transfer` objects.
  */
 export interface Transport {
@@ -18,7 +18,7 @@ export interface Transport {
 }
 
 /** Receives a frame that could not be sent, and the objects that the frame would have moved. */
-export type Refused = (
+export type OnRefused = (
   op: Op,
   id: number,
   a: unknown,

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { BeatDetector } from "../../src/meter/detect/beats.js";
-import { FastestWay } from "../../src/meter/detect/fastest-way.js";
-import type { Found } from "../../src/meter/detect/turns.js";
+import { FastestTransit } from "../../src/meter/detect/fastest-transit.js";
+import type { DetectedStall } from "../../src/meter/detect/turns.js";
 import fc from "../fixtures/fast-check.js";
 
 /** The sender's clock is ahead by this. The detector does not know it. */
@@ -11,13 +11,13 @@ const ahead = 100_000;
 /** Latency of a message on a free thread. */
 const wayMs = 0.25;
 
-/** Sends a beat every `periodMs` to a thread that is blocked in the spans of `held`, and returns the stalls found. */
-function play(held: readonly [number, number][], durationMs: number, periodMs = 2, floorMs = 4): Found[] {
+/** Sends a beat every `periodMs` to a thread that is blocked in the spans of `blocked`, and returns the stalls found. */
+function play(blocked: readonly [number, number][], durationMs: number, periodMs = 2, floorMs = 4): DetectedStall[] {
   const detector = new BeatDetector(floorMs);
-  const found: Found[] = [];
+  const found: DetectedStall[] = [];
   for (let sent = 0; sent < durationMs; sent += periodMs) {
     const arrives = sent + wayMs;
-    const span = held.find(([from, to]) => from <= arrives && arrives < to);
+    const span = blocked.find(([from, to]) => from <= arrives && arrives < to);
     const stall = detector.beat(sent + ahead, span ? span[1] : arrives);
     if (stall) found.push(stall);
   }
@@ -46,15 +46,15 @@ describe("beats from outside the thread", () => {
     fc.assert(
       fc.property(stalls, (parts) => {
         let at = 20;
-        const held = parts.map(({ gap, length }): [number, number] => {
+        const blocked = parts.map(({ gap, length }): [number, number] => {
           const from = at + gap;
           at = from + length;
           return [from, at];
         });
-        const found = play(held, at + 50);
-        expect(found).toHaveLength(held.length);
+        const found = play(blocked, at + 50);
+        expect(found).toHaveLength(blocked.length);
         for (const [index, stall] of found.entries()) {
-          const truth = held[index]![1] - held[index]![0];
+          const truth = blocked[index]![1] - blocked[index]![0];
           expect(stall.errorMs).toBeLessThanOrEqual(1 + 1e-6);
           expect(Math.abs(stall.endMs - stall.startMs - truth)).toBeLessThanOrEqual(stall.errorMs + 1e-6);
         }
@@ -73,7 +73,7 @@ describe("beats from outside the thread", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.restart(1);
-    detector.held(101);
+    detector.blockedUntil(101);
     expect(detector.beat(50, 103)).toMatchObject({ startMs: 101, endMs: 103, earliestMs: 101 });
     expect(detector.beat(105, 105.25)).toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe("beats from outside the thread", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.restart(1);
-    detector.held(101);
+    detector.blockedUntil(101);
     expect(detector.beat(102, 152)).toMatchObject({ endMs: 152, earliestMs: 101 });
   });
 
@@ -138,8 +138,8 @@ describe("beats from outside the thread", () => {
   });
 
   it("tolerate a slow drift of the sender's clock", () => {
-    const detector = new BeatDetector(4, new FastestWay(undefined, 100));
-    let last: Found | undefined;
+    const detector = new BeatDetector(4, new FastestTransit(undefined, 100));
+    let last: DetectedStall | undefined;
     for (let index = 0; index < 5000; index++) {
       const at = index * 2;
       last = detector.beat(at * (1 - 1e-3), at + wayMs) ?? last;

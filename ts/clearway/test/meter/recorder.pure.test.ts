@@ -34,15 +34,15 @@ const onlyStall = (made: Recorder): Stall => {
 describe("a stall", () => {
   it("is one stall when it continues", () => {
     const made = recorder();
-    made.found(stall(1100, 1200));
-    made.found({ ...stall(1200, 1203), goesOn: true });
+    made.detected(stall(1100, 1200));
+    made.detected({ ...stall(1200, 1203), continuesLast: true });
     expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 103 });
   });
 
   it("stays separate from a stall that begins at its end after the run", () => {
     const made = recorder();
-    made.found(stall(1100, 1200));
-    made.found(stall(1200, 1250));
+    made.detected(stall(1100, 1200));
+    made.detected(stall(1200, 1250));
     made.explain(1200);
     expect(made.report(1200).stalls).toMatchObject([{ startMs: 100, lengthMs: 100 }]);
   });
@@ -52,7 +52,7 @@ describe("a stall", () => {
     for (let at = 0; at <= 1100; at += 10) made.frame(at);
     made.frame(1300);
     // The beats show only that it began after 1101 and was over at 1290.
-    made.found({ startMs: 1290, endMs: 1290, earliestMs: 1101, errorMs: 190, unwokenMs: 0 });
+    made.detected({ startMs: 1290, endMs: 1290, earliestMs: 1101, errorMs: 190, unwokenMs: 0 });
     expect(onlyStall(made)).toMatchObject({ startMs: 110, lengthMs: 180 });
   });
 });
@@ -60,16 +60,16 @@ describe("a stall", () => {
 describe("the cause of a stall", () => {
   it("is the machine when the idle watcher was delayed for half of it", () => {
     const made = recorder();
-    made.watcherHeld(1105, 1190);
-    made.found(stall(1100, 1200));
+    made.watcherLate(1105, 1190);
+    made.detected(stall(1100, 1200));
     expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 100, cause: "machine", machineMs: 85 });
   });
 
   it("is the machine when the thread was runnable for half of it while others ran", () => {
     const made = recorder();
-    made.watcherHeld(1105, 1110);
+    made.watcherLate(1105, 1110);
     made.queued(1140, 1200);
-    made.found(stall(1100, 1200));
+    made.detected(stall(1100, 1200));
     expect(onlyStall(made)).toMatchObject({
       cause: "machine",
       machineMs: 60,
@@ -79,15 +79,15 @@ describe("the cause of a stall", () => {
 
   it("is the machine when the thread slept and was not woken", () => {
     const made = recorder();
-    made.found(stall(1100, 1150, 0, 45));
+    made.detected(stall(1100, 1150, 0, 45));
     expect(onlyStall(made).cause).toBe("machine");
   });
 
   it("is garbage collection when that took half of it", () => {
     const made = recorder();
     made.garbageCollected(1110, 1180);
-    made.watcherHeld(1110, 1115);
-    made.found(stall(1100, 1200));
+    made.watcherLate(1110, 1115);
+    made.detected(stall(1100, 1200));
     expect(onlyStall(made)).toMatchObject({ cause: "gc", gcMs: 70, machineMs: 5 });
   });
 
@@ -96,7 +96,7 @@ describe("the cause of a stall", () => {
     const script = { url: "app.js", invoker: "onclick", layoutMs: 0 };
     made.script(1100, 1120, { ...script, functionName: "short", durationMs: 20 });
     made.script(1120, 1195, { ...script, functionName: "long", durationMs: 75 });
-    made.found(stall(1100, 1200));
+    made.detected(stall(1100, 1200));
     const found = onlyStall(made);
     expect(found).toMatchObject({ cause: "app", because: "long (app.js) ran for 75.0 ms" });
     expect(found.scripts.map((each) => each.functionName)).toEqual(["long", "short"]);
@@ -108,7 +108,7 @@ describe("the cause of a stall", () => {
     made.stack(1140, ["sort (b.js:2:2)"]);
     made.stack(1160, ["sort (b.js:2:2)"]);
     made.stack(1300, ["later (c.js:1:1)"]);
-    made.found(stall(1100, 1200));
+    made.detected(stall(1100, 1200));
     const found = onlyStall(made);
     expect(found).toMatchObject({ cause: "app", because: "it was seen in sort (b.js:2:2)" });
     expect(found.stacks).toEqual([
@@ -119,13 +119,13 @@ describe("the cause of a stall", () => {
 
   it("is the app when every other cause is ruled out", () => {
     const made = recorder();
-    made.found(stall(1100, 1110));
+    made.detected(stall(1100, 1110));
     expect(onlyStall(made)).toMatchObject({ cause: "app", stacks: [], scripts: [] });
   });
 
   it("is unknown, with a reason, when no watcher runs", () => {
     const made = recorder({ sources: () => [{ name: "watcher", available: false, why: "forbidden here" }] });
-    made.found(stall(1100, 1110));
+    made.detected(stall(1100, 1110));
     const found = onlyStall(made);
     expect(found.cause).toBe("unknown");
     expect(found.because).toContain("forbidden here");
@@ -133,7 +133,7 @@ describe("the cause of a stall", () => {
 
   it("is unknown when garbage collections and short scripts are not visible", () => {
     const made = recorder({ sources: () => [{ name: "watcher", available: true }] });
-    made.found(stall(1100, 1110));
+    made.detected(stall(1100, 1110));
     expect(onlyStall(made).cause).toBe("unknown");
   });
 });
@@ -142,14 +142,14 @@ describe("a stall", () => {
   it("begins with a task of known times, when that is within its error", () => {
     const made = recorder();
     made.task(1099.5, 1160);
-    made.found(stall(1101, 1161, 2));
+    made.detected(stall(1101, 1161, 2));
     expect(onlyStall(made)).toMatchObject({ startMs: 99.5, errorMs: 1 });
   });
 
   it("keeps its own start when no task began near it", () => {
     const made = recorder();
     made.task(1050, 1099);
-    made.found(stall(1101, 1161, 2));
+    made.detected(stall(1101, 1161, 2));
     expect(onlyStall(made)).toMatchObject({ startMs: 101, errorMs: 2 });
   });
 
@@ -165,7 +165,7 @@ describe("a stall", () => {
 
     it("is at least as long as a missing frame", () => {
       const made = framesUntil(1540);
-      made.found(hidden);
+      made.detected(hidden);
       const { startMs, lengthMs } = onlyStall(made);
       expect(startMs).toBeCloseTo(516.7, 0);
       expect(lengthMs).toBeCloseTo(23.3, 0);
@@ -173,43 +173,43 @@ describe("a stall", () => {
 
     it("is dropped when no frame was missed", () => {
       const made = framesUntil(1500 + 50 / 3);
-      made.found(hidden);
+      made.detected(hidden);
       expect(made.report(5000).stalls).toEqual([]);
     });
 
     it("begins at the thread's last answer at the earliest, however long a frame was missing", () => {
       const made = framesUntil(1600);
-      made.found({ ...hidden, startMs: 1599, endMs: 1600, earliestMs: 1580, errorMs: 19 });
+      made.detected({ ...hidden, startMs: 1599, endMs: 1600, earliestMs: 1580, errorMs: 19 });
       expect(onlyStall(made)).toMatchObject({ startMs: 580, lengthMs: 20 });
     });
 
     it("keeps an earlier start from the beats", () => {
       const made = framesUntil(1540);
-      made.found(stall(1505, 1540));
+      made.detected(stall(1505, 1540));
       expect(onlyStall(made)).toMatchObject({ startMs: 505, lengthMs: 35 });
     });
   });
 
   it("is cut at the run's start, and dropped when the rest is under the floor", () => {
     const made = recorder();
-    made.found(stall(900, 1050));
+    made.detected(stall(900, 1050));
     expect(onlyStall(made)).toMatchObject({ startMs: 0, lengthMs: 50 });
     const other = recorder();
-    other.found(stall(900, 1002));
+    other.detected(stall(900, 1002));
     expect(other.report(5000).stalls).toEqual([]);
   });
 
   it("is reported once, in order, after its evidence has had time to arrive", () => {
-    const told: number[] = [];
-    const made = recorder({ onStall: (each) => told.push(each.lengthMs) });
-    made.found(stall(1100, 1110));
-    made.found(stall(1200, 1220));
+    const explainedMs: number[] = [];
+    const made = recorder({ onStall: (each) => explainedMs.push(each.lengthMs) });
+    made.detected(stall(1100, 1110));
+    made.detected(stall(1200, 1220));
     made.explain(1150);
-    expect(told).toEqual([10]);
+    expect(explainedMs).toEqual([10]);
     expect(made.report(5000).stalls).toHaveLength(2);
     made.explain(1300);
     made.explain(1400);
-    expect(told).toEqual([10, 20]);
+    expect(explainedMs).toEqual([10, 20]);
     expect(made.report(5000).stalls).toHaveLength(2);
   });
 });
@@ -217,7 +217,7 @@ describe("a stall", () => {
 describe("a report", () => {
   it("is plain data that survives JSON", () => {
     const made = recorder({ label: "import" });
-    made.found(stall(1100, 1200));
+    made.detected(stall(1100, 1200));
     made.explain(2000);
     const report = made.report(3000);
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
@@ -247,7 +247,7 @@ describe("a report", () => {
 
   it("counts stalls that were dropped to bound its memory, and covers the time after them", () => {
     const made = recorder({ stallsMax: 8 });
-    for (let index = 0; index < 9; index++) made.found(stall(1000 + index * 100, 1010 + index * 100));
+    for (let index = 0; index < 9; index++) made.detected(stall(1000 + index * 100, 1010 + index * 100));
     made.explain(5000);
     const report = made.report(2000);
     expect(report.droppedStalls).toBe(2);
@@ -257,14 +257,14 @@ describe("a report", () => {
 
   it("finds the worst second among the remaining stalls, long after the start of the run", () => {
     const made = recorder({ stallsMax: 8 });
-    for (let index = 0; index < 9; index++) made.found(stall(10_000 + index * 100, 10_010 + index * 100));
+    for (let index = 0; index < 9; index++) made.detected(stall(10_000 + index * 100, 10_010 + index * 100));
     made.explain(20_000);
     expect(made.report(12_000).worstSecond).toEqual({ startMs: 9200, stalledMs: 70 });
   });
 
   it("is empty when the run restarts", () => {
     const made = recorder();
-    made.found(stall(1100, 1200));
+    made.detected(stall(1100, 1200));
     made.explain(1500);
     made.begin(2000, 0);
     expect(made.report(2500)).toMatchObject({ durationMs: 500, stalls: [], droppedStalls: 0 });

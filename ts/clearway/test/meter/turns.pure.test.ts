@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, it } from "vitest";
-import { type Found, TurnDetector } from "../../src/meter/detect/turns.js";
+import { type DetectedStall, TurnDetector } from "../../src/meter/detect/turns.js";
 import fc from "../fixtures/fast-check.js";
 
 /**
  * Plays a script of an event loop: `w5` works 5 ms, `s20` sleeps 20 ms, `C` and `T` take readings in the check and timers phases,
  * `d10` announces the next reading in 10 ms, `E` ends the run.
  */
-function play(line: string, floorMs = 4): Found[] {
+function play(line: string, floorMs = 4): DetectedStall[] {
   let at = 0;
   let slept = 0;
   const detector = new TurnDetector(floorMs, at, slept);
-  const found: Found[] = [];
-  const keep = (stall: Found | undefined): void => {
+  const found: DetectedStall[] = [];
+  const keep = (stall: DetectedStall | undefined): void => {
     if (stall) found.push(stall);
   };
   for (const step of line.split(" ")) {

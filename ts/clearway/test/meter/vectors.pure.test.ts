@@ -14,12 +14,12 @@ function play(floorMs: number, steps: readonly Step[]): object[] {
   const found: object[] = [];
   for (const [name, first = 0, ...rest] of steps) {
     if (name === "restart") detector.restart(first);
-    else if (name === "held") detector.held(first);
+    else if (name === "held") detector.blockedUntil(first);
     else {
       const stall = detector.beat(first, ...(rest as [number, number]));
       if (stall) {
-        const { startMs, endMs, earliestMs, errorMs, goesOn = false } = stall;
-        found.push({ startMs, endMs, earliestMs, errorMs, goesOn });
+        const { startMs, endMs, earliestMs, errorMs, continuesLast = false } = stall;
+        found.push({ startMs, endMs, earliestMs, errorMs, goesOn: continuesLast });
       }
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { bytesOf, firstRows, Growth, grown } from "../../src/records/builder/builder.js";
-import { Runs } from "../../src/records/builder/texts.js";
+import { RowBytes } from "../../src/records/builder/texts.js";
 import { type ChunkLimits, TableWriter } from "../../src/records/writer.js";
 import { bool, bytes, f64, list, nullable, record, struct, text, timestamp, u8 } from "../../src/records.js";
 import fc from "../fixtures/fast-check.js";
@@ -108,9 +108,9 @@ describe("a writer of rows of very different sizes", () => {
 });
 
 test("data never grows beyond the range of offsets", () => {
-  const runs = new Runs(new Growth(100_000));
-  runs.room(60_000, "raw", undefined);
-  expect(runs.room(99_999, "raw", undefined).length).toBe(100_000);
+  const rowBytes = new RowBytes(new Growth(100_000));
+  rowBytes.reserve(60_000, "raw", undefined);
+  expect(rowBytes.reserve(99_999, "raw", undefined).length).toBe(100_000);
   expect(grown(Uint8Array, new Uint8Array(60), 61, 100).length).toBe(100);
   expect(bytesOf(new Int32Array(firstRows), 2).length).toBe(8);
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
-import type { Refused, Transport } from "../../src/transport/transport.js";
+import type { OnRefused, Transport } from "../../src/transport/transport.js";
 
 /** A carrier and its other end, for the suite. */
 export interface Carried {
@@ -17,13 +17,13 @@ export function framesOf(message: unknown[]): unknown[][] {
   return frames;
 }
 
-type Refusal = Parameters<Refused>;
+type Refusal = Parameters<OnRefused>;
 
 /**
  * Tests the contract of every carrier. Call it once per carrier: `carrierContract("port", make)`. A carrier that sends `atOnce` does not
  * gather the frames of a tick.
  */
-export function carrierContract(name: string, make: (refused: Refused) => Carried, atOnce = false): void {
+export function carrierContract(name: string, make: (refused: OnRefused) => Carried, atOnce = false): void {
   const start = (): Carried & { refusals: Refusal[]; ids(): Promise<unknown[]> } => {
     const refusals: Refusal[] = [];
     const carried = make((...refusal) => refusals.push(refusal));

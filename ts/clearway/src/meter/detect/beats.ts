@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { FastestWay } from "./fastest-way.js";
-import type { Found } from "./turns.js";
+import { FastestTransit } from "./fastest-transit.js";
+import type { DetectedStall } from "./turns.js";
 
 /**
  * Finds stalls from a heartbeat that another thread sends, such as a worker's messages.
  *
- * The detector is for hosts that do not report the idle time of their event loop. A thread is held while it cannot handle events.
+ * The detector is for hosts that do not report the idle time of their event loop. A thread is blocked while it cannot handle events.
  *
  *     sent       d0      d1      d2      d3      d4      (on the sender, converted to this clock)
  *     answered   d0      d1                       .....   d2, d3 and d4 arrive in one burst at the end
@@ -26,11 +26,11 @@ import type { Found } from "./turns.js";
  */
 export class BeatDetector {
   #lastMs: number | undefined;
-  #heldUntilMs: number | undefined;
+  #blockedUntilMs: number | undefined;
 
   constructor(
     private readonly floorMs: number,
-    private readonly fastest: FastestWay = new FastestWay(),
+    private readonly fastest: FastestTransit = new FastestTransit(),
   ) {}
 
   /** This clock minus the sender's clock, plus the fastest transit time between them, in ms. Infinite before the first beat. */
@@ -41,62 +41,62 @@ export class BeatDetector {
   /** Discards the last beat, after a hidden page or at the start of a run. `atMs` is the time of the last known answer, if any. */
   restart(atMs: number | undefined): void {
     this.#lastMs = atMs;
-    this.#heldUntilMs = undefined;
+    this.#blockedUntilMs = undefined;
   }
 
   /**
-   * Records that the thread was held until `atMs`. If the next beat was due before `atMs`, the time of that beat shows how much longer the
-   * thread was held.
+   * Records that the thread was blocked until `atMs`. If the next beat was due before `atMs`, the time of that beat shows how much longer
+   * the thread was blocked.
    */
-  held(atMs: number): void {
+  blockedUntil(atMs: number): void {
     this.#lastMs = atMs;
-    this.#heldUntilMs = atMs;
+    this.#blockedUntilMs = atMs;
   }
 
   /**
    * Takes a beat and returns the stall that it ended.
    *
-   * The sender sent the beat at `sentMs` (its own clock), `heldMs` later than it wanted. This thread answered at `atMs`. If the sender
+   * The sender sent the beat at `sentMs` (its own clock), `wokeLateMs` later than it wanted. This thread answered at `atMs`. If the sender
    * woke late, a stall may have begun before the beat was sent. If the method finds no whole stall, it then returns the part after the
    * sending. This part may be shorter than `floorMs`, because other evidence can extend it.
    */
-  beat(sentMs: number, atMs: number, heldMs = 0): Found | undefined {
-    this.fastest.take(atMs - sentMs);
+  beat(sentMs: number, atMs: number, wokeLateMs = 0): DetectedStall | undefined {
+    this.fastest.add(atMs - sentMs);
     const lastMs = this.#lastMs;
     this.#lastMs = atMs;
     if (lastMs === undefined) return undefined;
     const dueMs = sentMs + this.lagMinMs;
-    const isKnown = this.#heldUntilMs === lastMs;
-    this.#heldUntilMs = undefined;
+    const isKnown = this.#blockedUntilMs === lastMs;
+    this.#blockedUntilMs = undefined;
     const tooShort = atMs - lastMs < this.floorMs;
     if (dueMs <= lastMs) {
       // The sender sent this beat before the last answer. There are two possible reasons. Both beats arrived in one burst, and their wait
-      // is already counted. Or the beat was still on its way at the last answer, as happens on a busy machine, and the thread was held
+      // is already counted. Or the beat was still on its way at the last answer, as happens on a busy machine, and the thread was blocked
       // again before it handled the beat.
       if (tooShort && !isKnown) return undefined;
       const errorMs = Math.min(atMs - lastMs, lastMs - dueMs);
-      return { startMs: lastMs, endMs: atMs, earliestMs: lastMs, errorMs, unwokenMs: 0, goesOn: isKnown };
+      return { startMs: lastMs, endMs: atMs, earliestMs: lastMs, errorMs, unwokenMs: 0, continuesLast: isKnown };
     }
     if (tooShort) return undefined;
     const lateMs = atMs - dueMs;
     const unsureMs = dueMs - lastMs;
     // If the sender wanted to wake before the last answer, no event after that answer caused the delay.
-    const wantedMs = dueMs - heldMs > lastMs ? dueMs - heldMs : dueMs;
+    const wantedMs = dueMs - wokeLateMs > lastMs ? dueMs - wokeLateMs : dueMs;
     const startMs = (lastMs + wantedMs) / 2;
     // If the beat was hardly late, there was no stall, even if the sender slept long.
     if (lateMs > unsureMs / 4 && atMs - startMs >= this.floorMs) {
       const errorMs = Math.max(startMs - lastMs, dueMs - startMs);
       return { startMs, endMs: atMs, earliestMs: lastMs, errorMs, unwokenMs: 0 };
     }
-    if (heldMs <= 0) return undefined;
+    if (wokeLateMs <= 0) return undefined;
     return { startMs: dueMs, endMs: atMs, earliestMs: lastMs, errorMs: unsureMs, unwokenMs: 0 };
   }
 
   /**
-   * Ends the run at `atMs`. If a beat is overdue, the thread may be held since the last beat; returns a stall that begins half a period
+   * Ends the run at `atMs`. If a beat is overdue, the thread may be blocked since the last beat; returns a stall that begins half a period
    * after the last answer.
    */
-  finish(atMs: number, periodMs: number): Found | undefined {
+  finish(atMs: number, periodMs: number): DetectedStall | undefined {
     const lastMs = this.#lastMs;
     if (lastMs === undefined) return undefined;
     const lengthMs = atMs - lastMs - periodMs / 2;

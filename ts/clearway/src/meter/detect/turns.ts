@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /** A detected stall: the thread could not answer from `startMs` to `endMs`, on the host's clock. */
-export interface Found {
+export interface DetectedStall {
   readonly startMs: number;
   readonly endMs: number;
   /** The earliest possible start of the stall. Any work since then may belong to the stall. */
@@ -10,7 +10,7 @@ export interface Found {
   /** The part of the stall in which the loop was idle and was not woken, in milliseconds. */
   readonly unwokenMs: number;
   /** Whether this continues the last stall that was found. That stall ended at `startMs`. */
-  readonly goesOn?: boolean;
+  readonly continuesLast?: boolean;
 }
 
 /**
@@ -39,7 +39,7 @@ export type Phase = "check" | "timer";
 export class TurnDetector {
   #atMs: number;
   #idleMs: number;
-  #runMs: number;
+  #busySinceMs: number;
   #earliestMs: number;
   #unwokenMs = 0;
   #errorMs = 0;
@@ -52,7 +52,7 @@ export class TurnDetector {
   ) {
     this.#atMs = atMs;
     this.#idleMs = idleMs;
-    this.#runMs = atMs;
+    this.#busySinceMs = atMs;
     this.#earliestMs = atMs;
   }
 
@@ -69,7 +69,7 @@ export class TurnDetector {
   }
 
   /** Takes a reading. Returns the stall that the reading ended, if the stall is at least `floorMs` long. */
-  read(phase: Phase, atMs: number, idleMs: number): Found | undefined {
+  read(phase: Phase, atMs: number, idleMs: number): DetectedStall | undefined {
     const gapMs = atMs - this.#atMs;
     const sleptMs = Math.min(gapMs, Math.max(0, idleMs - this.#idleMs));
     const busyMs = gapMs - sleptMs;
@@ -90,7 +90,7 @@ export class TurnDetector {
   }
 
   /** Ends the run at `atMs` and returns the stall that was still open. */
-  finish(atMs: number, idleMs: number): Found | undefined {
+  finish(atMs: number, idleMs: number): DetectedStall | undefined {
     const slept = idleMs - this.#idleMs;
     const before = this.read("timer", atMs, idleMs);
     const last = slept > 0 ? before : undefined;
@@ -99,18 +99,18 @@ export class TurnDetector {
     return open ?? last;
   }
 
-  #open(runMs: number, earliestMs: number, errorMs: number, unwokenMs: number): void {
-    this.#runMs = runMs;
+  #open(busySinceMs: number, earliestMs: number, errorMs: number, unwokenMs: number): void {
+    this.#busySinceMs = busySinceMs;
     this.#earliestMs = earliestMs;
     this.#errorMs = errorMs;
     this.#unwokenMs = unwokenMs;
   }
 
-  #close(endMs: number): Found | undefined {
-    const lengthMs = endMs - this.#runMs;
+  #close(endMs: number): DetectedStall | undefined {
+    const lengthMs = endMs - this.#busySinceMs;
     if (lengthMs < this.floorMs) return undefined;
     return {
-      startMs: this.#runMs,
+      startMs: this.#busySinceMs,
       endMs,
       earliestMs: this.#earliestMs,
       errorMs: this.#errorMs,

@@ -18,17 +18,17 @@ export type BeatMessage = readonly [sentMs: number] | readonly [sentMs: number, 
  */
 export function beater(scope: { postMessage(message: unknown): void }, periodMs: number): void {
   // In milliseconds. The rounding of timers does not explain a longer delay. An undisturbed wait of 1 ms took 1.06 to 1.15 ms.
-  const lateMs = 0.3;
+  const lateMsMin = 0.3;
   let dueMs = 0;
-  const heart = {
-    beat(): void {
+  const sender = {
+    sendBeat(): void {
       const sentMs = performance.now();
       const wantedMs = dueMs;
       // Sets the next due time first. If this thread then loses its core, the next beat is late.
       dueMs = sentMs + waitMs;
-      scope.postMessage(sentMs - wantedMs > lateMs ? [sentMs, wantedMs] : [sentMs]);
+      scope.postMessage(sentMs - wantedMs > lateMsMin ? [sentMs, wantedMs] : [sentMs]);
     },
-    waitingCell(): Int32Array<ArrayBufferLike> | undefined {
+    sharedCell(): Int32Array<ArrayBufferLike> | undefined {
       try {
         const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
         const cell = new Int32Array(memory.buffer);
@@ -40,19 +40,19 @@ export function beater(scope: { postMessage(message: unknown): void }, periodMs:
       }
     },
     tick(): void {
-      heart.beat();
-      heart.again();
+      sender.sendBeat();
+      sender.schedule();
     },
-    again(): void {
-      setTimeout(() => heart.tick(), waitMs);
+    schedule(): void {
+      setTimeout(() => sender.tick(), waitMs);
     },
   };
-  const cell = heart.waitingCell();
+  const cell = sender.sharedCell();
   const waitMs = cell ? periodMs : Math.max(4, periodMs);
   dueMs = performance.now() + waitMs;
-  if (!cell) return heart.again();
+  if (!cell) return sender.schedule();
   for (;;) {
     Atomics.wait(cell, 0, 0, waitMs);
-    heart.beat();
+    sender.sendBeat();
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { BeatDetector } from "../detect/beats.js";
-import type { Found } from "../detect/turns.js";
+import type { DetectedStall } from "../detect/turns.js";
 import type { SourceState, StallReport } from "../report.js";
-import { type HeartListener, heart } from "./browser-heart.js";
+import { type BeatListener, beatSource } from "./browser-beat-source.js";
 import { openTimeline } from "./browser-timeline.js";
 import type { ObserveOptions, Observer, Sink } from "./host.js";
 import { TimerBeats, timerFloorMs } from "./timer-beats.js";
@@ -20,7 +20,7 @@ const beatMsBrief = 1;
 /** The number of frames after which the display's rate is known. */
 const readyFrames = 5;
 /** In milliseconds. If a watcher wakes later than this, the machine or the watched thread has delayed it. */
-const heldMsMin = 2.5;
+const lateMsMin = 2.5;
 /** In ms. No scheduler delays a ready thread this long, so the page and the watcher both slept, with the machine or in a frozen tab. */
 const asleepMsMin = 10_000;
 /** In milliseconds. The browser delivers its entries about one frame after the frame that they describe. */
@@ -33,49 +33,49 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   let hiddenSinceMs: number | undefined;
   let endedMs: number | undefined;
   let frames = 0;
-  /** Evaluates the heart's beats. `undefined` while the page's own timers send the beats. */
+  /** Evaluates the beats of `beatSource`. `undefined` while the page's own timers send the beats. */
   let detector: BeatDetector | undefined;
   let periodMs = 0;
 
-  const report = (found: Found | undefined): void => {
-    if (found) sink.found(found);
+  const emit = (stall: DetectedStall | undefined): void => {
+    if (stall) sink.detected(stall);
   };
-  const timers = new TimerBeats(options.floorMs, now, report);
-  /** Evaluates the first beat after the end of a run. This beat shows whether the thread was held at the end. */
-  const finishAt = (found: Found | undefined): void => {
+  const timers = new TimerBeats(options.floorMs, now, emit);
+  /** Evaluates the first beat after the end of a run. This beat shows whether the thread was blocked at the end. */
+  const finishAfterEnd = (found: DetectedStall | undefined): void => {
     const endMs = endedMs ?? now();
     endedMs = undefined;
     // If the watcher had no core until after the end, only other evidence shows the stall's start.
-    if (found && found.earliestMs < endMs) report({ ...found, startMs: Math.min(found.startMs, endMs), endMs });
+    if (found && found.earliestMs < endMs) emit({ ...found, startMs: Math.min(found.startMs, endMs), endMs });
   };
   /** Reports the stall that is open at `atMs`. If beats are missing, that counts as a stall, even if the watcher caused it. */
   const finish = (atMs: number): void => {
-    if (detector) report(detector.finish(atMs, periodMs));
+    if (detector) emit(detector.finish(atMs, periodMs));
     else timers.finish(atMs);
   };
   const restart = (atMs: number): void => {
     detector?.restart(atMs);
     timers.restart(atMs);
   };
-  const listener: HeartListener = {
+  const listener: BeatListener = {
     periodMs: options.beatMs ?? (options.brief ? beatMsBrief : beatMsDefault),
-    beating: (fastest) => {
+    sourceChanged: (fastest) => {
       const atMs = now();
       if (endedMs === undefined) finish(atMs);
       timers.stop();
       detector = fastest && new BeatDetector(options.floorMs, fastest);
-      periodMs = heart.periodMs;
+      periodMs = beatSource.periodMs;
       restart(atMs);
       if (!detector) timers.start();
     },
-    beat: (sentMs, atMs, heldMs) => {
+    beat: (sentMs, atMs, wokeLateMs) => {
       if (!detector) return;
-      const found = detector.beat(sentMs, atMs, heldMs);
+      const found = detector.beat(sentMs, atMs, wokeLateMs);
       const wokeMs = sentMs + detector.lagMinMs;
-      if (heldMs > asleepMsMin) return sink.hidden(wokeMs - heldMs, atMs);
-      if (endedMs === undefined) report(found);
-      else finishAt(found);
-      if (heldMs > heldMsMin) sink.watcherHeld(wokeMs - heldMs, wokeMs);
+      if (wokeLateMs > asleepMsMin) return sink.hidden(wokeMs - wokeLateMs, atMs);
+      if (endedMs === undefined) emit(found);
+      else finishAfterEnd(found);
+      if (wokeLateMs > lateMsMin) sink.watcherLate(wokeMs - wokeLateMs, wokeMs);
     },
   };
   const onFrame = (atMs: number): void => {
@@ -84,11 +84,11 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     sink.frame(atMs);
     requestAnimationFrame(onFrame);
   };
-  const show = (): void => {
+  const startBeats = (): void => {
     timers.start();
-    heart.use(listener);
+    beatSource.addListener(listener);
   };
-  const pass = (): number => {
+  const flushHidden = (): number => {
     const atMs = now();
     if (hiddenSinceMs !== undefined) {
       sink.hidden(hiddenSinceMs, atMs);
@@ -98,47 +98,47 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   };
   // Pages that are frozen or in the back/forward cache do not run. Not every browser reports them as hidden first.
   const onVisibility = ({ type }: Pick<Event, "type">): void => {
-    const away = document.visibilityState === "hidden" || type === "freeze" || type === "pagehide";
-    const atMs = pass();
-    if (away === (hiddenSinceMs !== undefined)) return;
-    if (away) {
+    const isAway = document.visibilityState === "hidden" || type === "freeze" || type === "pagehide";
+    const atMs = flushHidden();
+    if (isAway === (hiddenSinceMs !== undefined)) return;
+    if (isAway) {
       finish(atMs);
       hiddenSinceMs = atMs;
-      pass();
+      flushHidden();
       timers.stop();
       detector = undefined;
-      heart.leave(listener);
+      beatSource.removeListener(listener);
     } else {
       hiddenSinceMs = undefined;
-      show();
+      startBeats();
     }
   };
-  const listen = (change: "addEventListener" | "removeEventListener"): void => {
+  const toggleListeners = (change: "addEventListener" | "removeEventListener"): void => {
     if (!inPage) return;
     for (const type of ["visibilitychange", "freeze", "resume"]) document[change](type, onVisibility);
     for (const type of ["pagehide", "pageshow"]) window[change](type, onVisibility);
   };
 
   if (inPage && document.visibilityState === "hidden") hiddenSinceMs = beginMs;
-  else show();
-  listen("addEventListener");
+  else startBeats();
+  toggleListeners("addEventListener");
   if (inPage && options.frames) requestAnimationFrame(onFrame);
 
   const sources = (): SourceState[] => {
-    const why = heart.why;
-    const none = (name: string, reason: string): SourceState => ({ name, available: false, why: reason });
+    const why = beatSource.why;
+    const unavailable = (name: string, reason: string): SourceState => ({ name, available: false, why: reason });
     return [
       why === undefined
         ? { name: "heartbeat", available: true }
-        : none("heartbeat", `${why}; timers stand in: stalls under ${timerFloorMs} ms are not seen`),
-      why === undefined ? { name: "watcher", available: true } : none("watcher", why),
+        : unavailable("heartbeat", `${why}; timers stand in: stalls under ${timerFloorMs} ms are not seen`),
+      why === undefined ? { name: "watcher", available: true } : unavailable("watcher", why),
       ...timeline.sources,
       !inPage
-        ? none("frames", "a worker has no display")
+        ? unavailable("frames", "a worker has no display")
         : options.frames
           ? { name: "frames", available: true }
-          : none("frames", "turned off by the option frames"),
-      none("garbage collection", "browsers do not show their collections"),
+          : unavailable("frames", "turned off by the option frames"),
+      unavailable("garbage collection", "browsers do not show their collections"),
     ];
   };
 
@@ -146,10 +146,10 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     settleMs,
     sources,
     ready: async () => {
-      await heart.ready;
+      await beatSource.ready;
       if (options.frames && inPage && hiddenSinceMs === undefined) await untilFrames(() => frames >= readyFrames, 500);
     },
-    pass,
+    flushHidden,
     begin: () => {
       beginMs = now();
       endedMs = undefined;
@@ -157,19 +157,19 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       if (hiddenSinceMs !== undefined) hiddenSinceMs = beginMs;
       return beginMs;
     },
-    held: () => {
+    blocked: () => {
       const atMs = now();
       if (hiddenSinceMs === undefined && atMs - beginMs >= options.floorMs) {
-        report(heldSince(beginMs, atMs));
-        detector?.held(atMs);
-        timers.held(atMs);
+        emit(exactStall(beginMs, atMs));
+        detector?.blockedUntil(atMs);
+        timers.blockedUntil(atMs);
       }
       return atMs;
     },
-    end: (held) => {
-      const atMs = pass();
+    end: (blocked) => {
+      const atMs = flushHidden();
       if (hiddenSinceMs === undefined) {
-        if (held) report(heldSince(beginMs, atMs));
+        if (blocked) emit(exactStall(beginMs, atMs));
         // `settle`, which the caller calls next, waits for the next beat.
         else if (options.brief && detector) {
           endedMs = atMs;
@@ -190,17 +190,17 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     },
     stop: () => {
       stopped = true;
-      listen("removeEventListener");
+      toggleListeners("removeEventListener");
       timers.stop();
       detector = undefined;
-      heart.leave(listener);
+      beatSource.removeListener(listener);
       timeline.stop();
     },
   };
 }
 
 /** Returns a stall with known edges. The error is the clock's resolution: 0.1 ms in a page without cross-origin isolation. */
-function heldSince(startMs: number, endMs: number): Found {
+function exactStall(startMs: number, endMs: number): DetectedStall {
   return { startMs, endMs, earliestMs: startMs, errorMs: 0.1, unwokenMs: 0 };
 }
 
@@ -214,11 +214,11 @@ function untilFrames(enough: () => boolean, msMax: number): Promise<void> {
       resolve();
     };
     const timer = setTimeout(finish, msMax);
-    const look = (): void => {
+    const checkFrame = (): void => {
       if (over) return;
       if (enough()) finish();
-      else requestAnimationFrame(look);
+      else requestAnimationFrame(checkFrame);
     };
-    look();
+    checkFrame();
   });
 }

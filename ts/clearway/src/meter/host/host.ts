@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `node.ts` and `browser.ts` export what `#meter-host` contains: `kind`, `now()` (monotonic ms) and `observe(options, sink)`.
-import type { Found } from "../detect/turns.js";
+import type { DetectedStall } from "../detect/turns.js";
 import type { SourceState } from "../report.js";
 import type { ScriptShare } from "../stall.js";
 
 /** Receives a host's observations. All times are milliseconds on the host's `now()`. */
 export interface Sink {
-  found(stall: Found): void;
+  detected(stall: DetectedStall): void;
   /** Reports that the idle watcher (a thread that only sleeps and ticks) was due at `startMs` but woke only at `endMs`. */
-  watcherHeld(startMs: number, endMs: number): void;
+  watcherLate(startMs: number, endMs: number): void;
   /** Reports that the thread was ready to run in this interval, but the machine ran other threads. */
   queued(startMs: number, endMs: number): void;
   garbageCollected(startMs: number, endMs: number): void;
-  /** Reports that a single task held the thread. The edges of the interval are exact. */
+  /** Reports that a single task blocked the thread. The edges of the interval are exact. */
   task(startMs: number, endMs: number): void;
   script(startMs: number, endMs: number, script: ScriptShare): void;
   stack(atMs: number, frames: readonly string[]): void;
@@ -34,7 +34,7 @@ export interface ObserveOptions {
   readonly frames: boolean;
 }
 
-/** One running observation of the current thread. A thread is held while it cannot handle events. */
+/** One running observation of the current thread. A thread is blocked while it cannot handle events. */
 export interface Observer {
   /** Settles when every source runs or is known to be unavailable. Never rejects. Keeps the process alive until then. */
   ready(): Promise<void>;
@@ -45,21 +45,21 @@ export interface Observer {
   readonly settleMs: number;
   sources(): SourceState[];
   /** Reports the page's hidden time up to now, and returns the current time. */
-  pass(): number;
+  flushHidden(): number;
   /** Begins a run at the returned time. Earlier observations do not count. */
   begin(): number;
   /**
-   * Records that the thread was held from `begin()` to the returned time. The run continues.
+   * Records that the thread was blocked from `begin()` to the returned time. The run continues.
    *
    * The caller must know that the thread did not return to its loop.
    */
-  held(): number;
+  blocked(): number;
   /**
    * Ends the run at the returned time and reports the stall that was still open.
    *
-   * With `held`, the caller states that the thread did not return to its loop after `begin()`.
+   * With `blocked`, the caller states that the thread did not return to its loop after `begin()`.
    */
-  end(held: boolean): number;
+  end(blocked: boolean): number;
   /** Settles when the evidence about all earlier moments has arrived. Never rejects. */
   settle(): Promise<void>;
   /** Stops all sources and discards all data. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { performance } from "node:perf_hooks";
-import { type Found, TurnDetector } from "../detect/turns.js";
+import { type DetectedStall, TurnDetector } from "../detect/turns.js";
 import type { Sink } from "./host.js";
 import { RunQueue } from "./node-run-queue.js";
 import type { ThreadObserver } from "./node-thread.js";
@@ -8,49 +8,50 @@ import { nodeWatcher } from "./node-watcher.js";
 
 const now = (): number => performance.now();
 
-/** Returns how long the loop has slept. libuv counts it to the nanosecond. Unlike `eventLoopUtilization()`, this allocates nothing. */
-const slept = (): number => performance.nodeTiming.idleTime;
+/** Returns how long the loop has been idle. libuv counts it to the nanosecond. Unlike `eventLoopUtilization()`, this allocates nothing. */
+const idleMs = (): number => performance.nodeTiming.idleTime;
 
 /** Returns whether the loop reports its idle time. Deno and Bun run this file, too, and do not report it. */
-export const sleepIsTold = (): boolean => Number.isFinite(performance.nodeTiming?.idleTime) && !process.versions["bun"];
+export const reportsIdleTime = (): boolean =>
+  Number.isFinite(performance.nodeTiming?.idleTime) && !process.versions["bun"];
 
 /** The delay from work to the next reading, in milliseconds. No timer is faster, so the start of a stall is uncertain by up to 1 ms. */
-const soonMs = 1;
+const followUpMs = 1;
 /** In milliseconds. Shorter busy times come from the meter itself (measured: 10 to 60 us per reading on a cold cache). */
-const workMs = 0.2;
+const workMsMin = 0.2;
 
 /** Observes this thread by the idle clock of its event loop, which gives exact stalls. */
 export function observeLoop(floorMs: number, beatMs: number, sink: Sink): ThreadObserver {
-  const detector = new TurnDetector(floorMs, now(), slept());
+  const detector = new TurnDetector(floorMs, now(), idleMs());
   const queue = new RunQueue();
   let stopped = false;
   let lastMs = now();
-  let lastSleptMs = slept();
-  let soonArmed = false;
+  let lastIdleMs = idleMs();
+  let followUpArmed = false;
   let beatDueMs = 0;
 
-  const report = (found: Found | undefined): void => {
-    if (found) sink.found(found);
+  const emit = (stall: DetectedStall | undefined): void => {
+    if (stall) sink.detected(stall);
   };
   const read = (phase: "check" | "timer"): void => {
     const atMs = now();
-    const sleptMs = slept();
+    const readIdleMs = idleMs();
     // Reads the run queue before reporting, because this thread's wait for a core belongs to the stall that ends here. Each timer reads it,
     // too, so that a stall does not include waits that are older than one beat.
-    const busyMs = atMs - lastMs - (sleptMs - lastSleptMs);
+    const busyMs = atMs - lastMs - (readIdleMs - lastIdleMs);
     if (busyMs >= floorMs || phase === "timer") {
       const waitedMs = queue.take();
       if (busyMs >= floorMs && waitedMs > 0) sink.queued(atMs - Math.min(waitedMs, busyMs), atMs);
     }
-    report(detector.read(phase, atMs, sleptMs));
+    emit(detector.read(phase, atMs, readIdleMs));
     nodeWatcher.answered(atMs);
-    if (!soonArmed && busyMs >= workMs) {
-      soonArmed = true;
-      soon.refresh();
-      detector.dueMs = Math.min(beatDueMs, atMs + soonMs);
+    if (!followUpArmed && busyMs >= workMsMin) {
+      followUpArmed = true;
+      followUp.refresh();
+      detector.dueMs = Math.min(beatDueMs, atMs + followUpMs);
     }
     lastMs = atMs;
-    lastSleptMs = sleptMs;
+    lastIdleMs = readIdleMs;
   };
 
   // An immediate without a reference does not keep the loop from sleeping. It runs once per turn, after the poll.
@@ -59,11 +60,11 @@ export function observeLoop(floorMs: number, beatMs: number, sink: Sink): Thread
     setImmediate(check).unref();
     read("check");
   };
-  const soon = setTimeout(() => {
-    soonArmed = false;
+  const followUp = setTimeout(() => {
+    followUpArmed = false;
     detector.dueMs = beatDueMs;
     read("timer");
-  }, soonMs).unref();
+  }, followUpMs).unref();
   const beat = setTimeout(() => {
     beat.refresh();
     beatDueMs = now() + beatMs;
@@ -78,19 +79,19 @@ export function observeLoop(floorMs: number, beatMs: number, sink: Sink): Thread
     source: { name: "loop clock", available: true },
     begin: () => {
       const atMs = now();
-      detector.restart(atMs, slept());
+      detector.restart(atMs, idleMs());
       nodeWatcher.answered(atMs);
       return atMs;
     },
-    held: now,
+    blocked: now,
     end: () => {
       const atMs = now();
-      report(detector.finish(atMs, slept()));
+      emit(detector.finish(atMs, idleMs()));
       return atMs;
     },
     stop: () => {
       stopped = true;
-      clearTimeout(soon);
+      clearTimeout(followUp);
       clearTimeout(beat);
       queue.close();
     },

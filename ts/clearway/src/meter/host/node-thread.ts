@@ -6,7 +6,7 @@ import { nodeWatcher } from "./node-watcher.js";
 import { TimerBeats, timerFloorMs } from "./timer-beats.js";
 
 /** Finds the stalls of a thread. Each runtime has its own implementation. */
-export interface ThreadObserver extends Pick<Observer, "begin" | "held" | "end" | "stop"> {
+export interface ThreadObserver extends Pick<Observer, "begin" | "blocked" | "end" | "stop"> {
   readonly source: SourceState;
 }
 
@@ -15,16 +15,16 @@ const now = (): number => performance.now();
 /** Observes this thread by its timers. Runtimes that do not report their loop's idle time use this. */
 export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
   let beginMs = now();
-  const timers = new TimerBeats(floorMs, now, (found) => {
+  const timers = new TimerBeats(floorMs, now, (stall) => {
     nodeWatcher.answered(now());
-    if (found) sink.found(found);
+    if (stall) sink.detected(stall);
   });
   timers.start();
   /** Reports a stall with known edges: the caller did not return to the loop since `begin()`. */
-  const heldUntil = (atMs: number): void => {
+  const reportBlocked = (atMs: number): void => {
     if (atMs - beginMs < floorMs) return;
-    sink.found({ startMs: beginMs, endMs: atMs, earliestMs: beginMs, errorMs: 0.1, unwokenMs: 0 });
-    timers.held(atMs);
+    sink.detected({ startMs: beginMs, endMs: atMs, earliestMs: beginMs, errorMs: 0.1, unwokenMs: 0 });
+    timers.blockedUntil(atMs);
   };
   return {
     source: {
@@ -38,14 +38,14 @@ export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
       nodeWatcher.answered(beginMs);
       return beginMs;
     },
-    held: () => {
+    blocked: () => {
       const atMs = now();
-      heldUntil(atMs);
+      reportBlocked(atMs);
       return atMs;
     },
-    end: (held) => {
+    end: (blocked) => {
       const atMs = now();
-      if (held) heldUntil(atMs);
+      if (blocked) reportBlocked(atMs);
       else timers.finish(atMs);
       timers.restart(atMs);
       return atMs;

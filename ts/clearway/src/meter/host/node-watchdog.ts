@@ -20,7 +20,7 @@ export interface WatchdogData {
 
 export type WatchdogMessage =
   | { readonly type: "ready" }
-  | { readonly type: "held"; readonly startMs: number; readonly endMs: number }
+  | { readonly type: "late"; readonly startMs: number; readonly endMs: number }
   | { readonly type: "stack"; readonly atMs: number; readonly stack: string }
   | { readonly type: "noStacks"; readonly why: string };
 
@@ -29,11 +29,11 @@ export type WatchdogMessage =
  * watched thread while that thread cannot answer.
  *
  * To sample a stack, the watchdog evaluates an expression through an inspector session. V8 interrupts running JavaScript (and
- * `Atomics.wait`) and runs the expression on top of the held stack. The expression's own stack trace therefore shows that stack. The
+ * `Atomics.wait`) and runs the expression on top of the blocked stack. The expression's own stack trace therefore shows that stack. The
  * watchdog enables no debugger and starts no profiler, because both would slow down the watched app. During a long native call that does
  * not return to JavaScript, V8 delays the expression until the call returns.
  *
- * The session is open only while the thread is held. At its end, the process would wait for an open session.
+ * The session is open only while the thread is blocked. At its end, the process would wait for an open session.
  *
  * The function runs from its own source text in another thread, so it must not use anything from outside. Its inner functions are
  * methods, because bundlers that keep names wrap other named functions in a helper. That thread would not have the helper.
@@ -43,13 +43,13 @@ export function watchdog(requireModule: (name: string) => unknown): void {
   const data = threads.workerData as WatchdogData;
   const port = threads.parentPort!;
   // In milliseconds. A tick is up to 1 ms late because of the timers' granularity, and a little later on a busy but healthy machine.
-  const heldMs = 2.5;
+  const lateMsMin = 2.5;
   const expression = `(() => { const limit = Error.stackTraceLimit, prepare = Error.prepareStackTrace;
     try { Error.stackTraceLimit = ${data.framesMax}; Error.prepareStackTrace = undefined; return new Error().stack; }
     finally { Error.stackTraceLimit = limit; Error.prepareStackTrace = prepare; } })()`;
 
   let session: Session | undefined;
-  let asking = false;
+  let sampling = false;
   let failed = false;
   let stalledSince = -1;
   let samples = 0;
@@ -78,39 +78,39 @@ export function watchdog(requireModule: (name: string) => unknown): void {
         return undefined;
       }
     },
-    look(atMs: number): void {
+    sampleStack(atMs: number): void {
       session ??= dog.connect();
       if (!session) return;
-      asking = true;
+      sampling = true;
       samples++;
       // The interval between samples grows, because the first samples usually explain a long stall.
       nextSampleMs = atMs + data.sampleEveryMs * Math.max(1, samples >> 2);
       session.post("Runtime.evaluate", { expression, silent: true, returnByValue: true }, (error, answer) => {
-        asking = false;
+        sampling = false;
         if (error) dog.giveUp(error);
         else if (typeof answer.result.value === "string")
           dog.post({ type: "stack", atMs: dog.now(), stack: answer.result.value });
       });
     },
-    release(): void {
-      if (!session || asking) return;
+    closeSession(): void {
+      if (!session || sampling) return;
       session.disconnect();
       session = undefined;
     },
     tick(): void {
       const atMs = dog.now();
       const lateMs = atMs - dueMs;
-      if (lateMs > heldMs) dog.post({ type: "held", startMs: dueMs, endMs: atMs });
+      if (lateMs > lateMsMin) dog.post({ type: "late", startMs: dueMs, endMs: atMs });
       const answeredMs = Atomics.load(data.shared, 0);
       const wanted = !failed && Atomics.load(data.shared, 1) > 0;
-      if (!wanted || atMs - answeredMs <= data.sampleAfterMs) dog.release();
-      else if (lateMs <= heldMs) {
+      if (!wanted || atMs - answeredMs <= data.sampleAfterMs) dog.closeSession();
+      else if (lateMs <= lateMsMin) {
         if (stalledSince !== answeredMs) {
           stalledSince = answeredMs;
           samples = 0;
           nextSampleMs = 0;
         }
-        if (!asking && samples < data.samplesMax && atMs >= nextSampleMs) dog.look(atMs);
+        if (!sampling && samples < data.samplesMax && atMs >= nextSampleMs) dog.sampleStack(atMs);
       }
       dueMs = dog.now() + data.tickMs;
       setTimeout(() => dog.tick(), data.tickMs);

@@ -9,7 +9,7 @@ const lingerMs = 5_000;
 
 export interface WatcherSink {
   readonly stacks: boolean;
-  watcherHeld(startMs: number, endMs: number): void;
+  watcherLate(startMs: number, endMs: number): void;
   stack(atMs: number, frames: readonly string[]): void;
 }
 
@@ -31,10 +31,10 @@ class NodeWatcher {
   /**
    * Adds a sink. Starts the watchdog, unless one runs or has failed. The sink that starts it sets the periods of the beat and of the tick.
    */
-  use(sink: WatcherSink, beatMs: number, tickMs: number): void {
+  addSink(sink: WatcherSink, beatMs: number, tickMs: number): void {
     clearTimeout(this.#linger);
     this.#sinks.add(sink);
-    this.#want();
+    this.#updateStacksWanted();
     if (!this.#worker && this.#failed === undefined) this.#start(beatMs, tickMs);
   }
 
@@ -45,9 +45,9 @@ class NodeWatcher {
     this.#worker?.unref();
   }
 
-  leave(sink: WatcherSink): void {
+  removeSink(sink: WatcherSink): void {
     this.#sinks.delete(sink);
-    this.#want();
+    this.#updateStacksWanted();
     if (this.inUse || !this.#worker) return;
     this.#linger = setTimeout(() => {
       this.#running = false;
@@ -74,7 +74,7 @@ class NodeWatcher {
     ];
   }
 
-  #want(): void {
+  #updateStacksWanted(): void {
     const wanted = this.#noStacks === undefined ? [...this.#sinks].filter((sink) => sink.stacks).length : 0;
     Atomics.store(this.#shared, 1, wanted);
   }
@@ -106,7 +106,7 @@ class NodeWatcher {
           if (message.type === "ready") {
             this.#running = true;
             resolve();
-          } else this.#take(message);
+          } else this.#handleMessage(message);
         });
         worker.on("error", (error) => fail(`the watcher thread failed: ${error.message}`));
         worker.on("exit", (code) => {
@@ -120,10 +120,10 @@ class NodeWatcher {
     });
   }
 
-  #take(message: WatchdogMessage): void {
+  #handleMessage(message: WatchdogMessage): void {
     if (message.type === "noStacks") this.#noStacks = message.why;
     for (const sink of this.#sinks) {
-      if (message.type === "held") sink.watcherHeld(message.startMs, message.endMs);
+      if (message.type === "late") sink.watcherLate(message.startMs, message.endMs);
       else if (message.type === "stack" && sink.stacks) {
         const frames = appFrames(message.stack);
         if (frames.length > 0) sink.stack(message.atMs, frames);

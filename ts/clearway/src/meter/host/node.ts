@@ -3,7 +3,7 @@ import { PerformanceObserver, performance } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 import type { StallReport } from "../report.js";
 import type { ObserveOptions, Observer, Sink } from "./host.js";
-import { observeLoop, sleepIsTold } from "./node-loop.js";
+import { observeLoop, reportsIdleTime } from "./node-loop.js";
 import { observeTimers } from "./node-thread.js";
 import { nodeWatcher } from "./node-watcher.js";
 
@@ -22,18 +22,18 @@ const tickMs = 10;
 const tickMsBrief = 5;
 export function observe(options: ObserveOptions, sink: Sink): Observer {
   const beatMs = options.beatMs ?? beatMsDefault;
-  const thread = sleepIsTold() ? observeLoop(options.floorMs, beatMs, sink) : observeTimers(options.floorMs, sink);
+  const thread = reportsIdleTime() ? observeLoop(options.floorMs, beatMs, sink) : observeTimers(options.floorMs, sink);
   const collections = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) sink.garbageCollected(entry.startTime, entry.startTime + entry.duration);
   });
   collections.observe({ type: "gc" });
 
-  const watched = {
+  const watcherSink = {
     stacks: options.stacks,
-    watcherHeld: (startMs: number, endMs: number) => sink.watcherHeld(startMs, endMs),
+    watcherLate: (startMs: number, endMs: number) => sink.watcherLate(startMs, endMs),
     stack: (atMs: number, frames: readonly string[]) => sink.stack(atMs, frames),
   };
-  nodeWatcher.use(watched, beatMs, options.brief ? tickMsBrief : tickMs);
+  nodeWatcher.addSink(watcherSink, beatMs, options.brief ? tickMsBrief : tickMs);
   return {
     ready: () => nodeWatcher.whenReady(),
     settleMs: 30,
@@ -48,9 +48,9 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
             : source,
         ),
     ],
-    pass: now,
+    flushHidden: now,
     begin: thread.begin,
-    held: thread.held,
+    blocked: thread.blocked,
     end: thread.end,
     // Waits longer than one tick of the watcher, and then for two turns of the loop. Node passes on the garbage collector's reports once
     // per turn, and calls the observer after earlier immediates. A timer alone could run before both.
@@ -61,7 +61,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     stop: () => {
       thread.stop();
       collections.disconnect();
-      nodeWatcher.leave(watched);
+      nodeWatcher.removeSink(watcherSink);
     },
   };
 }

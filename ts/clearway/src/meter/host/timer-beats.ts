@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { BeatDetector } from "../detect/beats.js";
-import { FastestWay } from "../detect/fastest-way.js";
-import type { Found } from "../detect/turns.js";
+import { FastestTransit } from "../detect/fastest-transit.js";
+import type { DetectedStall } from "../detect/turns.js";
 
 /** Timers find every stall of at least this length, in milliseconds. */
 export const timerFloorMs = 20;
@@ -26,7 +26,7 @@ export class TimerBeats {
   constructor(
     floorMs: number,
     private readonly now: () => number,
-    private readonly report: (found: Found | undefined) => void,
+    private readonly onDetected: (stall: DetectedStall | undefined) => void,
   ) {
     this.#floorMs = Math.max(floorMs, foundFloorMs);
     this.#detector = this.#fresh();
@@ -45,14 +45,14 @@ export class TimerBeats {
     this.#detector.restart(atMs);
   }
 
-  /** See `BeatDetector.held`. */
-  held(atMs: number): void {
-    this.#detector.held(atMs);
+  /** See `BeatDetector.blockedUntil`. */
+  blockedUntil(atMs: number): void {
+    this.#detector.blockedUntil(atMs);
   }
 
   /** Reports the stall that is still open at `atMs`. */
   finish(atMs: number): void {
-    if (this.#timer !== undefined) this.report(this.#detector.finish(atMs, periodMs));
+    if (this.#timer !== undefined) this.onDetected(this.#detector.finish(atMs, periodMs));
   }
 
   stop(): void {
@@ -62,13 +62,13 @@ export class TimerBeats {
 
   /** Returns a new detector. A timer is due on this thread's own clock, so the fastest transit time is always 0. */
   #fresh(): BeatDetector {
-    return new BeatDetector(this.#floorMs, new FastestWay(0, Number.POSITIVE_INFINITY));
+    return new BeatDetector(this.#floorMs, new FastestTransit(0, Number.POSITIVE_INFINITY));
   }
 
   #arm(): void {
     this.#dueMs = this.now() + periodMs;
     this.#timer = setTimeout(() => {
-      this.report(this.#detector.beat(this.#dueMs, this.now()));
+      this.onDetected(this.#detector.beat(this.#dueMs, this.now()));
       this.#arm();
     }, periodMs);
     (this.#timer as { unref?: () => void }).unref?.();

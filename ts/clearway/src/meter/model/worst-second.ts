@@ -32,8 +32,8 @@ export function worstSecond(
       if (ends[middle]! <= atMs) low = middle + 1;
       else high = middle;
     }
-    const cut = stalls[low];
-    return stalledBefore[low]! + (cut ? Math.max(0, atMs - cut.startMs) : 0);
+    const partial = stalls[low];
+    return stalledBefore[low]! + (partial ? Math.max(0, atMs - partial.startMs) : 0);
   };
   let worst = { startMs: fromMs, stalledMs: 0 };
   const lastStartMs = Math.max(fromMs, untilMs - windowMs);

@@ -2,14 +2,14 @@
 import type { Data } from "apache-arrow";
 import { invalid, shown } from "../refusal.js";
 import type { Shape } from "../shape.js";
-import { bitsOf, checkLength, corrupt, firstOf, isValid, memory, validityOf } from "./memory.js";
-import { bytesFrom, bytesIn, spanOf } from "./spans.js";
+import { bitsOf, checkLength, corrupt, firstElements, isValid, memory, validityOf } from "./memory.js";
+import { bytesFrom, spanOf, textBytes } from "./spans.js";
 import { unsupported } from "./types.js";
 
 /** Copies an Arrow table's columns into buffers, in the order of `layout.ts`. */
 export class Columns {
-  /** `room` is the maximum number of bytes that may be copied. */
-  constructor(private room: number) {}
+  /** `bytesLeft` is the maximum number of bytes that may be copied. */
+  constructor(private bytesLeft: number) {}
 
   // In apache-arrow, values and offsets begin at the first row, even if `offset` is not 0. Only bits count from `offset`.
   copy(shape: Shape, column: string, data: Data, rows: number): Uint8Array[] {
@@ -17,8 +17,8 @@ export class Columns {
     if (validity.length > 0 && !shape.nullable) throw corrupt(column, "is not nullable and has nulls");
     const buffers = [validity, ...this.#values(shape, column, data, rows, validity)];
     // The columns of a struct have already subtracted their own bytes.
-    if (shape.kind !== "struct") for (const { length } of buffers) this.room -= length;
-    if (this.room >= 0) return buffers;
+    if (shape.kind !== "struct") for (const { length } of buffers) this.bytesLeft -= length;
+    if (this.bytesLeft >= 0) return buffers;
     throw invalid(
       column,
       "smaller: its table's columns share memory, and are too large without sharing",
@@ -33,9 +33,9 @@ export class Columns {
         return [bitsOf(column, data.values, data.offset, rows)];
       case "text":
         if (shape.dictionary) return this.#codes(column, data, rows, validity);
-        return bytesFrom(column, data, rows, this.room);
+        return bytesFrom(column, data, rows, this.bytesLeft);
       case "bytes":
-        return bytesFrom(column, data, rows, this.room);
+        return bytesFrom(column, data, rows, this.bytesLeft);
       case "date":
         return [memory(daysOf(column, data, rows, validity))];
       case "list":
@@ -47,7 +47,7 @@ export class Columns {
           return this.copy(each, `${column}.${each.name}`, child, rows);
         });
       default:
-        return [firstOf(column, values, rows)];
+        return [firstElements(column, values, rows)];
     }
   }
 
@@ -56,11 +56,11 @@ export class Columns {
     if (!items) throw corrupt(column, "has no items");
     const { offsets, first, last } = spanOf(column, data, rows, items.length);
     const count = last - first;
-    const taken = items.slice(first, count);
-    if (taken.nullCount > 0) throw unsupported(column, "lists with nulls in them", String(data.type));
-    if (of === "text") return [memory(offsets), ...bytesFrom(column, taken, count, this.room)];
-    if (of === "bool") return [memory(offsets), bitsOf(column, taken.values, taken.offset, count)];
-    return [memory(offsets), firstOf(column, taken.values, count)];
+    const slice = items.slice(first, count);
+    if (slice.nullCount > 0) throw unsupported(column, "lists with nulls in them", String(data.type));
+    if (of === "text") return [memory(offsets), ...bytesFrom(column, slice, count, this.bytesLeft)];
+    if (of === "bool") return [memory(offsets), bitsOf(column, slice.values, slice.offset, count)];
+    return [memory(offsets), firstElements(column, slice.values, count)];
   }
 
   #codes(column: string, data: Data, rows: number, validity: Uint8Array): Uint8Array[] {
@@ -81,7 +81,7 @@ export class Columns {
   #dictionary(column: string, { dictionary, type }: Data): [Uint8Array, Uint8Array] {
     const pieces = (dictionary?.data ?? []).map((data) => {
       if (data.nullCount > 0) throw unsupported(column, "dictionaries with null in them", String(type));
-      return bytesFrom(column, data, data.length, this.room);
+      return bytesFrom(column, data, data.length, this.bytesLeft);
     });
     const lengths = pieces.map(([offsets]) => offsets.byteLength / 4 - 1);
     // The dictionary needs at least one entry, because even the codes of null rows must be in it.
@@ -123,17 +123,17 @@ function daysOf(column: string, data: Data, rows: number, validity: Uint8Array):
 }
 
 /** Estimates the size of a column's rows, in bytes. Throws `protocol` if the column has fewer values than rows. */
-export function weightOf(shape: Shape, column: string, data: Data, rows: number): number {
+export function estimatedBytes(shape: Shape, column: string, data: Data, rows: number): number {
   switch (shape.kind) {
     case "bool":
       checkLength(column, data.values, Math.ceil(rows / 8));
       return rows / 8;
     case "text":
-      if (!shape.dictionary) return rows * 4 + bytesIn(column, data, rows);
+      if (!shape.dictionary) return rows * 4 + textBytes(column, data, rows);
       checkLength(column, data.values, rows);
       return rows * 4;
     case "bytes":
-      return rows * 4 + bytesIn(column, data, rows);
+      return rows * 4 + textBytes(column, data, rows);
     case "list": {
       checkLength(column, data.valueOffsets, rows + 1);
       const first = Number(data.valueOffsets[0]);
@@ -143,12 +143,12 @@ export function weightOf(shape: Shape, column: string, data: Data, rows: number)
       if (shape.of !== "text" || !items || !(first >= 0 && count >= 0 && first + count <= items.length)) {
         return rows * 4 + (count > 0 ? count * 8 : 0);
       }
-      return rows * 4 + count * 4 + bytesIn(column, items.slice(first, count), count);
+      return rows * 4 + count * 4 + textBytes(column, items.slice(first, count), count);
     }
     case "struct":
       return shape.columns.reduce((sum, each, at) => {
         const child = data.children[at];
-        return child ? sum + weightOf(each, `${column}.${each.name}`, child, rows) : sum;
+        return child ? sum + estimatedBytes(each, `${column}.${each.name}`, child, rows) : sum;
       }, 0);
     default:
       checkLength(column, data.values, rows);

@@ -4,8 +4,8 @@ import { pack } from "../chunk.js";
 import { type Branded, brand } from "../message.js";
 import { invalid, shown } from "../refusal.js";
 import type { Shape } from "../shape.js";
-import { checkExtent } from "../shape.js";
-import { Columns, weightOf } from "./columns.js";
+import { checkColumnLimits } from "../shape.js";
+import { Columns, estimatedBytes } from "./columns.js";
 import { loadArrow } from "./load.js";
 import { corrupt } from "./memory.js";
 import { shapesFrom } from "./types.js";
@@ -25,8 +25,8 @@ export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promis
     throw invalid("table", "a Table of the package apache-arrow", table);
   }
   const columns = shapesFrom(arrow, table.schema.fields, wanted);
-  checkExtent(columns);
-  const copying = new Columns(roomFor(table.batches));
+  checkColumnLimits(columns);
+  const copying = new Columns(copyBytesMax(table.batches));
   const chunks = table.batches
     .flatMap((batch) => pieces(columns, batch, chunkBytes))
     .map((batch) => {
@@ -43,11 +43,11 @@ export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promis
 export function pieces(columns: readonly Shape[], batch: RecordBatch, bytesMax: number): RecordBatch[] {
   const rows = batch.numRows;
   if (rows === 0) return [];
-  const weight = columns.reduce(
-    (sum, shape, at) => sum + weightOf(shape, shape.name, childOf(batch.data, shape, at), rows),
+  const bytes = columns.reduce(
+    (sum, shape, at) => sum + estimatedBytes(shape, shape.name, childOf(batch.data, shape, at), rows),
     0,
   );
-  if (rows === 1 || !(weight > bytesMax)) return [batch];
+  if (rows === 1 || !(bytes > bytesMax)) return [batch];
   const half = rows >> 1;
   return [batch.slice(0, half), batch.slice(half, rows)].flatMap((piece) => pieces(columns, piece, bytesMax));
 }
@@ -60,12 +60,12 @@ export function childOf(data: Data, shape: Shape, at: number): Data {
 
 // Texts in views, dictionaries and columns may share memory, so a copy may be much larger than the source. These constants limit the copy:
 // 64 times the source's bytes, but at least 256 MiB.
-const roomMin = 1 << 28;
-const roomPerByte = 64;
+const copyBytesMin = 1 << 28;
+const copiesPerByte = 64;
 
-function roomFor(batches: readonly RecordBatch[]): number {
-  const seen = new Set<ArrayBufferLike>();
-  const see = (data: Data | undefined): void => {
+function copyBytesMax(batches: readonly RecordBatch[]): number {
+  const buffers = new Set<ArrayBufferLike>();
+  const collect = (data: Data | undefined): void => {
     if (!data) return; // a batch without rows has no data
     const { values, valueOffsets, nullBitmap } = data as {
       values?: Uint8Array;
@@ -73,10 +73,10 @@ function roomFor(batches: readonly RecordBatch[]): number {
       nullBitmap?: Uint8Array;
     };
     for (const view of [values, valueOffsets, nullBitmap, ...(data.variadicBuffers ?? [])])
-      if (view) seen.add(view.buffer);
-    data.children.forEach(see);
-    data.dictionary?.data.forEach(see);
+      if (view) buffers.add(view.buffer);
+    data.children.forEach(collect);
+    data.dictionary?.data.forEach(collect);
   };
-  for (const { data } of batches) see(data);
-  return Math.max(roomMin, [...seen].reduce((sum, { byteLength }) => sum + byteLength, 0) * roomPerByte);
+  for (const { data } of batches) collect(data);
+  return Math.max(copyBytesMin, [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0) * copiesPerByte);
 }

@@ -38,7 +38,7 @@ export function isValid(validity: Uint8Array, row: number): boolean {
 }
 
 /** Returns the memory of a typed array's first elements. Copies nothing. */
-export function firstOf(column: string, values: Int32Array | undefined, count: number): Uint8Array {
+export function firstElements(column: string, values: Int32Array | undefined, count: number): Uint8Array {
   checkLength(column, values, count);
   return memory((values ?? noBytes).subarray(0, count));
 }

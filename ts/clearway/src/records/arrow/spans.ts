@@ -30,16 +30,16 @@ export function spanOf(column: string, data: Data, rows: number, size: number): 
   return { offsets, first, last: before };
 }
 
-/** Reads texts or bytes and returns offsets and data. `room` is the maximum number of bytes that may be copied. */
-export function bytesFrom(column: string, data: Data, rows: number, room: number): [Uint8Array, Uint8Array] {
-  if (isView(data)) return viewsFrom(column, data, rows, room);
+/** Reads texts or bytes and returns offsets and data. `bytesMax` is the maximum number of bytes that may be copied. */
+export function bytesFrom(column: string, data: Data, rows: number, bytesMax: number): [Uint8Array, Uint8Array] {
+  if (isView(data)) return viewsFrom(column, data, rows, bytesMax);
   const values = data.values as Uint8Array | undefined;
   const { offsets, first, last } = spanOf(column, data, rows, values?.length ?? 0);
   return [memory(offsets), values?.subarray(first, last) ?? new Uint8Array(0)];
 }
 
 /** Returns the total bytes of a column's texts without reading them. Takes O(1), or O(rows) for views. */
-export function bytesIn(column: string, data: Data, rows: number): number {
+export function textBytes(column: string, data: Data, rows: number): number {
   if (!isView(data)) {
     checkLength(column, data.valueOffsets, rows > 0 ? rows + 1 : 0);
     return Number(data.valueOffsets?.[rows] ?? 0) - Number(data.valueOffsets?.[0] ?? 0);
@@ -72,13 +72,13 @@ function sizesOf(column: string, data: Data, rows: number): (row: number) => num
   };
 }
 
-function viewsFrom(column: string, data: Data, rows: number, room: number): [Uint8Array, Uint8Array] {
-  const size = bytesIn(column, data, rows);
+function viewsFrom(column: string, data: Data, rows: number, bytesMax: number): [Uint8Array, Uint8Array] {
+  const size = textBytes(column, data, rows);
   if (size > offsetMax) throw tooLarge(column);
-  if (size > room) {
+  if (size > bytesMax) {
     throw invalid(
       column,
-      `of at most ${room} bytes, as the table is small and its views share texts: make it a dictionary`,
+      `of at most ${bytesMax} bytes, as the table is small and its views share texts: make it a dictionary`,
       size,
     );
   }

@@ -23,12 +23,12 @@ export class CodeBuilder implements Builder {
 
   push(value: unknown): void {
     if (typeof value !== "string") throw new BadValue(this.column, "a text", value);
-    this.#put(this.#codeOf.get(value) ?? this.#add(value));
+    this.#pushCode(this.#codeOf.get(value) ?? this.#addText(value));
   }
 
   // A null row also has a code, but no reader of this library reads it.
   pushEmpty(): void {
-    this.#put(0);
+    this.#pushCode(0);
   }
 
   // The text of a rejected row stays in the dictionary, which is harmless.
@@ -41,19 +41,19 @@ export class CodeBuilder implements Builder {
 
   buffers(): Uint8Array[] {
     // Code 0 needs an entry even if all rows of the chunk are null. Arrow's readers look up the code in the columns of a null struct.
-    if (this.#rows > 0 && this.#codeOf.size === 0) this.#add("");
+    if (this.#rows > 0 && this.#codeOf.size === 0) this.#addText("");
     const [, offsets, data] = this.#texts.buffers();
     return [noBytes, bytesOf(this.#codes, this.#rows), offsets!, data!];
   }
 
-  #add(value: string): number {
+  #addText(value: string): number {
     this.#texts.push(value);
     const code = this.#codeOf.size;
     this.#codeOf.set(value, code);
     return code;
   }
 
-  #put(code: number): void {
+  #pushCode(code: number): void {
     const at = this.#rows++;
     if (at === this.#codes.length) this.#codes = grown(Int32Array, this.#codes, at + 1);
     this.#codes[at] = code;

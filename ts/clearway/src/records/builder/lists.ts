@@ -21,8 +21,8 @@ function itemsOf(of: ItemKind, column: string, growth: Growth): Items {
 /** Collects lists of numbers, booleans or texts: offsets, and one sequence with the items of all rows. */
 export class ListBuilder implements Builder {
   readonly #items: Items;
-  readonly #takes: string;
-  readonly #array: string | undefined;
+  readonly #expected: string;
+  readonly #arrayName: string | undefined;
   #offsets: Int32Array = new Int32Array(firstRows + 1);
   #rows = 0;
   #end = 0;
@@ -33,8 +33,8 @@ export class ListBuilder implements Builder {
     readonly growth: Growth,
   ) {
     this.#items = itemsOf(of, `${column}[]`, growth);
-    this.#array = of in arrays ? arrays[of as NumberKind].name : undefined;
-    this.#takes = `an array of ${of}`;
+    this.#arrayName = of in arrays ? arrays[of as NumberKind].name : undefined;
+    this.#expected = `an array of ${of}`;
   }
 
   get bytes(): number {
@@ -44,23 +44,23 @@ export class ListBuilder implements Builder {
   push(value: unknown): void {
     const items = this.#items;
     const array = typedArrayName(value);
-    if (items.pushAll && array !== undefined && array === this.#array) {
+    if (items.pushAll && array !== undefined && array === this.#arrayName) {
       this.#checkRoom(typedArrayLength(value));
       items.pushAll(value as Float64Array);
-      this.#close();
+      this.#endRow();
       return;
     }
     if (!Array.isArray(value) && array === undefined) {
-      throw new BadValue(this.column, this.#takes, value);
+      throw new BadValue(this.column, this.#expected, value);
     }
     const list = value as unknown as ArrayLike<unknown>;
     this.#checkRoom(list.length);
     for (let at = 0; at < list.length; at++) items.push(list[at]);
-    this.#close();
+    this.#endRow();
   }
 
   pushEmpty(): void {
-    this.#close();
+    this.#endRow();
   }
 
   truncate(rows: number): void {
@@ -81,7 +81,7 @@ export class ListBuilder implements Builder {
   }
 
   // Ends a row after its last item. The list's length may be wrong, because the getters of the list may shorten it.
-  #close(): void {
+  #endRow(): void {
     const items = this.#items;
     const at = ++this.#rows;
     if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);

@@ -5,7 +5,7 @@ import type { NumberKind } from "../shape.js";
 import { arrays, type Values } from "../vector/numbers.js";
 import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
 
-const takes: Readonly<Record<NumberKind, string>> = {
+const expectedValues: Readonly<Record<NumberKind, string>> = {
   i8: "a whole number from -128 to 127",
   i16: "a whole number from -32768 to 32767",
   i32: "a whole number from -2147483648 to 2147483647",
@@ -48,11 +48,11 @@ function makeClass(kind: NumberKind): new (column: string) => NumberBuilder {
     }
 
     push(value: unknown): void {
-      if (typeof value !== jsType) throw new BadValue(this.column, takes[kind], value);
+      if (typeof value !== jsType) throw new BadValue(this.column, expectedValues[kind], value);
       const at = this.#rows;
       if (at === this.#values.length) this.#grow(at + 1);
       this.#values[at] = value as number;
-      if (exact && this.#values[at] !== value) throw new BadValue(this.column, takes[kind], value);
+      if (exact && this.#values[at] !== value) throw new BadValue(this.column, expectedValues[kind], value);
       this.#rows = at + 1;
     }
 

@@ -10,12 +10,12 @@ import { numberBuilder } from "./numbers.js";
 import { BytesBuilder, TextBuilder } from "./texts.js";
 import { DateBuilder, TimeBuilder } from "./times.js";
 
-type Put = (row: Record<string, unknown>) => void;
+type PushRow = (row: Record<string, unknown>) => void;
 
 /** Collects rows with several columns: the rows of a table, or the values of a struct column. */
 export class RowsBuilder implements Builder {
   readonly #columns: readonly Builder[];
-  readonly #put: Put;
+  readonly #pushRow: PushRow;
 
   constructor(
     readonly path: string,
@@ -24,7 +24,7 @@ export class RowsBuilder implements Builder {
   ) {
     const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
     this.#columns = shapes.map((shape) => builderOf(pathOf(shape.name), shape, growth));
-    this.#put = chain(shapes, this.#columns);
+    this.#pushRow = chain(shapes, this.#columns);
   }
 
   get bytes(): number {
@@ -33,7 +33,7 @@ export class RowsBuilder implements Builder {
 
   push(row: unknown): void {
     if (row === null || typeof row !== "object") throw new BadValue(this.path || "the row", "an object", row);
-    this.#put(row as Record<string, unknown>);
+    this.#pushRow(row as Record<string, unknown>);
   }
 
   pushEmpty(): void {
@@ -53,13 +53,13 @@ export class RowsBuilder implements Builder {
  * Returns the first of a chain of functions. There is one function per column, and each calls the next one. A loop over the columns would
  * call builders of every class from one place in the code, which costs three times as much per row.
  */
-function chain(shapes: readonly Shape[], columns: readonly Builder[]): Put {
-  let put: Put | undefined;
-  for (let at = columns.length - 1; at >= 0; at--) put = link(shapes[at]!.name, columns[at]!, put);
-  return put!;
+function chain(shapes: readonly Shape[], columns: readonly Builder[]): PushRow {
+  let pushRow: PushRow | undefined;
+  for (let at = columns.length - 1; at >= 0; at--) pushRow = link(shapes[at]!.name, columns[at]!, pushRow);
+  return pushRow!;
 }
 
-function link(name: string, column: Builder, next: Put | undefined): Put {
+function link(name: string, column: Builder, next: PushRow | undefined): PushRow {
   if (name in Object.prototype) {
     return (row) => {
       column.push(notInherited(row, name));

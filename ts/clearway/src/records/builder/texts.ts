@@ -4,8 +4,8 @@ import { BadValue } from "../refusal.js";
 import { encodeUtf8 } from "../utf8.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 
-/** Offsets, and a growing array with the bytes of all rows. The builders of texts, bytes and dictionaries use this class. */
-export class Runs {
+/** The bytes of all rows of one column: offsets, and a growing array. The builders of texts, bytes and dictionaries use this class. */
+export class RowBytes {
   #offsets: Int32Array = new Int32Array(firstRows + 1);
   #data: Uint8Array = new Uint8Array(firstRows * 8);
   rows = 0;
@@ -18,7 +18,7 @@ export class Runs {
   }
 
   /** Makes room for `bytes` more bytes and returns the array. Throws `BadValue` if the data would exceed its maximum size. */
-  room(bytes: number, column: string, value: unknown): Uint8Array {
+  reserve(bytes: number, column: string, value: unknown): Uint8Array {
     const needed = this.end + bytes;
     if (needed > this.#data.length) {
       // The writer closes chunks long before this limit, but a single value may exceed it. The array never grows beyond the limit, so a
@@ -34,7 +34,7 @@ export class Runs {
   }
 
   /** Ends the current row. `end` is the end of the row's bytes. */
-  close(end: number): void {
+  endRow(end: number): void {
     const at = ++this.rows;
     if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);
     this.#offsets[at] = end;
@@ -54,75 +54,75 @@ export class Runs {
 }
 
 export class TextBuilder implements Builder {
-  readonly #runs: Runs;
+  readonly #rowBytes: RowBytes;
 
   get length(): number {
-    return this.#runs.rows;
+    return this.#rowBytes.rows;
   }
 
   constructor(
     readonly column: string,
     growth: Growth,
   ) {
-    this.#runs = new Runs(growth);
+    this.#rowBytes = new RowBytes(growth);
   }
 
   get bytes(): number {
-    return this.#runs.bytes;
+    return this.#rowBytes.bytes;
   }
 
   push(value: unknown): void {
     if (typeof value !== "string") throw new BadValue(this.column, "a text", value);
-    const runs = this.#runs;
+    const rowBytes = this.#rowBytes;
     // A UTF-16 unit takes at most 3 bytes in UTF-8.
-    const data = runs.room(value.length * 3, this.column, value);
-    runs.close(encodeUtf8(value, data, runs.end));
+    const data = rowBytes.reserve(value.length * 3, this.column, value);
+    rowBytes.endRow(encodeUtf8(value, data, rowBytes.end));
   }
 
   pushEmpty(): void {
-    this.#runs.close(this.#runs.end);
+    this.#rowBytes.endRow(this.#rowBytes.end);
   }
 
   truncate(rows: number): void {
-    this.#runs.truncate(rows);
+    this.#rowBytes.truncate(rows);
   }
 
   buffers(): Uint8Array[] {
-    return [noBytes, ...this.#runs.buffers()];
+    return [noBytes, ...this.#rowBytes.buffers()];
   }
 }
 
 export class BytesBuilder implements Builder {
-  readonly #runs: Runs;
+  readonly #rowBytes: RowBytes;
 
   constructor(
     readonly column: string,
     growth: Growth,
   ) {
-    this.#runs = new Runs(growth);
+    this.#rowBytes = new RowBytes(growth);
   }
 
   get bytes(): number {
-    return this.#runs.bytes;
+    return this.#rowBytes.bytes;
   }
 
   push(value: unknown): void {
     if (typedArrayName(value) !== "Uint8Array") throw new BadValue(this.column, "a Uint8Array", value);
-    const runs = this.#runs;
+    const rowBytes = this.#rowBytes;
     const length = typedArrayLength(value);
-    runs.room(length, this.column, value).set(value as Uint8Array, runs.end);
-    runs.close(runs.end + length);
+    rowBytes.reserve(length, this.column, value).set(value as Uint8Array, rowBytes.end);
+    rowBytes.endRow(rowBytes.end + length);
   }
 
   pushEmpty(): void {
-    this.#runs.close(this.#runs.end);
+    this.#rowBytes.endRow(this.#rowBytes.end);
   }
 
   truncate(rows: number): void {
-    this.#runs.truncate(rows);
+    this.#rowBytes.truncate(rows);
   }
 
   buffers(): Uint8Array[] {
-    return [noBytes, ...this.#runs.buffers()];
+    return [noBytes, ...this.#rowBytes.buffers()];
   }
 }

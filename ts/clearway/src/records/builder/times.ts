@@ -60,13 +60,13 @@ export class TimeBuilder implements Builder {
   }
 
   push(value: unknown): void {
-    const count = this.#count(value);
-    if (typeof count === "bigint") this.#put(Number(count & 0xffff_ffffn), Number(count >> 32n));
-    else this.#put(count, Math.floor(count / half));
+    const count = this.#unitsOf(value);
+    if (typeof count === "bigint") this.#pushHalves(Number(count & 0xffff_ffffn), Number(count >> 32n));
+    else this.#pushHalves(count, Math.floor(count / half));
   }
 
   pushEmpty(): void {
-    this.#put(0, 0);
+    this.#pushHalves(0, 0);
   }
 
   truncate(rows: number): void {
@@ -78,7 +78,7 @@ export class TimeBuilder implements Builder {
   }
 
   // A store into 32 bits keeps the low 32 bits. The low bits are also right for negative numbers and for numbers beyond 32 bits.
-  #put(low: number, high: number): void {
+  #pushHalves(low: number, high: number): void {
     const at = this.#rows * 2;
     if (at === this.#halves.length) this.#halves = grown(Int32Array, this.#halves, at + 2);
     this.#halves[at] = low;
@@ -86,7 +86,7 @@ export class TimeBuilder implements Builder {
     this.#rows++;
   }
 
-  #count(value: unknown): number | bigint {
+  #unitsOf(value: unknown): number | bigint {
     const { unit } = this;
     const ms = timeOf(value);
     if (unit === "ns") {
@@ -96,15 +96,15 @@ export class TimeBuilder implements Builder {
       const count = ms === undefined ? value : ms * unitsPerMs[unit];
       if (Number.isSafeInteger(count)) return count as number;
     }
-    throw this.#bad(value);
+    throw this.#badValue(value);
   }
 
   #inRange(count: bigint, value: unknown): bigint {
-    if (BigInt.asIntN(64, count) !== count) throw this.#bad(value);
+    if (BigInt.asIntN(64, count) !== count) throw this.#badValue(value);
     return count;
   }
 
-  #bad(value: unknown): BadValue {
+  #badValue(value: unknown): BadValue {
     const { unit } = this;
     const kind = unit === "ns" ? "a bigint of ns in 64 bits" : `a whole number of ${unit}`;
     const ms = timeOf(value);

@@ -8,7 +8,7 @@ import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 export class CodeVector extends Unsendable implements Vector {
   #decoded: (string | undefined)[] = [];
   readonly #entries: number;
-  #whole: readonly string[] | undefined;
+  #allTexts: readonly string[] | undefined;
 
   constructor(
     readonly codes: Int32Array,
@@ -27,15 +27,15 @@ export class CodeVector extends Unsendable implements Vector {
 
   part(start: number, rows: number): CodePart {
     const { codes, validity } = this;
-    const whole = (): readonly string[] => {
-      this.#whole ??= Array.from({ length: this.#entries }, (_, code) => this.#decoded[code] ?? this.#decode(code));
-      return this.#whole;
+    const allTexts = (): readonly string[] => {
+      this.#allTexts ??= Array.from({ length: this.#entries }, (_, code) => this.#decoded[code] ?? this.#decode(code));
+      return this.#allTexts;
     };
     return {
       length: rows,
       codes: codes.subarray(start, start + rows),
       get dictionary() {
-        return whole();
+        return allTexts();
       },
       isNull: nullTest(validity, start),
     };

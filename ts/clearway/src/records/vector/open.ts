@@ -34,15 +34,15 @@ export function readHeader(data: ArrayBuffer, expected: number): number {
  * Throws `protocol`.
  */
 export function openChunk(data: ArrayBuffer, shapes: readonly Shape[], rows: number): Vector[] {
-  return new Opening(data, new DataView(data), rows).open(shapes);
+  return new ChunkOpener(data, new DataView(data), rows).open(shapes);
 }
 
-class Opening {
-  #at = 0;
+class ChunkOpener {
+  #bufferIndex = 0;
   // The end of the previous buffer. Each buffer must begin at or after this end, so that two columns never read the same memory.
   #end: number;
   // Whether readers may skip rows. They do so in the columns of a struct that has nulls.
-  #hidden = false;
+  #sparse = false;
 
   constructor(
     readonly data: ArrayBuffer,
@@ -59,17 +59,17 @@ class Opening {
   #vector(shape: Shape): Vector {
     const validity = this.#validity(shape);
     const { rows } = this;
-    const spans = (): Spans => new Spans(this.#offsets(rows), rows, this.#hidden || validity !== undefined);
+    const spans = (): Spans => new Spans(this.#offsets(rows), rows, this.#sparse || validity !== undefined);
     switch (shape.kind) {
       case "bool":
         return new BitVector(this.#bits(rows), validity);
       case "text":
         if (!shape.dictionary) return new TextVector(spans(), this.#bytes(), validity);
-        return new CodeVector(this.#take("i32", rows) as Int32Array, this.#texts(), validity);
+        return new CodeVector(this.#nextBuffer("i32", rows) as Int32Array, this.#texts(), validity);
       case "bytes":
         return new BytesVector(spans(), this.#bytes(), validity);
       case "timestamp": {
-        const values = this.#take("i64", rows) as BigInt64Array;
+        const values = this.#nextBuffer("i64", rows) as BigInt64Array;
         const Numbers = numberVector("i64");
         return shape.unit === "ns" ? new Numbers(values, validity) : new TimeVector(values, validity);
       }
@@ -77,13 +77,13 @@ class Opening {
         return this.#list(shape.of, spans(), validity);
       case "date": {
         const Numbers = numberVector("i32");
-        return new Numbers(this.#take("i32", rows), validity);
+        return new Numbers(this.#nextBuffer("i32", rows), validity);
       }
       case "struct":
         return new StructVector(this.#inner(shape.columns, validity), rowClass(shape.columns), validity);
       default: {
         const Numbers = numberVector(shape.kind);
-        return new Numbers(this.#take(shape.kind, rows), validity);
+        return new Numbers(this.#nextBuffer(shape.kind, rows), validity);
       }
     }
   }
@@ -91,14 +91,14 @@ class Opening {
   #list(of: ItemKind, spans: Spans, validity: Bitmap | undefined): Vector {
     // Readers read only the texts that lists contain, so they may skip texts.
     if (of === "text") return new TextListVector(spans, this.#texts(), validity);
-    return new ListVector(spans, of === "bool" ? new Bitmap(this.#bytes()) : this.#take(of), validity);
+    return new ListVector(spans, of === "bool" ? new Bitmap(this.#bytes()) : this.#nextBuffer(of), validity);
   }
 
   #inner(shapes: readonly Shape[], validity: Bitmap | undefined): Vector[] {
-    const before = this.#hidden;
-    this.#hidden ||= validity !== undefined;
+    const before = this.#sparse;
+    this.#sparse ||= validity !== undefined;
     const vectors = this.open(shapes);
-    this.#hidden = before;
+    this.#sparse = before;
     return vectors;
   }
 
@@ -119,18 +119,18 @@ class Opening {
   }
 
   #bytes(): Uint8Array {
-    return this.#take("u8") as Uint8Array;
+    return this.#nextBuffer("u8") as Uint8Array;
   }
 
   #offsets(rows: number): Int32Array {
-    const offsets = this.#take("i32") as Int32Array;
+    const offsets = this.#nextBuffer("i32") as Int32Array;
     if (offsets.length < rows + 1) throw malformed(`${offsets.length} offsets are too few for ${rows} rows`);
     return offsets;
   }
 
   // Takes the next buffer of the directory. With `count`, returns only `count` elements.
-  #take(kind: keyof typeof arrays, count?: number): Values {
-    const entry = directoryAt + this.#at++ * entryBytes;
+  #nextBuffer(kind: keyof typeof arrays, count?: number): Values {
+    const entry = directoryAt + this.#bufferIndex++ * entryBytes;
     const offset = this.header.getUint32(entry, true);
     const bytes = this.header.getUint32(entry + 4, true);
     if (offset % alignmentMin !== 0) throw malformed(`a buffer begins at ${offset}, which is not a multiple of 8`);

@@ -15,7 +15,7 @@ import { Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
  * this check, one megabyte could claim a hundred thousand texts of half a megabyte each.
  */
 export class Spans {
-  #unseen: boolean;
+  #unchecked: boolean;
 
   constructor(
     readonly offsets: Int32Array,
@@ -23,11 +23,11 @@ export class Spans {
     /** Whether readers may skip rows. */
     sparse: boolean,
   ) {
-    this.#unseen = sparse;
+    this.#unchecked = sparse;
   }
 
   start(row: number): number {
-    if (this.#unseen) this.#lookAtAll();
+    if (this.#unchecked) this.#checkAll();
     const start = this.offsets[row];
     if (start === undefined) throw unreadable(this.offsets.buffer, "a column ends before its table does");
     if (start < 0) throw malformed(`offset ${start} of row ${row} of a chunk is negative`);
@@ -43,7 +43,7 @@ export class Spans {
     return end;
   }
 
-  #lookAtAll(): void {
+  #checkAll(): void {
     const { offsets, rows } = this;
     let before = 0;
     for (let at = 0; at <= rows; at++) {
@@ -52,7 +52,7 @@ export class Spans {
       if (offset < before) throw malformed(`offset ${offset} of row ${at} of a chunk is before ${before}`);
       before = offset;
     }
-    this.#unseen = false;
+    this.#unchecked = false;
   }
 }
 

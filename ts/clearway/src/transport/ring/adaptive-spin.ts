@@ -5,10 +5,10 @@
 const wakeUs = 100;
 // In milliseconds, a few time slices. After the scheduler has preempted a spin, another thread needs the core. Spinning then stays off
 // for this time.
-const distrustMs = 5;
+const preemptedOffMs = 5;
 // The maximum number of soon answers between two trials. A failed trial costs a full spin. That is three to ten times the time of an
 // answer that wakes a sleeper on a shared core. At this rate, trials add at most a tenth to the time of the answers.
-const restMax = 127;
+const trialGapMax = 127;
 
 /**
  * Decides how long to spin before sleeping, from the outcomes of earlier waits. Has no clock: the caller passes the time.
@@ -21,32 +21,32 @@ const restMax = 127;
  */
 export class AdaptiveSpin {
   #us: number;
-  /** `#slept`: soon answers since the last trial. `#rest`: soon answers that must pass before the next trial. */
-  #slept = 0;
-  #rest = 0;
-  #distrustedUntilMs = 0;
+  /** `#soonAnswers`: soon answers since the last trial. `#trialGap`: soon answers that must pass before the next trial. */
+  #soonAnswers = 0;
+  #trialGap = 0;
+  #offUntilMs = 0;
 
   constructor(private readonly maxUs: number) {
     this.#us = maxUs;
   }
 
   /** Returns how long to spin at this time, in microseconds. 0 means not at all. */
-  at(clockMs: number): number {
-    return clockMs < this.#distrustedUntilMs ? 0 : this.#us;
+  usAt(clockMs: number): number {
+    return clockMs < this.#offUntilMs ? 0 : this.#us;
   }
 
   /** Records that an answer arrived during a spin. */
-  met(): void {
+  caught(): void {
     this.#us = this.maxUs;
-    this.#rest = 0;
+    this.#trialGap = 0;
   }
 
   /** Records that an answer woke the sleeping thread. `waitedUs` is the time since the wait began. */
   woken(waitedUs: number): void {
-    if (!(waitedUs <= this.maxUs + wakeUs) || this.#us > 0 || this.#slept++ < this.#rest) return;
+    if (!(waitedUs <= this.maxUs + wakeUs) || this.#us > 0 || this.#soonAnswers++ < this.#trialGap) return;
     this.#us = this.maxUs;
-    this.#slept = 0;
-    this.#rest = Math.min(2 * this.#rest + 1, restMax);
+    this.#soonAnswers = 0;
+    this.#trialGap = Math.min(2 * this.#trialGap + 1, trialGapMax);
   }
 
   /** Records that no answer arrived during the spin. */
@@ -56,6 +56,6 @@ export class AdaptiveSpin {
 
   /** Records that the clock jumped during a spin: the scheduler took the core away. */
   jumped(clockMs: number): void {
-    this.#distrustedUntilMs = clockMs + distrustMs;
+    this.#offUntilMs = clockMs + preemptedOffMs;
   }
 }

@@ -43,11 +43,11 @@ export class Decoder {
 
   /** Throws if the frame has words that were not decoded. */
   close(): void {
-    if (this.#at !== this.#end) throw broken("words left over", this.#end - this.#at);
+    if (this.#at !== this.#end) throw malformedFrame("words left over", this.#end - this.#at);
   }
 
   #value(depth: number): unknown {
-    const word = this.#words[this.#need(1)]!;
+    const word = this.#words[this.#takeWords(1)]!;
     switch (word & 0xff) {
       case Tag.undefined:
         return undefined;
@@ -60,9 +60,9 @@ export class Decoder {
       case Tag.small:
         return word >> 8;
       case Tag.int32:
-        return this.#words[this.#need(1)];
+        return this.#words[this.#takeWords(1)];
       case Tag.float64: {
-        const at = this.#need(2);
+        const at = this.#takeWords(2);
         this.#halves[0] = this.#words[at]!;
         this.#halves[1] = this.#words[at + 1]!;
         return this.#double[0];
@@ -77,14 +77,14 @@ export class Decoder {
       case Tag.binary:
         return this.#memory((word >>> 8) & 0xff, word >>> 16);
       default:
-        throw broken("tag", word & 0xff);
+        throw malformedFrame("tag", word & 0xff);
     }
   }
 
   // Takes words and returns the index of the first. Throws if the frame has fewer words, so a false length never allocates memory.
-  #need(words: number): number {
+  #takeWords(words: number): number {
     const at = this.#at;
-    if (words > this.#end - at) throw broken("words missing", words);
+    if (words > this.#end - at) throw malformedFrame("words missing", words);
     this.#at = at + words;
     return at;
   }
@@ -92,22 +92,22 @@ export class Decoder {
   #text(word: number): string {
     const length = word >>> 8;
     if ((word & 0xff) === Tag.utf16) {
-      const from = this.#need((length + 1) >> 1) * 2;
+      const from = this.#takeWords((length + 1) >> 1) * 2;
       return String.fromCharCode.apply(null, this.#units.subarray(from, from + length) as unknown as number[]);
     }
-    const from = this.#need((length + 3) >> 2) * 4;
+    const from = this.#takeWords((length + 3) >> 2) * 4;
     return String.fromCharCode.apply(null, this.#bytes.subarray(from, from + length) as unknown as number[]);
   }
 
   #array(length: number, depth: number): unknown[] {
-    this.#nested(length, depth);
+    this.#checkNesting(length, depth);
     const array: unknown[] = [];
     for (let each = 0; each < length; each++) array.push(this.#value(depth));
     return array;
   }
 
   #object(length: number, depth: number): object {
-    this.#nested(length * 2, depth);
+    this.#checkNesting(length * 2, depth);
     const object: Record<string, unknown> = {};
     for (let each = 0; each < length; each++) {
       const key = this.#key();
@@ -121,19 +121,19 @@ export class Decoder {
   }
 
   // Throws if a count or the depth is too large. Each value takes at least one word, so a count above the remaining words is false.
-  #nested(words: number, depth: number): void {
-    if (words > this.#end - this.#at) throw broken("words missing", words);
-    if (depth > depthMax + 1) throw broken("depth", depth);
+  #checkNesting(words: number, depth: number): void {
+    if (words > this.#end - this.#at) throw malformedFrame("words missing", words);
+    if (depth > depthMax + 1) throw malformedFrame("depth", depth);
   }
 
   #key(): string {
-    const word = this.#words[this.#need(1)]!;
+    const word = this.#words[this.#takeWords(1)]!;
     const tag = word & 0xff;
-    if (tag !== Tag.latin1 && tag !== Tag.utf16) throw broken("tag of a key", tag);
+    if (tag !== Tag.latin1 && tag !== Tag.utf16) throw malformedFrame("tag of a key", tag);
     const length = word >>> 8;
-    if (tag === Tag.utf16 || length > 32) return checked(this.#text(word));
+    if (tag === Tag.utf16 || length > 32) return safeKey(this.#text(word));
     const from = this.#at * 4;
-    if ((length + 3) >> 2 > this.#end - this.#at) throw broken("words missing", length);
+    if ((length + 3) >> 2 > this.#end - this.#at) throw malformedFrame("words missing", length);
     const bytes = this.#bytes;
     let hash = length;
     for (let each = 0; each < length; each++) hash = (Math.imul(hash, 31) + bytes[from + each]!) | 0;
@@ -146,27 +146,27 @@ export class Decoder {
         return known;
       }
     }
-    const key = checked(this.#text(word));
+    const key = safeKey(this.#text(word));
     this.#keys[hash & 0xff] = key;
     return key;
   }
 
   #memory(kind: number, byteLength: number): ArrayBuffer | ArrayBufferView {
-    const from = this.#need((byteLength + 3) >> 2) * 4;
+    const from = this.#takeWords((byteLength + 3) >> 2) * 4;
     const Type = viewTypes[kind];
     if (kind >= viewTypes.length || byteLength % (Type?.BYTES_PER_ELEMENT ?? 1) !== 0)
-      throw broken("memory of kind", kind);
+      throw malformedFrame("memory of kind", kind);
     this.binaryBytes += byteLength;
     const bytes = this.#bytes.slice(from, from + byteLength);
     return Type === undefined ? bytes.buffer : Type === Uint8Array ? bytes : new Type(bytes.buffer);
   }
 }
 
-function checked(key: string): string {
-  if (key === "__proto__") throw broken("key", 0);
+function safeKey(key: string): string {
+  if (key === "__proto__") throw malformedFrame("key", 0);
   return key;
 }
 
-function broken(what: string, value: number): ClearwayError {
+function malformedFrame(what: string, value: number): ClearwayError {
   return new ClearwayError("protocol", `a frame in the ring cannot be read: ${what}=${value}`);
 }

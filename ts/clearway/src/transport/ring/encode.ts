@@ -33,7 +33,7 @@ export class Encoder {
   #seen: object[] = [];
   #objects = 0;
   #at = 0;
-  #binary = false;
+  #mayCopyMemory = false;
   #busy = false;
 
   /**
@@ -45,7 +45,7 @@ export class Encoder {
     if (this.#busy) return 0;
     this.#busy = true;
     this.#at = frameHeadWords;
-    this.#binary = binary;
+    this.#mayCopyMemory = binary;
     this.binaryBytes = 0;
     this.#objects = 0;
     let fits: boolean;
@@ -121,7 +121,7 @@ export class Encoder {
     const start = from * 4;
     for (let each = 0; each < length; each++) {
       const unit = text.charCodeAt(each);
-      if (unit > 0xff) return this.#wide(text);
+      if (unit > 0xff) return this.#utf16(text);
       bytes[start + each] = unit;
     }
     this.words[this.#at] = Tag.latin1 | (length << 8);
@@ -129,7 +129,7 @@ export class Encoder {
     return true;
   }
 
-  #wide(text: string): boolean {
+  #utf16(text: string): boolean {
     const { length } = text;
     const from = this.#at + 1;
     const words = (length + 1) >> 1;
@@ -180,7 +180,7 @@ export class Encoder {
   }
 
   #memory(value: ArrayBuffer | ArrayBufferView, kind: number): boolean {
-    const buffer = this.#binary ? wholeBuffer(value) : undefined;
+    const buffer = this.#mayCopyMemory ? wholeBuffer(value) : undefined;
     if (!buffer) return false;
     if (buffer !== value) {
       // Two views of one buffer would arrive as two buffers.

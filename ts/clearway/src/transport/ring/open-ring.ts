@@ -20,11 +20,11 @@ const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessag
 
 // The rings of this thread, oldest first. At most `cores() - 1` workers may spin, because this thread needs a core. The other workers
 // sleep as soon as they are idle.
-const open: CallerRingPort[] = [];
+const openRings: CallerRingPort[] = [];
 
-function allot(): void {
-  const may = cores() - 1;
-  for (const [index, ring] of open.entries()) ring.allow(index < may);
+function allotSpinning(): void {
+  const spinnersMax = cores() - 1;
+  for (const [index, ring] of openRings.entries()) ring.allowSpin(index < spinnersMax);
 }
 
 /** The caller's end of one worker's rings. */
@@ -41,8 +41,8 @@ export class CallerRingPort extends RingPort {
     super(memory, "caller", endpoint, owner);
     this.#owner = owner;
     this.#poll = poller.add(this);
-    open.push(this);
-    allot();
+    openRings.push(this);
+    allotSpinning();
   }
 
   override send(op: Op, id: number, a: unknown, b: unknown): boolean {
@@ -75,7 +75,7 @@ export class CallerRingPort extends RingPort {
     return op !== Op.Call || this.#owner.expectsSoon(id);
   }
 
-  allow(on: boolean): void {
+  allowSpin(on: boolean): void {
     // Pairs with the load in `RingPort.maySpin`. No other memory depends on this store, so a worker may see the change late.
     Atomics.store(this.words, at.spin, on ? 1 : 0);
   }
@@ -84,9 +84,9 @@ export class CallerRingPort extends RingPort {
   close(): void {
     this.drain();
     this.#closed = true;
-    const index = open.indexOf(this);
-    if (index >= 0) open.splice(index, 1);
-    allot();
+    const index = openRings.indexOf(this);
+    if (index >= 0) openRings.splice(index, 1);
+    allotSpinning();
   }
 }
 

@@ -22,19 +22,19 @@ export interface Loop {
   afterTurn(next: () => void): void;
 }
 
-interface Hot {
+interface RingState {
   readonly ring: PolledRing;
   readonly spin: AdaptiveSpin;
-  on: boolean;
+  isHot: boolean;
   /** When the last frame was sent or arrived, in milliseconds. NaN if the last frame was sent after the last poll. */
   sinceMs: number;
   /** When the ring was last polled, in milliseconds. */
-  lookedMs: number;
+  polledMs: number;
   /** Whether a glance has found an answer since the last turn. */
   glanced: boolean;
-  /** `skip`: the number of next calls without a glance. `rest`: the value with which `skip` last began. */
-  skip: number;
-  rest: number;
+  /** `skipsLeft`: the number of next calls without a glance. `skipsLast`: the value from which `skipsLeft` last counted down. */
+  skipsLeft: number;
+  skipsLast: number;
 }
 
 // In microseconds. The poller stays awake for this long to catch an answer. A later answer costs a wake-up, which then adds about a tenth
@@ -45,13 +45,13 @@ const windowUs = 200;
 const jumpMs = 0.03;
 // Number of polls in one glance. All polls of a glance together take 1 us. On another core, the answer to a trivial call is there after 0.4
 // to 0.7 us. A turn of the event loop costs 1 us in Node and 4 to 6 us in Chromium (a message to the own thread, or `postTask`).
-const looks = 256;
+const glancePolls = 256;
 // In milliseconds. The poller makes glances only in this first part of a turn. The event loop therefore turns, even if the caller makes
 // calls without a pause. The value is a tenth of the time for which Clearway may block a thread.
 const glanceMs = 0.1;
 // Maximum number of calls without a glance. After each glance without an answer, the poller makes no glance for the next 1, 3, 7 ... calls.
 // Glances then cost little if both sides share a core or if the task takes longer.
-const restMax = 127;
+const skipsMax = 127;
 
 /**
  * Polls the rings of one thread without ever blocking. All worker rings of a thread share one instance.
@@ -68,7 +68,7 @@ export class Poller {
   /** The number of turns with polls so far. */
   turns = 0;
   readonly #loop: Loop;
-  #hot: Hot[] = [];
+  #hot: RingState[] = [];
   #running = false;
   #turnedMs = 0;
 
@@ -83,64 +83,64 @@ export class Poller {
    * answer in the ring would not wake this side.
    */
   add(ring: PolledRing): { sent(alone?: boolean): void; woken(): void } {
-    const hot: Hot = {
+    const state: RingState = {
       ring,
       spin: new AdaptiveSpin(windowUs),
-      on: false,
+      isHot: false,
       sinceMs: 0,
-      lookedMs: 0,
+      polledMs: 0,
       glanced: false,
-      skip: 0,
-      rest: 0,
+      skipsLeft: 0,
+      skipsLast: 0,
     };
     return {
       // `alone`: the frame is a call, and no other call is open. The glance may read its answer at once.
       sent: (alone = false) => {
-        const wasHot = hot.on;
-        if (wasHot || this.#hasPatience(hot)) this.#heat(hot);
-        if (wasHot && alone) this.#glance(hot);
+        const wasHot = state.isHot;
+        if (wasHot || this.#shouldPoll(state)) this.#makeHot(state);
+        if (wasHot && alone) this.#glance(state);
       },
       woken: () => {
         // The poller already polls the ring.
-        if (hot.on) return;
-        hot.spin.woken((this.#loop.now() - hot.sinceMs) * 1000);
-        if (this.#hasPatience(hot) && ring.expects()) return this.#heat(hot);
+        if (state.isHot) return;
+        state.spin.woken((this.#loop.now() - state.sinceMs) * 1000);
+        if (this.#shouldPoll(state) && ring.expects()) return this.#makeHot(state);
         // The sender of the message has cleared this side's `parked` word. `park` sets the word again, unless a frame has arrived.
-        if (!ring.park()) this.#heat(hot);
+        if (!ring.park()) this.#makeHot(state);
       },
     };
   }
 
-  #glance(hot: Hot): void {
-    if (hot.skip > 0) {
-      hot.skip--;
+  #glance(state: RingState): void {
+    if (state.skipsLeft > 0) {
+      state.skipsLeft--;
       return;
     }
-    const { ring } = hot;
+    const { ring } = state;
     if (ring.blocked || this.#loop.now() - this.#turnedMs > glanceMs) return;
-    for (let look = 0; look < looks; look++) {
+    for (let each = 0; each < glancePolls; each++) {
       if (!ring.waiting) continue;
-      hot.rest = 0;
-      hot.glanced = true;
-      hot.spin.met();
+      state.skipsLast = 0;
+      state.glanced = true;
+      state.spin.caught();
       ring.drain();
       return;
     }
-    hot.skip = hot.rest = Math.min(2 * hot.rest + 1, restMax);
+    state.skipsLeft = state.skipsLast = Math.min(2 * state.skipsLast + 1, skipsMax);
   }
 
   // Returns whether to poll the ring from now on. If not, the ring starts to wait now, at `sinceMs`.
-  #hasPatience(hot: Hot): boolean {
-    hot.sinceMs = this.#loop.now();
-    return hot.spin.at(hot.sinceMs) > 0;
+  #shouldPoll(state: RingState): boolean {
+    state.sinceMs = this.#loop.now();
+    return state.spin.usAt(state.sinceMs) > 0;
   }
 
-  #heat(hot: Hot): void {
-    hot.sinceMs = Number.NaN;
-    if (hot.on) return;
-    hot.on = true;
-    hot.ring.unpark();
-    this.#hot.push(hot);
+  #makeHot(state: RingState): void {
+    state.sinceMs = Number.NaN;
+    if (state.isHot) return;
+    state.isHot = true;
+    state.ring.unpark();
+    this.#hot.push(state);
     if (this.#running) return;
     this.#running = true;
     this.#loop.afterTurn(this.#turn);
@@ -151,35 +151,35 @@ export class Poller {
     const clock = this.#loop.now();
     this.#turnedMs = clock;
     // `drain` may make another ring hot. The next turn polls that ring.
-    const looked = this.#hot;
+    const polled = this.#hot;
     this.#hot = [];
-    for (const hot of looked) {
-      if (this.#stays(hot, clock)) this.#hot.push(hot);
-      else hot.on = false;
+    for (const state of polled) {
+      if (this.#pollOnce(state, clock)) this.#hot.push(state);
+      else state.isHot = false;
     }
     if (this.#hot.length > 0) this.#loop.afterTurn(this.#turn);
     else this.#running = false;
   };
 
-  #stays(hot: Hot, clock: number): boolean {
-    const { ring, spin } = hot;
-    const waited = !Number.isNaN(hot.sinceMs);
-    if (!waited) hot.sinceMs = clock;
-    const jumped = waited && clock - hot.lookedMs > jumpMs;
-    hot.lookedMs = clock;
-    const { glanced } = hot;
-    hot.glanced = false;
+  #pollOnce(state: RingState, clock: number): boolean {
+    const { ring, spin } = state;
+    const waited = !Number.isNaN(state.sinceMs);
+    if (!waited) state.sinceMs = clock;
+    const jumped = waited && clock - state.polledMs > jumpMs;
+    state.polledMs = clock;
+    const { glanced } = state;
+    state.glanced = false;
     if (ring.drain()) {
       if (jumped) spin.gaveUp();
-      else spin.met();
-      hot.sinceMs = clock;
+      else spin.caught();
+      state.sinceMs = clock;
       return true;
     }
     if (ring.blocked) return false;
     // The glance has found an answer in this turn, and often the next call follows soon.
     if (glanced) return true;
     if (ring.expects()) {
-      if ((clock - hot.sinceMs) * 1000 < spin.at(clock)) return true;
+      if ((clock - state.sinceMs) * 1000 < spin.usAt(clock)) return true;
       spin.gaveUp();
     }
     return !ring.park();

@@ -6,7 +6,7 @@ import { isFrames, Op } from "../protocol.js";
 import { Decoder } from "./decode.js";
 import { Encoder } from "./encode.js";
 import { at, headerBytes, magic, version } from "./layout.js";
-import { type Place, ReceiveRing, SendRing } from "./ring.js";
+import { ReceiveRing, type RingOffsets, SendRing } from "./ring.js";
 
 /** Receives the frames and messages that a ring port reads from its ring and its port. */
 export interface RingPortOwner {
@@ -56,27 +56,27 @@ export class RingPort implements FastPath {
   readonly #parkedHere: number;
   readonly #parkedThere: number;
   #posted = 0;
-  #read = 0;
+  #readNumber = 0;
   /** Number of messages that could not be deserialized and whose numbers are not yet known. */
-  #unread = 0;
+  #lostCount = 0;
   #markDue = false;
   #draining = false;
   /** Number of frames delivered so far. May wrap. */
-  #told = 0;
+  #delivered = 0;
   #broken = false;
 
   constructor(memory: SharedArrayBuffer, side: "caller" | "worker", endpoint: Endpoint, owner: RingPortOwner) {
     const words = new Int32Array(memory);
     const capacity = words[at.capacity]!;
-    const sound =
+    const isValid =
       words[at.magic] === magic &&
       words[at.version] === version &&
       capacity > 0 &&
       (capacity & (capacity - 1)) === 0 &&
       words.byteLength === headerBytes + 2 * capacity;
-    if (!sound) throw new ClearwayError("protocol", `not a ring of version ${version}: capacity=${capacity}`);
-    const toWorker: Place = { ...at.toWorker, data: headerBytes / 4, capacity: capacity / 4 };
-    const toCaller: Place = { ...at.toCaller, data: (headerBytes + capacity) / 4, capacity: capacity / 4 };
+    if (!isValid) throw new ClearwayError("protocol", `not a ring of version ${version}: capacity=${capacity}`);
+    const toWorker: RingOffsets = { ...at.toWorker, data: headerBytes / 4, capacity: capacity / 4 };
+    const toCaller: RingOffsets = { ...at.toCaller, data: (headerBytes + capacity) / 4, capacity: capacity / 4 };
     const [send, receive] = side === "caller" ? [toWorker, toCaller] : [toCaller, toWorker];
     this.words = words;
     this.#endpoint = endpoint;
@@ -137,14 +137,14 @@ export class RingPort implements FastPath {
     if (number === 0) return;
     // The missing numbers belong to lost messages, which were posted before this one. For each lost message, reads the frames that follow
     // its mark.
-    for (; this.#unread > 0 && number > this.#read + 1; this.#unread--) {
-      this.#read++;
+    for (; this.#lostCount > 0 && number > this.#readNumber + 1; this.#lostCount--) {
+      this.#readNumber++;
       this.blocked = false;
       this.drain();
     }
-    if (number !== this.#read + 1)
+    if (number !== this.#readNumber + 1)
       return this.#break(new ClearwayError("protocol", `message ${number} is out of order`));
-    this.#read = number;
+    this.#readNumber = number;
     this.blocked = false;
     this.#owner.message(message);
     // Reads the frames after the mark, if the mark is already there. Unread frames would keep this side from parking.
@@ -156,7 +156,7 @@ export class RingPort implements FastPath {
    * number. The ring then continues after the lost message's mark.
    */
   lost(): void {
-    this.#unread++;
+    this.#lostCount++;
   }
 
   /** Whether the other side has published a frame that this side has not read. */
@@ -164,7 +164,7 @@ export class RingPort implements FastPath {
     return this.#receive.waiting;
   }
 
-  /** Whether this worker may spin. The caller can change this at any time. The load pairs with the store in `CallerRingPort.allow`. */
+  /** Whether this worker may spin. The caller can change this at any time. The load pairs with the store in `CallerRingPort.allowSpin`. */
   get maySpin(): boolean {
     return Atomics.load(this.words, at.spin) === 1;
   }
@@ -173,15 +173,15 @@ export class RingPort implements FastPath {
   drain(): boolean {
     if (this.#draining || this.#broken) return false;
     this.#draining = true;
-    const before = this.#told;
+    const before = this.#delivered;
     let error: ClearwayError | undefined;
     try {
-      this.#take();
+      this.#deliverFrames();
     } catch (reason) {
       error = reason as ClearwayError;
     }
     // The frames before a broken frame have been delivered.
-    const some = this.#told !== before;
+    const some = this.#delivered !== before;
     try {
       if (some) this.#owner.drained();
     } catch (reason) {
@@ -211,11 +211,11 @@ export class RingPort implements FastPath {
     Atomics.store(this.words, this.#parkedHere, 0);
   }
 
-  #take(): void {
+  #deliverFrames(): void {
     const ring = this.#receive;
     const decoder = this.#decoder;
     const { frame } = ring;
-    ring.look();
+    ring.loadTail();
     for (let count = ring.read(); count > 0; count = ring.read()) {
       const op: Op = frame[0]! & 0xff;
       if (op !== Op.Mark) {
@@ -226,7 +226,7 @@ export class RingPort implements FastPath {
         decoder.close();
         if (decoder.binaryBytes > 0 && isAnswer(op)) this.#owner.copied(decoder.binaryBytes);
         ring.take(count);
-        this.#told = (this.#told + 1) | 0;
+        this.#delivered = (this.#delivered + 1) | 0;
         // The owner's callback may re-enter this port. The loop therefore does not use `frame` after the callback.
         try {
           this.#owner.frame(op, id, a, b);
@@ -235,7 +235,7 @@ export class RingPort implements FastPath {
         }
         continue;
       }
-      if (((frame[1]! - this.#read) | 0) > 0) {
+      if (((frame[1]! - this.#readNumber) | 0) > 0) {
         this.blocked = true;
         break;
       }

@@ -3,7 +3,7 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { frameHeadWords, frameWordsMax } from "./layout.js";
 
 /** The positions of one ring's parts in its memory, in words. `capacity` is the number of words for frames, a power of two. */
-export interface Place {
+export interface RingOffsets {
   tail: number;
   head: number;
   data: number;
@@ -25,17 +25,17 @@ const loopWords = 24;
  */
 export class SendRing {
   readonly #words: Int32Array;
-  readonly #place: Place;
+  readonly #offsets: RingOffsets;
   #tail: number;
   /** The head when this side last loaded it. The receiver may have advanced it since. */
   #headSeen: number;
 
-  constructor(words: Int32Array, place: Place) {
+  constructor(words: Int32Array, offsets: RingOffsets) {
     this.#words = words;
-    this.#place = place;
+    this.#offsets = offsets;
     // Both positions are 0 in a new ring. Some tests start elsewhere.
-    this.#tail = words[place.tail]!;
-    this.#headSeen = words[place.head]!;
+    this.#tail = words[offsets.tail]!;
+    this.#headSeen = words[offsets.head]!;
   }
 
   /**
@@ -43,7 +43,7 @@ export class SendRing {
    * room.
    */
   write(frame: Int32Array, count: number): boolean {
-    const { capacity, data, head } = this.#place;
+    const { capacity, data, head } = this.#offsets;
     if (capacity - ((this.#tail - this.#headSeen) | 0) < count) {
       // Acquire: pairs with the store in `ReceiveRing.release`. The receiver has finished reading the words before the head.
       this.#headSeen = Atomics.load(this.#words, head);
@@ -53,13 +53,13 @@ export class SendRing {
     }
     const words = this.#words;
     const from = this.#tail & (capacity - 1);
-    const whole = Math.min(count, capacity - from);
+    const untilWrap = Math.min(count, capacity - from);
     if (count > loopWords) {
-      words.set(frame.subarray(0, whole), data + from);
-      if (whole < count) words.set(frame.subarray(whole, count), data);
+      words.set(frame.subarray(0, untilWrap), data + from);
+      if (untilWrap < count) words.set(frame.subarray(untilWrap, count), data);
     } else {
-      for (let each = 0; each < whole; each++) words[data + from + each] = frame[each]!;
-      for (let each = whole; each < count; each++) words[data + each - whole] = frame[each]!;
+      for (let each = 0; each < untilWrap; each++) words[data + from + each] = frame[each]!;
+      for (let each = untilWrap; each < count; each++) words[data + each - untilWrap] = frame[each]!;
     }
     this.#tail = (this.#tail + count) | 0;
     return true;
@@ -68,7 +68,7 @@ export class SendRing {
   /** Makes all written frames visible to the receiver. */
   publish(): void {
     // Release: pairs with the loads of the tail in `ReceiveRing`. Makes the words of the frames visible.
-    Atomics.store(this.#words, this.#place.tail, this.#tail);
+    Atomics.store(this.#words, this.#offsets.tail, this.#tail);
   }
 }
 
@@ -82,36 +82,36 @@ export class ReceiveRing {
   /** The frame that `read` copied last. */
   readonly frame = new Int32Array(frameWordsMax);
   readonly #words: Int32Array;
-  readonly #place: Place;
+  readonly #offsets: RingOffsets;
   #head: number;
   #released: number;
   #tailSeen: number;
 
-  constructor(words: Int32Array, place: Place) {
+  constructor(words: Int32Array, offsets: RingOffsets) {
     this.#words = words;
-    this.#place = place;
-    this.#head = this.#released = this.#tailSeen = words[place.head]!;
+    this.#offsets = offsets;
+    this.#head = this.#released = this.#tailSeen = words[offsets.head]!;
   }
 
   /** Whether the sender has published a frame that was not taken. */
   get waiting(): boolean {
     // Acquire: pairs with the store in `SendRing.publish`. Sequentially consistent with the store of the parked word in `RingPort.park`.
-    return Atomics.load(this.#words, this.#place.tail) !== this.#head;
+    return Atomics.load(this.#words, this.#offsets.tail) !== this.#head;
   }
 
   /** Loads the sender's tail. `read` reads up to this position and no further, even if the sender publishes more. */
-  look(): void {
+  loadTail(): void {
     // Acquire: pairs with the store in `SendRing.publish`.
-    this.#tailSeen = Atomics.load(this.#words, this.#place.tail);
+    this.#tailSeen = Atomics.load(this.#words, this.#offsets.tail);
     const used = (this.#tailSeen - this.#head) | 0;
-    if (used < 0 || used > this.#place.capacity) throw torn("tail", used);
+    if (used < 0 || used > this.#offsets.capacity) throw torn("tail", used);
   }
 
   /** Copies the next frame into `frame`. Returns its length in words, or 0 without a frame. The frame stays in the ring until `take`. */
   read(): number {
     const left = (this.#tailSeen - this.#head) | 0;
     if (left === 0) return 0;
-    const { capacity, data } = this.#place;
+    const { capacity, data } = this.#offsets;
     const words = this.#words;
     const from = this.#head & (capacity - 1);
     // Loads the length once and uses only this copy, because the sender could change the shared word.
@@ -119,13 +119,13 @@ export class ReceiveRing {
     const count = head >>> 8;
     if (count < frameHeadWords || count > left || count > frameWordsMax) throw torn("frame", count);
     const { frame } = this;
-    const whole = Math.min(count, capacity - from);
+    const untilWrap = Math.min(count, capacity - from);
     if (count > loopWords) {
-      frame.set(words.subarray(data + from, data + from + whole));
-      if (whole < count) frame.set(words.subarray(data, data + count - whole), whole);
+      frame.set(words.subarray(data + from, data + from + untilWrap));
+      if (untilWrap < count) frame.set(words.subarray(data, data + count - untilWrap), untilWrap);
     } else {
-      for (let each = 1; each < whole; each++) frame[each] = words[data + from + each]!;
-      for (let each = whole; each < count; each++) frame[each] = words[data + each - whole]!;
+      for (let each = 1; each < untilWrap; each++) frame[each] = words[data + from + each]!;
+      for (let each = untilWrap; each < count; each++) frame[each] = words[data + each - untilWrap]!;
     }
     frame[0] = head;
     return count;
@@ -135,7 +135,7 @@ export class ReceiveRing {
   take(count: number): void {
     this.#head = (this.#head + count) | 0;
     // Releases words also in the middle of a long drain, so that the sender finds room before the drain ends.
-    if (((this.#head - this.#released) | 0) * 4 > this.#place.capacity) this.release();
+    if (((this.#head - this.#released) | 0) * 4 > this.#offsets.capacity) this.release();
   }
 
   /** Returns the room of the taken frames to the sender. */
@@ -143,7 +143,7 @@ export class ReceiveRing {
     if (this.#released === this.#head) return;
     this.#released = this.#head;
     // Release: pairs with the load in `SendRing.write`. This side has finished reading these words.
-    Atomics.store(this.#words, this.#place.head, this.#head);
+    Atomics.store(this.#words, this.#offsets.head, this.#head);
   }
 }
 

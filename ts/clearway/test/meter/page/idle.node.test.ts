@@ -126,10 +126,10 @@ describe("a watch whose onStall throws or stops it", () => {
 
   it("stops once when onStall calls stop()", async () => {
     const { page, watch } = await world();
-    const told: number[] = [];
+    const reportedMs: number[] = [];
     const watching: Watch = watch({
       onStall: ({ lengthMs }) => {
-        told.push(lengthMs);
+        reportedMs.push(lengthMs);
         watching.stop();
       },
     });
@@ -141,7 +141,7 @@ describe("a watch whose onStall throws or stops it", () => {
     page.run(second + 90);
     watching.stop();
     page.run(10 * second);
-    expect(told).toHaveLength(2);
+    expect(reportedMs).toHaveLength(2);
     expect(page.leftOver()).toEqual({ workers: 0, listeners: 0, timers: 0 });
   });
 });

@@ -129,10 +129,10 @@ export class ScriptedPage {
     this.#agenda.add(atMs, () => this.#onThread(() => this.#dispatch(type)));
   }
 
-  /** Suspends the page and its workers from `fromMs` to `toMs`. `told` dispatches the events `freeze` and `resume`. */
-  frozen(fromMs: number, toMs: number, told = true): void {
+  /** Suspends the page and its workers from `fromMs` to `toMs`. With `withEvents`, dispatches the events `freeze` and `resume`. */
+  frozen(fromMs: number, toMs: number, withEvents = true): void {
     this.#agenda.add(fromMs, () => {
-      if (told) this.#onThread(() => this.#dispatch("freeze"));
+      if (withEvents) this.#onThread(() => this.#dispatch("freeze"));
       this.#agenda.add(this.#nowMs, () => {
         this.#frozenSinceMs = this.#nowMs;
         this.#thawedMs = toMs;
@@ -141,7 +141,7 @@ export class ScriptedPage {
     });
     this.#agenda.add(toMs, () => {
       this.#frozenSinceMs = undefined;
-      if (told) this.#onThread(() => this.#dispatch("resume"));
+      if (withEvents) this.#onThread(() => this.#dispatch("resume"));
     });
   }
 

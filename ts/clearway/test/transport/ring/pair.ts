@@ -5,7 +5,7 @@ import { frameSlots, Op } from "../../../src/transport/protocol.js";
 import { Decoder } from "../../../src/transport/ring/decode.js";
 import { at, headerBytes, magic, version } from "../../../src/transport/ring/layout.js";
 import { RingPort } from "../../../src/transport/ring/ring-port.js";
-import type { Refused } from "../../../src/transport/transport.js";
+import type { OnRefused } from "../../../src/transport/transport.js";
 
 /** Returns memory for two rings, as a caller initializes it. */
 export function ringMemory(capacity: number): SharedArrayBuffer {
@@ -27,7 +27,7 @@ export function decoded(words: Int32Array, count = words.length): [a: unknown, b
 }
 
 /** Connects a caller's transport with its ring to the worker's ring, in one thread. The port delivers only on demand. */
-export function pair(capacity = 4096, refused: Refused = () => {}) {
+export function pair(capacity = 4096, refused: OnRefused = () => {}) {
   const memory = ringMemory(capacity);
   const port: unknown[] = [];
   /** The received frames, one entry per delivery, without marks. */

@@ -226,38 +226,38 @@ describe("AdaptiveSpin", () => {
   test("has its full length after an answer in time, and none after a miss", () => {
     const spin = new AdaptiveSpin(50);
     spin.gaveUp();
-    expect(spin.at(0)).toBe(0);
-    spin.met();
-    expect(spin.at(0)).toBe(50);
+    expect(spin.usAt(0)).toBe(0);
+    spin.caught();
+    expect(spin.usAt(0)).toBe(50);
   });
 
   test("is tried again after an answer soon after parking, but not after a late one", () => {
     const spin = new AdaptiveSpin(50);
     spin.gaveUp();
     spin.woken(2000);
-    expect(spin.at(0)).toBe(0);
+    expect(spin.usAt(0)).toBe(0);
     spin.woken(40);
-    expect(spin.at(0)).toBe(50);
+    expect(spin.usAt(0)).toBe(50);
   });
 
   test("is tried less and less often when every spin ends in parking before the answer, as on a shared core", () => {
     const spin = new AdaptiveSpin(200);
     const trials: number[] = [];
     for (let at = 1; at <= 600; at++) {
-      if (spin.at(0) > 0) trials.push(at);
+      if (spin.usAt(0) > 0) trials.push(at);
       spin.gaveUp();
       spin.woken(210);
     }
     expect(trials).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 384, 512]);
-    spin.met();
+    spin.caught();
     spin.gaveUp();
     spin.woken(210);
-    expect(spin.at(0)).toBe(200);
+    expect(spin.usAt(0)).toBe(200);
   });
 
   test("pauses for a while after the core was taken away", () => {
     const spin = new AdaptiveSpin(50);
     spin.jumped(100);
-    expect([spin.at(101), spin.at(106)]).toEqual([0, 50]);
+    expect([spin.usAt(101), spin.usAt(106)]).toEqual([0, 50]);
   });
 });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { type Place, ReceiveRing, SendRing } from "../../../src/transport/ring/ring.js";
+import { ReceiveRing, type RingOffsets, SendRing } from "../../../src/transport/ring/ring.js";
 import fc from "../../fixtures/fast-check.js";
 
-const place: Place = { tail: 0, head: 32, data: 64, capacity: 64 };
+const place: RingOffsets = { tail: 0, head: 32, data: 64, capacity: 64 };
 
 function ring(start = 0) {
   const words = new Int32Array(new SharedArrayBuffer((64 + place.capacity) * 4));
@@ -18,7 +18,7 @@ function frameOf(length: number, value: number): Int32Array {
 
 function take(receive: ReceiveRing): number[][] {
   const frames: number[][] = [];
-  receive.look();
+  receive.loadTail();
   for (let count = receive.read(); count > 0; count = receive.read()) {
     frames.push([...receive.frame.subarray(0, count)]);
     receive.take(count);
@@ -79,7 +79,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
     const { send, receive } = ring();
     send.write(frameOf(3, 1), 3);
     send.publish();
-    receive.look();
+    receive.loadTail();
     send.write(frameOf(3, 2), 3);
     send.publish();
     receive.take(receive.read());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { FastestWay } from "../detect/fastest-way.js";
+import { FastestTransit } from "../detect/fastest-transit.js";
 import { type BeatMessage, beater } from "./browser-beater.js";
 
 /**
@@ -8,13 +8,13 @@ import { type BeatMessage, beater } from "./browser-beater.js";
  */
 const steadyBeats = 20;
 /**
- * The number of steps for which `Beats` waits for the first beat: 2 s if the thread can answer. A time in which the thread is held counts
- * as one step.
+ * The number of steps for which `BeatWorker` waits for the first beat: 2 s if the thread can answer. A time in which the thread is
+ * blocked counts as one step.
  */
 const silentSteps = 20;
 const silentStepMs = 100;
 
-export interface BeatsEvents {
+export interface BeatWorkerEvents {
   /** Called when the first beats have arrived. The fastest transit time is then known. */
   steady(): void;
   /** Called if neither a beat nor an error arrives in 2 s. Some security policies block a worker this way. Beats may still arrive. */
@@ -24,16 +24,16 @@ export interface BeatsEvents {
   /**
    * Called when this thread has answered a beat after the first ones, at `atMs` (this clock).
    *
-   * The sender sent the beat at `sentMs` (its own clock) and had woken `heldMs` late.
+   * The sender sent the beat at `sentMs` (its own clock) and had woken `wokeLateMs` late.
    */
-  beat(sentMs: number, atMs: number, heldMs: number): void;
+  beat(sentMs: number, atMs: number, wokeLateMs: number): void;
 }
 
 /**
  * A worker that sends beats, started from a Blob URL. Each worker has its own clock, so measurements of one worker do not apply to another.
  */
-export class Beats {
-  readonly fastest: FastestWay = new FastestWay();
+export class BeatWorker {
+  readonly fastest: FastestTransit = new FastestTransit();
   /** Settles when the first beats have arrived, after 2 s without a beat, or when the worker has failed or was stopped. Never rejects. */
   readonly ready: Promise<void>;
   #settle: () => void = () => {};
@@ -44,7 +44,7 @@ export class Beats {
 
   constructor(
     readonly periodMs: number,
-    private readonly events: BeatsEvents,
+    private readonly events: BeatWorkerEvents,
   ) {
     this.ready = new Promise((resolve) => {
       this.#settle = resolve;
@@ -67,7 +67,7 @@ export class Beats {
         // The worker has been stopped, and this is a late message.
         if (this.#worker !== worker) return;
         if (++this.#received > steadyBeats) return events.beat(sentMs, atMs, dueMs === undefined ? 0 : sentMs - dueMs);
-        this.fastest.take(atMs - sentMs);
+        this.fastest.add(atMs - sentMs);
         clearTimeout(this.#silence);
         if (this.#received < steadyBeats) return;
         this.#settle();
@@ -77,7 +77,7 @@ export class Beats {
         event.preventDefault();
         fail(`the watcher worker failed${event.message ? `: ${event.message}` : " (a content security policy?)"}`);
       };
-      this.#listen(silentSteps);
+      this.#awaitFirstBeat(silentSteps);
     } catch (error) {
       fail(`no watcher worker: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -95,11 +95,11 @@ export class Beats {
   /**
    * Waits for the first beat, in steps.
    *
-   * A single timer could expire while the thread is held. The loop would then handle that timer before the beats that wait.
+   * A single timer could expire while the thread is blocked. The loop would then handle that timer before the beats that wait.
    */
-  #listen(steps: number): void {
+  #awaitFirstBeat(steps: number): void {
     this.#silence = setTimeout(() => {
-      if (steps > 1) return this.#listen(steps - 1);
+      if (steps > 1) return this.#awaitFirstBeat(steps - 1);
       this.#settle();
       this.events.silent();
     }, silentStepMs);

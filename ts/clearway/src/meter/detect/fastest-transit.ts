@@ -4,9 +4,9 @@
  * Tracks the fastest transit of a message between two threads: the smallest difference between the receiver's time and the sender's time.
  * Clocks drift, so an old minimum becomes stale. Only the minimums of the last two windows count. A window is a number of messages.
  */
-export class FastestWay {
+export class FastestTransit {
   #olderMs = Number.POSITIVE_INFINITY;
-  #taken = 0;
+  #count = 0;
 
   /** `lagMs` is a minimum that is known before the first message. */
   constructor(
@@ -19,8 +19,8 @@ export class FastestWay {
     return Math.min(this.lagMs, this.#olderMs);
   }
 
-  take(lagMs: number): void {
-    if (++this.#taken % this.window === 0) {
+  add(lagMs: number): void {
+    if (++this.#count % this.window === 0) {
       this.#olderMs = this.lagMs;
       this.lagMs = lagMs;
     } else if (lagMs < this.lagMs) this.lagMs = lagMs;
