@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Answers } from "../src/channel/answers.js";
 import type { Caller } from "../src/channel/caller.js";
+import { type ChannelParams, channelParamsOf } from "../src/channel/channel-params.js";
 import { drive, measuredOf } from "../src/channel/drive.js";
 import { bytesOf } from "../src/channel/native.js";
 import { payloadOf } from "../src/channel/payload.js";
-import { type Row, rowOf } from "../src/channel/row.js";
+import { PendingCalls } from "../src/channel/pending-calls.js";
 import { same } from "../src/channel/same.js";
 
-const row = (more: Partial<Row> = {}): Row => ({
+const paramsWith = (more: Partial<ChannelParams> = {}): ChannelParams => ({
   channel: "message",
   codec: "standard",
   payload: "2 KB",
@@ -36,7 +36,7 @@ function echo(change: (value: unknown) => unknown = (value) => value) {
 describe("measuring a channel", () => {
   test("times the requested number of round trips, one at a time and with three in flight", async () => {
     const { caller, seen } = echo();
-    const { samples, values, result } = measuredOf(await drive(caller, row()));
+    const { samples, values, result } = measuredOf(await drive(caller, paramsWith()));
     expect(result).toEqual({ equal: true });
     expect([samples["roundTrip"]?.ns.length, samples["roundTripOfThree"]?.ns.length]).toEqual([20, 20]);
     expect(seen.most).toBe(3);
@@ -47,9 +47,9 @@ describe("measuring a channel", () => {
 
   test("detects an echo that differs from the sent value, in the first call or the last", async () => {
     const wrong = echo((value) => ({ ...(value as object), id: 1 }));
-    expect((await drive(wrong.caller, row())).equal).toBe(false);
+    expect((await drive(wrong.caller, paramsWith())).equal).toBe(false);
     const late = echo((value) => (late.seen.calls > 100 ? null : value));
-    expect((await drive(late.caller, row())).equal).toBe(false);
+    expect((await drive(late.caller, paramsWith())).equal).toBe(false);
   });
 
   test("sends the returned value again when sending moves the value", async () => {
@@ -64,40 +64,40 @@ describe("measuring a channel", () => {
         return caller.call((value as Uint8Array).slice());
       },
     };
-    expect((await drive(moving, row({ codec: "binary", payload: "4 KB" }))).equal).toBe(true);
+    expect((await drive(moving, paramsWith({ codec: "binary", payload: "4 KB" }))).equal).toBe(true);
   });
 
   test("times synchronous calls in batches, with no call in flight", async () => {
     const caller: Caller = { call: async (value) => value, callNow: (value) => value, close: () => {} };
-    const { samples, values } = measuredOf(await drive(caller, row({ payload: "null" })));
+    const { samples, values } = measuredOf(await drive(caller, paramsWith({ payload: "null" })));
     expect(Object.keys(samples)).toEqual(["roundTrip"]);
     expect(samples["roundTrip"]?.batch).toBeGreaterThan(1);
     expect(Object.keys(values)).not.toContain("perMessageOfThree");
   });
 });
 
-test("answers resolve their own questions in any order", async () => {
-  const answers = new Answers();
+test("pending calls settle by their ids in any order", async () => {
+  const pending = new PendingCalls();
   const sent: number[] = [];
-  const asked = [0, 1, 2].map(() => answers.ask((id) => sent.push(id)));
-  for (const id of [...sent].reverse()) answers.answer(id, `answer ${id}`);
-  answers.answer(99, "nobody asked");
+  const asked = [0, 1, 2].map(() => pending.call((id) => sent.push(id)));
+  for (const id of [...sent].reverse()) pending.settle(id, `answer ${id}`);
+  pending.settle(99, "no such call");
   expect(await Promise.all(asked)).toEqual(["answer 0", "answer 1", "answer 2"]);
 });
 
-test("a row with an unknown channel or codec is refused", () => {
+test("channelParamsOf refuses an unknown channel or codec", () => {
   const params = { channel: "message", codec: "standard", payload: "null", messages: 1 };
-  expect(rowOf(params)).toEqual(params);
-  expect(() => rowOf({ ...params, channel: "event" })).toThrow("channel=event");
-  expect(() => rowOf({ ...params, codec: "xml" })).toThrow("codec=xml");
+  expect(channelParamsOf(params)).toEqual(params);
+  expect(() => channelParamsOf({ ...params, channel: "event" })).toThrow("channel=event");
+  expect(() => channelParamsOf({ ...params, codec: "xml" })).toThrow("codec=xml");
 });
 
 test("values cross to native code through msgpackr, and bytes cross unchanged", () => {
   const value = payloadOf("2 KB");
   for (const channel of ["message", "method"] as const) {
-    const { write, read } = bytesOf(row({ channel }));
+    const { write, read } = bytesOf(paramsWith({ channel }));
     expect(same(value, read(write(value).slice()))).toBe(true);
   }
   const bytes = new Uint8Array(10);
-  expect(bytesOf(row({ codec: "binary" })).write(bytes)).toBe(bytes);
+  expect(bytesOf(paramsWith({ codec: "binary" })).write(bytes)).toBe(bytes);
 });

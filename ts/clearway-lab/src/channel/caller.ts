@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The interface that every mechanism implements to call the other side of a channel.
 import type { PortEnd } from "../host/port.js";
-import type { Row } from "./row.js";
+import type { ChannelParams } from "./channel-params.js";
 
 export interface Caller {
   /** Sends `value` to the other side. Resolves to the echoed value. */
@@ -14,14 +14,14 @@ export interface Caller {
   copiedBytes?(): number;
   /** Whether a call takes the value's memory from the sender. If so, `drive` sends the value that came back in its next call. */
   moves?: boolean;
-  /** Returns the form of the row's value that this mechanism sends. */
+  /** Returns the form of the payload that this mechanism sends. */
   prepare?(value: unknown): unknown;
   close(): void | Promise<void>;
 }
 
 /** A mechanism over a port. Both ends can open and serve, so either end can make the calls. */
 export interface PortKind {
-  open(end: PortEnd, row: Row): Caller | Promise<Caller>;
+  open(end: PortEnd, params: ChannelParams): Caller | Promise<Caller>;
   /** Echoes every call until the port closes. */
-  serve(end: PortEnd, row: Row): void | Promise<void>;
+  serve(end: PortEnd, params: ChannelParams): void | Promise<void>;
 }

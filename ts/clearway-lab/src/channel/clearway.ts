@@ -10,15 +10,19 @@ import {
   standardMethodCodec,
 } from "clearway/channel";
 import type { Caller } from "./caller.js";
-import type { Row } from "./row.js";
+import type { ChannelParams } from "./channel-params.js";
 
 const NAME = "lab/echo";
 
 /** Opens a caller. With `moves`, each message transfers its bytes, and the answer transfers them back. */
-export async function clearwayCaller(transport: ChannelTransport, row: Row, moves = false): Promise<Caller> {
+export async function clearwayCaller(
+  transport: ChannelTransport,
+  params: ChannelParams,
+  moves = false,
+): Promise<Caller> {
   const endpoint = await connect(transport);
   return {
-    call: callOf(endpoint, row, moves),
+    call: callOf(endpoint, params, moves),
     moves,
     copiedBytes: () => {
       const { sent, received } = endpoint.stats().ledger;
@@ -28,7 +32,7 @@ export async function clearwayCaller(transport: ChannelTransport, row: Row, move
   };
 }
 
-function callOf(endpoint: Endpoint, { channel, codec }: Row, moves: boolean): Caller["call"] {
+function callOf(endpoint: Endpoint, { channel, codec }: ChannelParams, moves: boolean): Caller["call"] {
   if (channel === "method") {
     const methods = endpoint.methods(NAME, codec === "json" ? jsonMethodCodec : standardMethodCodec);
     return (value) => methods.call("test", value);
@@ -46,7 +50,7 @@ function callOf(endpoint: Endpoint, { channel, codec }: Row, moves: boolean): Ca
  * Echoes calls. Returns at once: the other end may connect later. A rejected hello is left unhandled on purpose, so that it ends
  * the thread or process and fails the measurement.
  */
-export function clearwayEcho(transport: ChannelTransport, { channel, codec }: Row): void {
+export function clearwayEcho(transport: ChannelTransport, { channel, codec }: ChannelParams): void {
   void connect(transport).then((endpoint) => {
     if (channel === "method") {
       const methods = endpoint.methods(NAME, codec === "json" ? jsonMethodCodec : standardMethodCodec);

@@ -4,8 +4,8 @@
 import { allocatedBy, nowMs } from "#lab-host";
 import type { Measured } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
+import type { ChannelParams } from "./channel-params.js";
 import { payloadOf } from "./payload.js";
-import type { Row } from "./row.js";
 import { same } from "./same.js";
 
 /** The result of a measurement. It is plain data, because a measuring worker posts it to the main thread. */
@@ -26,15 +26,15 @@ const WARM_UP_MAX = 300;
 /** Maximum number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
 const COUNTED_MAX = 30;
 
-export async function drive(caller: Caller, row: Row): Promise<Figures> {
-  const made = () => caller.prepare?.(payloadOf(row.payload)) ?? payloadOf(row.payload);
+export async function drive(caller: Caller, params: ChannelParams): Promise<Figures> {
+  const made = () => caller.prepare?.(payloadOf(params.payload)) ?? payloadOf(params.payload);
   const lanes: unknown[] = Array.from({ length: LANES }, made);
   const once = async (lane: number) => {
     const answer = await caller.call(lanes[lane]);
     if (caller.moves) lanes[lane] = answer;
     return answer;
   };
-  const { messages } = row;
+  const { messages } = params;
   for (let i = 0; i < Math.min(messages, WARM_UP_MAX); i++) await once(i % LANES);
   const first = same(made(), await once(0));
   const { callNow } = caller;

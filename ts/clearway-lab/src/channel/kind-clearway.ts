@@ -5,16 +5,16 @@ import type { PortKind } from "./caller.js";
 import { clearwayCaller, clearwayEcho } from "./clearway.js";
 
 export const clearwayKind: PortKind = {
-  open: (end, row) => clearwayCaller(portTransport(end.port), row),
-  serve: (end, row) => clearwayEcho(portTransport(end.port), row),
+  open: (end, params) => clearwayCaller(portTransport(end.port), params),
+  serve: (end, params) => clearwayEcho(portTransport(end.port), params),
 };
 
 export const clearwayMoveKind: PortKind = {
   ...clearwayKind,
-  open: (end, row) => clearwayCaller(portTransport(end.port), row, true),
+  open: (end, params) => clearwayCaller(portTransport(end.port), params, true),
 };
 
 export const clearwayRingKind: PortKind = {
-  open: (end, row) => clearwayCaller(portTransport(end.port, { ring: "offer" }), row),
-  serve: (end, row) => clearwayEcho(portTransport(end.port, { ring: "accept" }), row),
+  open: (end, params) => clearwayCaller(portTransport(end.port, { ring: "offer" }), params),
+  serve: (end, params) => clearwayEcho(portTransport(end.port, { ring: "accept" }), params),
 };

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A bare port with an id map. `cloneKind` sends values by structured clone; `moveKind` sends bytes by transfer.
 import { serializer } from "#lab-host";
-import { Answers } from "./answers.js";
 import type { Caller, PortKind } from "./caller.js";
-import type { Row } from "./row.js";
+import type { ChannelParams } from "./channel-params.js";
+import { PendingCalls } from "./pending-calls.js";
 
-interface Letter {
+interface CallMessage {
   id: number;
   value: unknown;
   method?: string;
 }
 
-const letter = ({ channel }: Row, id: number, value: unknown): Letter =>
+const callMessage = ({ channel }: ChannelParams, id: number, value: unknown): CallMessage =>
   channel === "method" ? { id, method: "test", value } : { id, value };
 
 export const cloneKind: PortKind = {
-  open(end, row): Caller {
-    const answers = new Answers();
+  open(end, params): Caller {
+    const pending = new PendingCalls();
     let copied = 0;
     // A port does not report its copies. This counts the bytes that v8.serialize writes: the port's serializer writes the same bytes.
     let size: number | undefined;
     end.listen((message) => {
-      const { id, value } = message as Letter;
+      const { id, value } = message as CallMessage;
       copied += size ?? 0;
-      answers.answer(id, value);
+      pending.settle(id, value);
     });
     return {
       call: (value) =>
-        answers.ask((id) => {
-          const message = letter(row, id, value);
+        pending.call((id) => {
+          const message = callMessage(params, id, value);
           size ??= serializer?.size(serializer.encode(message));
           copied += size ?? 0;
           end.post(message);
@@ -39,7 +39,7 @@ export const cloneKind: PortKind = {
   },
   serve(end) {
     end.listen((message) => {
-      const { id, value } = message as Letter;
+      const { id, value } = message as CallMessage;
       end.post({ id, value });
     });
   },
@@ -49,15 +49,15 @@ const bufferOf = (value: unknown) => (value as Uint8Array).buffer as ArrayBuffer
 
 /** Sends bytes only. Each message transfers their buffer, and each answer transfers it back. */
 export const moveKind: PortKind = {
-  open(end, row): Caller {
-    const answers = new Answers();
+  open(end, params): Caller {
+    const pending = new PendingCalls();
     end.listen((message) => {
-      const { id, value } = message as Letter;
-      answers.answer(id, value);
+      const { id, value } = message as CallMessage;
+      pending.settle(id, value);
     });
     return {
       moves: true,
-      call: (value) => answers.ask((id) => end.post(letter(row, id, value), [bufferOf(value)])),
+      call: (value) => pending.call((id) => end.post(callMessage(params, id, value), [bufferOf(value)])),
       // A transfer copies no bytes. It leaves the sender's buffer empty.
       copiedBytes: () => 0,
       close: () => end.close(),
@@ -65,7 +65,7 @@ export const moveKind: PortKind = {
   },
   serve(end) {
     end.listen((message) => {
-      const { id, value } = message as Letter;
+      const { id, value } = message as CallMessage;
       end.post({ id, value }, [bufferOf(value)]);
     });
   },

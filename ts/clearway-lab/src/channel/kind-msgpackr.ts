@@ -2,8 +2,8 @@
 // msgpackr over a port. The sender packs each message, and the receiver unpacks it.
 import { Packr } from "msgpackr";
 import type { PortEnd } from "../host/port.js";
-import { Answers } from "./answers.js";
 import type { Caller, PortKind } from "./caller.js";
+import { PendingCalls } from "./pending-calls.js";
 
 /** Minimum size of a transferred buffer, in bytes. Smaller buffers are cheaper to clone. Clearway's port transport has the same limit. */
 const MOVED_BYTES_MIN = 8192;
@@ -28,17 +28,17 @@ function wire(end: PortEnd, receive: (message: Packed, copied: number) => void) 
 }
 
 export const msgpackrKind: PortKind = {
-  open(end, row): Caller {
-    const answers = new Answers();
+  open(end, params): Caller {
+    const pending = new PendingCalls();
     let copied = 0;
     const send = wire(end, ([id, value], bytes) => {
       copied += bytes;
-      answers.answer(id, value);
+      pending.settle(id, value);
     });
-    const { channel } = row;
+    const { channel } = params;
     return {
       call: (value) =>
-        answers.ask((id) => {
+        pending.call((id) => {
           copied += send(channel === "method" ? [id, value, "test"] : [id, value]);
         }),
       copiedBytes: () => copied,

@@ -9,9 +9,9 @@ import { bytesOf, nativeChannel } from "./native.js";
 const NOTHING = new Uint8Array(0);
 
 export const nativeAddon: Record<string, Mechanism> = {
-  "node-api": nativeChannel((row, direction): Caller => {
+  "node-api": nativeChannel((params, direction): Caller => {
     const addon = loadAddon();
-    const { write, read, encodes } = bytesOf(row);
+    const { write, read, encodes } = bytesOf(params);
     let copied = 0;
     const answer = (bytes: Uint8Array): Uint8Array => {
       // Counts three copies: packing the message, copying it for the call, and packing the result.
@@ -19,7 +19,7 @@ export const nativeAddon: Record<string, Mechanism> = {
       return write(read(bytes));
     };
     const call = (value: unknown): unknown => {
-      if (row.payload === "null" && row.channel === "message") return addon.take(NOTHING);
+      if (params.payload === "null" && params.channel === "message") return addon.take(NOTHING);
       if (direction === "native to host") return read(addon.ask(answer, write(value)));
       const bytes = addon.echo(write(value));
       // Packing copies the message once, and the addon copies it once more. Raw bytes are not packed.

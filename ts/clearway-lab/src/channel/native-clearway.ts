@@ -6,8 +6,8 @@ import type { NativeMessage } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
 import type { Mechanism } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
+import type { ChannelParams } from "./channel-params.js";
 import { nativeChannel } from "./native.js";
-import type { Row } from "./row.js";
 
 /** Converts a value to the bytes of the channel and back. A null message has no bytes. */
 interface Form {
@@ -17,7 +17,7 @@ interface Form {
 
 const NOTHING = new Uint8Array(0);
 
-function formOf({ channel, codec }: Row): Form {
+function formOf({ channel, codec }: ChannelParams): Form {
   if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes };
   if (channel === "message") {
     return {
@@ -37,16 +37,16 @@ function formOf({ channel, codec }: Row): Form {
 }
 
 /** Returns the name of the plugin's handler. Encoded messages go to handlers that decode them. Raw bytes are echoed unchanged. */
-function handlerOf({ channel, codec }: Row): string {
+function handlerOf({ channel, codec }: ChannelParams): string {
   if (channel === "method") return codec === "json" ? "echo/json" : "echo/method";
   return codec === "binary" ? "echo" : "echo/standard";
 }
 
 export const nativeClearway: Record<string, Mechanism> = {
-  clearway: nativeChannel(async (row, direction): Promise<Caller> => {
+  clearway: nativeChannel(async (params, direction): Promise<Caller> => {
     const plugin = await openPlugin();
-    const { write, read } = formOf(row);
-    const encodes = row.codec !== "binary";
+    const { write, read } = formOf(params);
+    const encodes = params.codec !== "binary";
     let encoded = 0;
     // Counts encoded bytes as they are written, in both directions. For raw bytes, the plugin's ledger counts the copies.
     const written = (value: unknown): Uint8Array | null => {
@@ -78,10 +78,10 @@ export const nativeClearway: Record<string, Mechanism> = {
       return { ...common, call: async (value) => answered(await channel.send(written(value))) };
     }
     if (direction === "host to native, background") {
-      const channel = plugin.channel(`${handlerOf(row)}/pool`);
+      const channel = plugin.channel(`${handlerOf(params)}/pool`);
       return { ...common, call: async (value) => answered(await channel.send(written(value))) };
     }
-    const channel = plugin.channel(handlerOf(row));
+    const channel = plugin.channel(handlerOf(params));
     const call = (value: unknown): unknown => {
       if (encodes) return answered(channel.call(written(value)));
       // Lends the bytes to the plugin, which then answers with the same memory.

@@ -7,12 +7,12 @@ import type { Caller } from "./caller.js";
 import { bytesOf, nativeChannel } from "./native.js";
 
 export const nativeKoffi: Record<string, Mechanism> = {
-  koffi: nativeChannel(async (row, direction): Promise<Caller> => {
+  koffi: nativeChannel(async (params, direction): Promise<Caller> => {
     const { ffi, library } = await loadPlain();
     const bytes = ffi.pointer("uint8_t");
     const echo = library.func("lab_echo", "void", [bytes, bytes, "size_t"]);
-    const { write, read, encodes } = bytesOf(row);
-    const isNothing = row.payload === "null" && row.channel === "message";
+    const { write, read, encodes } = bytesOf(params);
+    const isNothing = params.payload === "null" && params.channel === "message";
     let copied = 0;
     const common = { copiedBytes: () => copied, close: () => {} };
     const given = (value: unknown): Uint8Array => (isNothing ? new Uint8Array(0) : write(value));

@@ -3,17 +3,19 @@
 import { Packr } from "msgpackr";
 import { type Mechanism, textParam } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
+import { type ChannelParams, channelParamsOf } from "./channel-params.js";
 import { drive, measuredOf } from "./drive.js";
-import { type Row, rowOf } from "./row.js";
 
 export type Direction = "host to native" | "host to native, background" | "native to host";
 
-export function nativeChannel(open: (row: Row, direction: Direction) => Caller | Promise<Caller>): Mechanism {
-  return async ({ params }) => {
-    const row = rowOf(params);
-    const caller = await open(row, textParam(params, "direction") as Direction);
+export function nativeChannel(
+  open: (params: ChannelParams, direction: Direction) => Caller | Promise<Caller>,
+): Mechanism {
+  return async (work) => {
+    const params = channelParamsOf(work.params);
+    const caller = await open(params, textParam(work.params, "direction") as Direction);
     try {
-      return measuredOf(await drive(caller, row));
+      return measuredOf(await drive(caller, params));
     } finally {
       await caller.close();
     }
@@ -28,7 +30,7 @@ export interface Bytes {
 }
 
 /** Returns the codec of the hand-written native mechanisms: msgpackr, or no codec for raw bytes. */
-export function bytesOf({ channel, codec }: Row): Bytes {
+export function bytesOf({ channel, codec }: ChannelParams): Bytes {
   if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes, encodes: false };
   const packr = new Packr({ useRecords: false, moreTypes: true });
   if (channel === "message")

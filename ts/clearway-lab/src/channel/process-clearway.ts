@@ -7,8 +7,8 @@ import { processChannel } from "./process.js";
 import type { ProcessKind } from "./process-kind.js";
 
 export const clearwayStdioKind: ProcessKind = {
-  open: (child, row) => clearwayCaller(childTransport(child), row),
-  serve: (row) => clearwayEcho(parentTransport(), row),
+  open: (child, params) => clearwayCaller(childTransport(child), params),
+  serve: (params) => clearwayEcho(parentTransport(), params),
 };
 
 export const processClearway: Record<string, Mechanism> = {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Node's own channel to a child process: `child.send` with serialization "advanced", which sends structured clones through a pipe.
 import { serializer } from "#lab-host";
-import { Answers } from "./answers.js";
 import type { Caller } from "./caller.js";
+import { PendingCalls } from "./pending-calls.js";
 import type { ProcessKind } from "./process-kind.js";
 
-interface Letter {
+interface CallMessage {
   id: number;
   value: unknown;
   method?: string;
@@ -14,21 +14,21 @@ interface Letter {
 export const ipcKind: ProcessKind = {
   ipc: "advanced",
   open(child, { channel }): Caller {
-    const answers = new Answers();
+    const pending = new PendingCalls();
     let copied = 0;
     let size = 0;
     child.on("message", (message) => {
-      const { id, value } = message as Letter;
+      const { id, value } = message as CallMessage;
       copied += size;
-      answers.answer(id, value);
+      pending.settle(id, value);
     });
     return {
       call: (value) =>
-        answers.ask((id) => {
-          const letter: Letter = channel === "method" ? { id, method: "test", value } : { id, value };
-          size ||= serializer.size(serializer.encode(letter));
+        pending.call((id) => {
+          const message: CallMessage = channel === "method" ? { id, method: "test", value } : { id, value };
+          size ||= serializer.size(serializer.encode(message));
           copied += size;
-          child.send(letter);
+          child.send(message);
         }),
       copiedBytes: () => copied,
       close: () => child.disconnect(),
@@ -36,7 +36,7 @@ export const ipcKind: ProcessKind = {
   },
   serve() {
     process.on("message", (message) => {
-      const { id, value } = message as Letter;
+      const { id, value } = message as CallMessage;
       process.send?.({ id, value });
     });
   },

@@ -3,9 +3,9 @@
 import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { Answers } from "./answers.js";
 import type { Caller } from "./caller.js";
 import { plainValue } from "./payload.js";
+import { PendingCalls } from "./pending-calls.js";
 import type { ProcessKind } from "./process-kind.js";
 
 interface Line {
@@ -28,15 +28,15 @@ const read = ({ value, base64 }: Line): unknown =>
   base64 === undefined ? value : new Uint8Array(Buffer.from(base64, "base64"));
 
 export const jsonStdioKind: ProcessKind = {
-  open(child, row): Caller {
-    const answers = new Answers();
+  open(child, params): Caller {
+    const pending = new PendingCalls();
     // Node's pipes to a child process are sockets, and sockets count their bytes.
     const [output, input] = [child.stdin as Socket, child.stdout as Socket];
-    const send = lines(input, output, (line) => answers.answer(line.id, read(line)));
-    const { channel, codec } = row;
+    const send = lines(input, output, (line) => pending.settle(line.id, read(line)));
+    const { channel, codec } = params;
     return {
       call: (value) =>
-        answers.ask((id) => send({ id, ...(channel === "method" && { method: "test" }), ...written(value) })),
+        pending.call((id) => send({ id, ...(channel === "method" && { method: "test" }), ...written(value) })),
       ...(codec !== "binary" && { prepare: plainValue }),
       copiedBytes: () => output.bytesWritten + input.bytesRead,
       close: () => void output.destroy(),

@@ -3,38 +3,40 @@
 import { openWorker, portEnd } from "#lab-host";
 import { type Mechanism, textParam } from "../protocol/measured.js";
 import type { PortKind } from "./caller.js";
+import { type ChannelParams, channelParamsOf } from "./channel-params.js";
 import { drive, type Figures, measuredOf } from "./drive.js";
-import { type Row, rowOf } from "./row.js";
 
-/** The main thread's order to a worker. It is the only message that the main thread sends on the worker's own port. */
-export interface Order {
+/** The main thread's request to a worker. It is the only message that the main thread sends on the worker's own port. */
+export interface WorkerRequest {
   role: "serve" | "drive";
-  row: Row;
+  params: ChannelParams;
   port: MessagePort;
 }
 
-export type Answer = "ready" | Figures | { failed: string };
+export type WorkerReply = "ready" | Figures | { failed: string };
 
-/** Makes the mechanism. `entry` names the worker's file, which calls `obey` with the same kind. */
+/** Makes the mechanism. `entry` names the worker's file, which calls `serveOrDrive` with the same kind. */
 export function workerChannel(kind: PortKind, entry: string): Mechanism {
-  return async ({ params }) => {
-    const row = rowOf(params);
-    const measuring = textParam(params, "direction") === "worker to host" ? "worker" : "host";
+  return async (work) => {
+    const params = channelParamsOf(work.params);
+    const driver = textParam(work.params, "direction") === "worker to host" ? "worker" : "host";
     const worker = openWorker(entry);
     const { port1, port2 } = new MessageChannel();
     const end = portEnd(port1);
     try {
-      const answered = new Promise<Answer>((resolve) => worker.listen((message) => resolve(message as Answer)));
-      if (measuring === "worker") await kind.serve(end, row);
-      const order: Order = { role: measuring === "worker" ? "drive" : "serve", row, port: port2 };
-      worker.post(order, [port2]);
-      const answer = await answered;
-      if (answer !== "ready") {
-        if ("failed" in answer) throw new Error(answer.failed);
-        return measuredOf(answer);
+      const replied = new Promise<WorkerReply>((resolve) =>
+        worker.listen((message) => resolve(message as WorkerReply)),
+      );
+      if (driver === "worker") await kind.serve(end, params);
+      const request: WorkerRequest = { role: driver === "worker" ? "drive" : "serve", params, port: port2 };
+      worker.post(request, [port2]);
+      const reply = await replied;
+      if (reply !== "ready") {
+        if ("failed" in reply) throw new Error(reply.failed);
+        return measuredOf(reply);
       }
-      const caller = await kind.open(end, row);
-      const figures = await drive(caller, row);
+      const caller = await kind.open(end, params);
+      const figures = await drive(caller, params);
       await caller.close();
       return measuredOf(figures);
     } finally {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The parameters of one row of the channel tables. The other side replies with the same value.
+// The parameters of one channel measurement, which is one row of the channel tables. The other side echoes the payload.
 import { numberParam, textParam } from "../protocol/measured.js";
 import type { Params } from "../protocol/message.js";
 
-export interface Row {
+export interface ChannelParams {
   channel: "message" | "method";
   codec: "standard" | "json" | "binary";
   payload: string;
@@ -11,7 +11,7 @@ export interface Row {
   messages: number;
 }
 
-export function rowOf(params: Params): Row {
+export function channelParamsOf(params: Params): ChannelParams {
   const channel = textParam(params, "channel");
   const codec = textParam(params, "codec");
   if (channel !== "message" && channel !== "method") throw new RangeError(`no such channel: channel=${channel}`);
