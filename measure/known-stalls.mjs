@@ -40,9 +40,9 @@ function turn() {
 }
 
 /**
- * Blocks the thread `count` times for about `ms`. Returns only the stalls that the machine did not disturb. The machine may take the thread
- * off its core just before or after a stall, and the meter then rightly finds a longer stall. In that case the timer before the stall is
- * late, or the turn after it takes more than `besideMs`. Makes at most ten times `count` attempts.
+ * Blocks the thread for about `ms` at a time, until the machine has left `count` stalls undisturbed. Returns only these stalls. The machine
+ * may take the thread off its core just before or after a stall, and the meter then rightly finds a longer stall. In that case the timer
+ * before the stall is late, or the turn after it takes more than `besideMs`. Makes at most ten times `count` attempts.
  */
 async function knownStalls(mark, count, ms, besideMs) {
   const known = [];

@@ -2,7 +2,7 @@
 // Reports the problems of a check, one line each. The exit status is 1 if there are any.
 import { pathToFileURL } from "node:url";
 
-/** Returns whether this module is the started program, rather than imported by a test. */
+/** Returns whether Node was started with the module of `meta`. Returns false if another module, such as a test, imported it. */
 export function isProgram(meta) {
   return process.argv[1] !== undefined && meta.url === pathToFileURL(process.argv[1]).href;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make reference`: generates the API reference of every language into out/reference. Each language has its own tree of pages. ONLY selects
-// languages. `--check` only checks that every public name of the TypeScript packages has a doc comment, and writes nothing.
+// `make reference`: generates the API reference of every language into out/reference. Each TypeScript package, JVM module and Rust crate
+// has its own pages. C has its headers. ONLY selects languages. `--check` writes nothing: TypeDoc only checks the TypeScript packages, for
+// example that every public function and type has a doc comment.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures how much eight misbehaving peers slow down an honest client of a channel server, and how much memory of the server one costs.
+// Measures how much eight misbehaving peers slow down an honest client of a channel server. Also measures how much memory one such peer
+// costs the server.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The codecs of Clearway's channels in C11. spec/wire.md specifies their formats. The codecs are standard, standard-method, json,
-// json-method, string and binary. The messages of string and binary are the bytes themselves, so these two codecs have no
-// functions. clearway_check_text validates a message of the codec string.
+// json-method, string and binary. The messages of string and binary are the bytes themselves, so no function reads or writes
+// them. clearway_check_text validates a message of the codec string.
 //
 // The caller provides all memory. No function allocates memory, keeps state, locks or blocks, so every function may run on any thread. A
 // count in a message never decides how much memory is used. The standard codec needs a little-endian host. On other hosts its functions
@@ -38,8 +38,9 @@ typedef enum clearway_codec_code {
 const char *clearway_codec_code_name(clearway_codec_code code);
 
 /**
- * The result of reading or writing. After an error in reading, `offset` is the position of the wrong byte. After an error in
- * writing, it is the number of bytes written so far.
+ * The result of reading or writing. After an error in reading, `offset` is the byte that spec/wire.md defines for the code. After
+ * CLEARWAY_CODEC_NO_ROOM in reading, it is the position that the reader has reached. After CLEARWAY_CODEC_NO_ROOM in writing, it
+ * is the size of the whole message. After any other error in writing, `offset` has no defined meaning.
  */
 typedef struct clearway_codec_result {
   clearway_codec_code code;
@@ -126,20 +127,21 @@ typedef struct clearway_message {
 } clearway_message;
 
 // ---- Reading ------------------------------------------------------------------------------------------------------------
-// These functions append to `values`, and set `*value` to the value that they have read, or to null after an error. Texts and
-// lists of numbers point into the message, so the message must not change while they are used. If another thread may write to
-// the message, copy it first. Null `limits` selects the default limits.
+// The functions clearway_read_... append to `values`. They set `*value`, `*call` or `*envelope` to the result. After an error,
+// `*value` and the pointers of `*call` are null, and the kind of `*envelope` is CLEARWAY_ENVELOPE_NONE. Texts, big integers and
+// lists of numbers point into the message, so the message must not change while they are used. Only JSON texts with escapes point
+// into `values->text`. If another thread may write to the message, copy it first. Null `limits` selects the default limits.
 
 /**
- * Reads a standard message: one value with its type byte. An empty message is truncated. A channel reads an empty message as
- * null, so check for size == 0 first.
+ * Reads a standard message: one value with its type byte. Returns CLEARWAY_CODEC_TRUNCATED for an empty message. A channel reads
+ * an empty message as null, so check for size == 0 first.
  */
 clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                              clearway_values *values, const clearway_value **value);
 
 /**
  * Reads a JSON message in UTF-8. Whole numbers from -(2^53 - 1) to 2^53 - 1 become integers. Other numbers, and minus zero, become
- * float64. An empty message is truncated, as above.
+ * float64. Returns CLEARWAY_CODEC_TRUNCATED for an empty message.
  */
 clearway_codec_result clearway_read_json(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                          clearway_values *values, const clearway_value **value);
@@ -227,7 +229,10 @@ clearway_value *clearway_add_numbers(clearway_values *values, clearway_kind kind
 
 /** Begins a list or a map. It contains the values appended until clearway_end. Returns null if the memory is full. */
 clearway_value *clearway_begin(clearway_values *values, clearway_kind kind);
-/** Ends the list or map that was begun last. If a map's last key has no value, does nothing and returns false. */
+/**
+ * Ends the list or map `open`. End the inner ones before the outer ones. If a map's last key has no value, does nothing and
+ * returns false.
+ */
 bool clearway_end(clearway_values *values, clearway_value *open);
 
 /**

@@ -100,7 +100,8 @@ fuzz_target!(|data: &[u8]| {
         let (replies, streams) = SEEN.with_borrow(|seen| (seen.replies.clone(), seen.streams.clone()));
         let mut view = View::NONE;
         let operation = choices.byte()?;
-        // SAFETY: every pointer is null or readable for its real length. The host must check the handles and the stated lengths.
+        // SAFETY: every pointer is null or valid, except `data` in operations 7 and 8. The host must check the handles. It must also check
+        // that the bytes of `data` lie inside of the memory, before it reads them.
         unsafe {
             match operation % 15 {
                 0 => {
@@ -127,7 +128,7 @@ fuzz_target!(|data: &[u8]| {
                 5 => drop(plugin.send(&messages, &Given::bytes(&bytes[..usize::from(choices.byte()? % 65)]), 1, operation < 128)),
                 6 => drop((HOST.reply)(choices.handle(&replies)?, null())),
                 7 | 8 => {
-                    // The bytes may be outside of the memory, beyond its end, or at the end of the address space.
+                    // `data` may point beyond the end of the memory. `data` plus `size` may exceed that end, or overflow the address space.
                     let memory = choices.handle(&memories)?;
                     let offset = usize::from(choices.byte()?);
                     let looked = (HOST.view)(memory, &mut view) == CLEARWAY_OK;

@@ -69,8 +69,8 @@ describe("clearway gen", () => {
   );
 });
 
-describe("clearway lab --questions", () => {
-  const lab = (...args: string[]) => clearway(["lab", ...args, "--questions"], TESTED);
+describe("clearway lab without names", () => {
+  const lab = (...args: string[]) => clearway(["lab", ...args], TESTED);
 
   test("opens the summary and the report with its answers, and stops when they are settled", async () => {
     const { code, stdout, stderr } = await lab("--host", "node", "--out", "asked");
@@ -81,20 +81,17 @@ describe("clearway lab --questions", () => {
     expect(stdout.replace(/\s+/g, " ")).toMatch(answer);
     expect(results("asked").run).toMatchObject({ measurementsPlanned: 10, measurementsDone: 10 });
     const page = readFileSync(path.join(scratch, "asked/report.html"), "utf8");
-    expect(page).toMatch("<h1>1 question: 0 decided, 1 without a difference, 0 undecided.</h1>");
+    expect(page).toMatch("<h1>1 question, 1 comparison: 0 decided, 1 without a difference, 0 undecided.</h1>");
     expect(page).toMatch(`<li>${answer.replaceAll(" us", " µs")}</li>`);
     expect((await clearway(["report", "asked"])).code).toBe(0);
     expect(readFileSync(path.join(scratch, "asked/report.html"), "utf8")).toBe(page);
   });
 
-  test.each([
-    [["tiny"], "--questions has its own cells; leave out tiny"],
-    [["--profile", "full"], "--questions belongs to the profile quick: profile=full"],
-    [["--profile", "promises"], "--questions belongs to the profile quick: profile=promises"],
-  ])("refuses the arguments %j, and measures nothing", async (args, message) => {
-    const { code, stdout, stderr } = await lab(...args, "--out", "refused");
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(`error: ${message}`);
+  test("answers no question when it is given names or another profile", async () => {
+    const named = await lab("tiny/fast", "--host", "node", "--out", "named", "--rounds", "1");
+    expect(named.stdout).not.toMatch("question");
+    const full = await lab("--profile", "full", "--host", "node", "--out", "full", "--rounds", "1");
+    expect(full.stdout).not.toMatch("question");
   });
 });
 
@@ -174,11 +171,11 @@ describe("clearway lab", () => {
       ["lab", "tiny/fast", "--host", "node", "--out", "fine", "--seed", "5"],
       TESTED,
     );
-    expect(stderr).toMatch("2 cells on node, 4 measurements");
+    expect(stderr).toMatch("2 cells on node, 10 measurements");
     expect(code).toBe(0);
     expect(stdout).toMatch("Doubts");
     const { run, cells } = results("fine");
-    expect(run).toMatchObject({ seed: 5, measurementsDone: 4, interrupted: false });
+    expect(run).toMatchObject({ seed: 5, measurementsDone: 10, interrupted: false });
     expect(cells.map(({ status, metrics }) => [status, "work" in metrics])).toEqual([
       ["ok", true],
       ["ok", true],
@@ -216,7 +213,8 @@ describe("clearway lab", () => {
   });
 
   test("keeps the finished measurements on Ctrl-C and reports the other cells as not measured", async () => {
-    const args = ["lab", "--host", "node", "--out", "cut", "--seed", String(seedWithStuckLast())];
+    const seed = String(seedWithStuckLast());
+    const args = ["lab", "tiny", "--host", "node", "--out", "cut", "--rounds", "2", "--seed", seed];
     const { code, stderr, stdout } = await clearway(args, TESTED);
     expect(stderr).toMatch("keeping the finished measurements");
     expect(code).toBe(130);

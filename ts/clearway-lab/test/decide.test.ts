@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { noiseFloor } from "../src/statistics/compare.js";
-import { type Decision, decide, ROUNDS_MIN, type Verdict } from "../src/statistics/decide.js";
+import { pairedRatios } from "../src/statistics/compare.js";
+import { type Decision, decide, pairedFloor, ROUNDS_MIN, type Verdict } from "../src/statistics/decide.js";
 import { randomFrom } from "../src/statistics/random.js";
 
 const decided = (ratios: number[], floor = 1.05) => decide(ratios, floor) as Decision;
@@ -63,13 +63,13 @@ function runs(count: number, factor: number, sigma: number, hump: number): Decis
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const time = () => Math.exp(sigma * normal()) * (random() < 0.5 ? 1 : hump);
   return Array.from({ length: count }, () => {
-    const [subject, reference, twin] = [factor, 1, 1].map(
+    const [subject, reference, repeat] = [factor, 1, 1].map(
       (scale) => new Map(Array.from({ length: 9 }, (_, round) => [round, scale * time()])),
     ) as [Map<number, number>, Map<number, number>, Map<number, number>];
     // Decides after each round from the fifth on, as a run does that stops when it is decided.
     for (let rounds = ROUNDS_MIN; ; rounds++) {
       const first = (series: Map<number, number>) => new Map([...series].slice(0, rounds));
-      const floor = noiseFloor(first(reference), first(twin)) as number;
+      const floor = pairedFloor(pairedRatios(first(reference), first(repeat)));
       const ratios = [...first(subject)].map(([round, value]) => value / (reference.get(round) as number));
       const found = decided(ratios, floor);
       if (found.verdict === "decided" || rounds === 9) return found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Fills a buffer. The lab's family "memory" compares the ways to pass the buffer to native code, and a fill that stays in native code.
+//! Fills a buffer. The lab's family "memory" measures several ways to pass the buffer to native code. It compares these ways with a fill of
+//! memory that only native code sees.
 
 use clearway_codec::{Limits, Reply, Value, standard};
 use clearway_sys::{
@@ -23,7 +24,8 @@ pub unsafe extern "C" fn clearway_example_fill(data: *mut u8, size: usize, value
     }
 }
 
-/// Handles the method `memset([bytes, value])`, which returns the filled bytes. The bytes are in the message and in the answer.
+/// Handles the method `memset([bytes, value])`, which returns the filled bytes. The message carries the bytes to the plugin, and the answer
+/// carries them back.
 struct ByMethod;
 
 impl OnMessage for ByMethod {

@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
+import { whyNoPinning } from "../machine/thread-pin.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/duration.js";
@@ -16,26 +17,25 @@ import { PROFILE_VARIABLE } from "../runner/profile.js";
 import { Runners } from "../runner/runners.js";
 import { loadScenarios } from "../scenario/load.js";
 import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
-import { loadQuestions, type Question } from "../scenario/question.js";
+import { loadQuestions, type Question, withoutPinning } from "../scenario/question.js";
 import { planQuestions } from "../scenario/question-plan.js";
 import type { ProfileName, Scenario } from "../scenario/scenario.js";
+import { ROUNDS_MIN } from "../statistics/decide.js";
 import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
 import { openProgress } from "./progress.js";
 import { writeRun } from "./run-files.js";
-import { selectScenarios, UsageError } from "./select.js";
+import { selectScenarios } from "./select.js";
 import { summary } from "./terminal.js";
 
 export interface LabOptions {
   host: HostName[];
   profile: ProfileName;
   out: string;
-  /** Number of rounds of each cell. Default: the profile's number. */
+  /** Number of rounds of each cell. Default: five to nine in the profile quick, the scenario's number in the profile full. */
   rounds?: number;
   seed?: number;
   /** Release of the JDK for host `jvm`. Default: the newest installed release. */
   jdk?: number;
-  /** Whether to answer the questions of the quick profile instead of measuring scenarios. Each question gets the rounds it needs. */
-  questions?: boolean;
 }
 
 /**
@@ -47,10 +47,13 @@ const LIMITS: Record<ProfileName, Limits> = {
   full: { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
 };
 
-/** Returns the exit status. */
+/**
+ * Runs the lab and returns the exit status. The quick profile without names answers the questions. With names, and in the profile full, the
+ * lab measures scenarios.
+ */
 export async function lab(what: readonly string[], options: LabOptions): Promise<number> {
   const all = loadScenarios();
-  const questions = options.questions === true ? questionsFor(all, what, options) : undefined;
+  const questions = what.length === 0 && options.profile === "quick" ? questionsHere(all) : undefined;
   const scenarios = questions === undefined ? selectScenarios(all, what) : askedScenarios(all, questions);
   const begin = performance.now();
   const startedAt = new Date().toISOString();
@@ -82,7 +85,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
     const hosts = await askHosts(runners, options.host, options.jdk);
     const cells = markMissing(
       questions === undefined
-        ? planCells(scenarios, options.profile, options.host, hosts.problems, options.rounds)
+        ? planCells(scenarios, options.profile, options.host, hosts.problems, roundsOf(options))
         : planQuestions(questions, scenarios, options.host, hosts.problems, options.rounds),
       hosts,
     );
@@ -93,6 +96,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       order.length,
       order.reduce((sum, { cell }) => sum + cell.estimateMs, 0),
       options,
+      questions,
     );
     const progress = openProgress(process.stderr);
     const facts = Object.fromEntries(
@@ -102,7 +106,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       cells,
       order,
       {
-        measure: (cell, request, timeoutMs) => runners.measure(cell.host, request, timeoutMs),
+        measure: (cell, request, timeoutMs) => runners.measure(cell.host, request, timeoutMs, cell.cores),
         watch: () => {
           watch.begin();
           return () => watch.end();
@@ -151,10 +155,15 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
   }
 }
 
-function questionsFor(all: readonly Scenario[], what: readonly string[], { profile }: LabOptions): Question[] {
-  if (what.length > 0) throw new UsageError(`--questions has its own cells; leave out ${what.join(" ")}`);
-  if (profile !== "quick") throw new UsageError(`--questions belongs to the profile quick: profile=${profile}`);
-  return loadQuestions(all);
+/** Returns the questions for this machine, which may be unable to pin threads to cores. */
+function questionsHere(all: readonly Scenario[]): Question[] {
+  const questions = loadQuestions(all);
+  return whyNoPinning() === undefined ? questions : withoutPinning(questions);
+}
+
+/** Returns the number of rounds for every cell, or undefined for the numbers of the scenarios. */
+function roundsOf({ rounds, profile }: LabOptions): number | undefined {
+  return rounds ?? (profile === "quick" ? ROUNDS_MIN : undefined);
 }
 
 /** Returns the scenarios that the questions compare. */
@@ -171,10 +180,16 @@ function markMissing(cells: PlannedCell[], hosts: Hosts): PlannedCell[] {
   });
 }
 
-function announce(cells: PlannedCell[], measurements: number, estimateMs: number, options: LabOptions): void {
+function announce(
+  cells: PlannedCell[],
+  measurements: number,
+  estimateMs: number,
+  options: LabOptions,
+  questions: readonly Question[] | undefined,
+): void {
   const can = cells.filter(({ unavailable }) => unavailable === undefined).length;
   process.stderr.write(
-    `${can} cells on ${options.host.join(" and ")}, ${options.questions ? "up to " : ""}${measurements} measurements, about ${duration(estimateMs)} (profile ${options.profile})\n`,
+    `${can} cells on ${options.host.join(" and ")}, ${questions === undefined ? "" : "up to "}${measurements} measurements, about ${duration(estimateMs)} (profile ${options.profile})\n`,
   );
 }
 

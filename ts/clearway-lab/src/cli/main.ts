@@ -32,27 +32,28 @@ const labCommand = program
   .description("measure, then write results.json and report.html")
   .argument(
     "[what...]",
-    "families (isolate, memory, push, channel, offload), scenarios (students) or cells (students/comlink); default: everything",
+    "families (isolate, memory, push, channel, offload), scenarios (students) or cells (students/comlink); default: the twelve questions in the profile quick, everything in the profile full",
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
   .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
   .option(
     "--profile <name>",
-    "quick (under 5 minutes), full, promises (the promised figures, 5 minutes) or promises-full",
+    "quick (twelve questions, under 5 minutes), full (everything, hours), promises (the promised figures, 5 minutes) or promises-full",
     parseProfile,
     "quick",
   )
-  .option("--rounds <number>", "rounds of each cell; default: as many as the profile has", parseRounds)
-  .option("--questions", "answer twelve questions, each with five to nine rounds until it is decided")
+  .option(
+    "--rounds <number>",
+    "rounds of each cell; default: in the profile quick five, and up to nine for an undecided question",
+    parseRounds,
+  )
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .action(async (what: string[], options: LabArguments) => {
     const { profile } = options;
     const listed = what[0] === "list" && what.length === 1;
     if (isPromiseProfile(profile)) {
-      if (options.questions === true)
-        throw new UsageError(`--questions belongs to the profile quick: profile=${profile}`);
       if (options.family.length > 0) throw new UsageError(`the profile ${profile} has no families; name its scenarios`);
       process.exitCode = listed ? listPromises() : await promises(what, { ...options, profile });
       return;

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Formats the answer to a question as one sentence with its figures, ratio, interval, rounds and verdict.
-import type { Answer, ComparedAnswer } from "../run/answer.js";
+import { type Answer, type ComparedAnswer, verdictOfPart } from "../run/answer.js";
 import type { Decision } from "../statistics/decide.js";
 import { shown, times } from "./number.js";
 
-/** Counts the answers by their verdict. */
+/** Counts the questions, and their comparisons by verdict. */
 export function answersHeadline(answers: readonly Answer[]): string {
-  const count = (wanted: Answer["verdict"]) => answers.filter(({ verdict }) => verdict === wanted).length;
-  const questions = answers.length === 1 ? "1 question" : `${answers.length} questions`;
+  const parts = answers.flatMap((answer) => answer.parts);
+  const count = (wanted: Answer["verdict"]) => parts.filter((part) => verdictOfPart(part) === wanted).length;
+  const questions = `${counted(answers.length, "question")}, ${counted(parts.length, "comparison")}`;
   return `${questions}: ${count("decided")} decided, ${count("no difference")} without a difference, ${count("undecided")} undecided.`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 export function answerText({ question, parts }: Answer): string {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return `${filled(question.sentence, only)}: ${partText(only)}.`;
-  return `${question.sentence}: ${parts.map((part) => `${part.compared.label} ${partText(part)}`).join("; ")}.`;
+  return `${question.sentence}: ${parts.map((part) => `${part.compared.label} ${figures(part)}${partText(part)}`).join("; ")}.`;
 }
 
 /** Inserts both figures into the sentence. Without a comparison it inserts the names of the mechanisms. */
 function filled(sentence: string, { subject, reference, unit }: ComparedAnswer): string {
   const figure = (value: number | undefined) => (value === undefined ? "an unknown time" : `${shown(value)} ${unit}`);
   return sentence.replace("{subject}", figure(subject)).replace("{reference}", figure(reference));
+}
+
+/** Returns both figures of one of several comparisons, as `5 us against 9 us, `. Empty without a comparison. */
+function figures({ subject, reference, unit }: ComparedAnswer): string {
+  if (subject === undefined || reference === undefined) return "";
+  return `${shown(subject)} ${unit} against ${shown(reference)} ${unit}, `;
 }
 
 function partText({ decision, why }: ComparedAnswer): string {

@@ -10,7 +10,7 @@ export function loadText(params: Params): string {
   if (typeof work === "string") parts.push(work);
   if (waits === "blocking" || waits === "async") parts.push(waits);
   if (order === "shuffled") parts.push(order);
-  const { rows, connection, perSecond, count, payloadBytes, receiver, value, memory, bytes: size } = params;
+  const { rows, connection, perSecond, count, payloadBytes, receiver, value, memory, bytes: size, cores } = params;
   if (typeof rows === "number") parts.push(`${shown(rows)} rows`);
   if (connection === "none") parts.push("no connection");
   if (connection === "held") parts.push("connection held in the worker");
@@ -23,5 +23,7 @@ export function loadText(params: Params): string {
   if (typeof memory === "string") parts.push(`${memory} memory`);
   if (typeof value === "string") parts.push(value);
   if (receiver === "half-busy") parts.push("receiver half busy");
+  if (cores === "one") parts.push("all threads on one core");
+  if (cores === "two") parts.push("main thread on its own core");
   return parts.join(", ");
 }

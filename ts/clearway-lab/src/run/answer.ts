@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Answers the questions from a record. Each answer is a sentence with a ratio, its interval and a verdict.
-import { CONTROL_PARAM } from "../scenario/plan.js";
+import { CONTROL_PARAM, CORES_PARAM } from "../scenario/plan.js";
 import { type Compared, includes, type Question } from "../scenario/question.js";
-import { FLOOR_RATIO_MIN, median, noiseFloor, pairedRatios } from "../statistics/compare.js";
-import { type Decision, decide, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
+import { median, pairedRatios } from "../statistics/compare.js";
+import { type Decision, decide, FLOOR_UNKNOWN, pairedFloor, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
 import { byRound } from "./floor.js";
 import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
 
@@ -38,9 +38,14 @@ export function answersOf(record: Measured, questions: readonly Question[]): Ans
   });
 }
 
+/** Returns the verdict of one comparison. A comparison with a reason why it is open is undecided. */
+export function verdictOfPart({ decision, why }: ComparedAnswer): Verdict {
+  return why === undefined && decision !== undefined ? decision.verdict : "undecided";
+}
+
 function verdictOf(parts: readonly ComparedAnswer[]): Verdict {
-  const verdicts = parts.map(({ decision, why }) => (why === undefined ? decision?.verdict : undefined));
-  if (verdicts.some((verdict) => verdict === undefined || verdict === "undecided")) return "undecided";
+  const verdicts = parts.map(verdictOfPart);
+  if (verdicts.includes("undecided")) return "undecided";
   return verdicts.includes("decided") ? "decided" : "no difference";
 }
 
@@ -63,32 +68,40 @@ function answerOf(record: Measured, compared: Compared): ComparedAnswer {
   return answer;
 }
 
-function find(record: Measured, { scenario, host, params }: Compared, mechanism: string, control = false) {
+function find(record: Measured, compared: Compared, mechanism: string, control = false) {
   return record.cells.find(
-    (cell) =>
-      cell.control === control &&
-      cell.scenario === scenario &&
-      cell.host === host &&
-      cell.mechanism === mechanism &&
-      includes(cell.params, params),
+    (cell) => cell.control === control && cell.mechanism === mechanism && hasLoadOf(cell, compared),
+  );
+}
+
+/** Returns whether a cell has the scenario, host, parameters and cores of a comparison. */
+function hasLoadOf(cell: RecordedCell, { scenario, host, params, cores }: Compared): boolean {
+  return (
+    cell.scenario === scenario &&
+    cell.host === host &&
+    cell.params[CORES_PARAM] === cores &&
+    includes(cell.params, params)
   );
 }
 
 /**
  * Returns the noise floor of a comparison: the factor between two runs of the same thing in the compared metric. Uses the reference
- * under the same load, or else the largest factor of the scenario on this host.
+ * under the same load, or else the largest factor of the scenario on this host, or else `FLOOR_UNKNOWN`.
  */
 function floorOf(record: Measured, compared: Compared): number {
   const own = find(record, compared, compared.reference, true);
   const { scenario, host, metric } = compared;
   const near = record.cells.filter((cell) => cell.control && cell.scenario === scenario && cell.host === host);
-  const floors = (own === undefined ? near : [own]).map((twin) => {
-    const { [CONTROL_PARAM]: _, ...params } = twin.params;
-    const first = find(record, { ...compared, params }, twin.mechanism);
+  const floors = (own === undefined ? near : [own]).map((repeat) => {
+    const { [CONTROL_PARAM]: _, ...params } = repeat.params;
+    const { cores: _any, ...load } = compared;
+    const cores = params[CORES_PARAM] as Compared["cores"];
+    const first = find(record, { ...load, params, ...(cores && { cores }) }, repeat.mechanism);
     if (first === undefined) return undefined;
-    return noiseFloor(byRound(record, first, metric), byRound(record, twin, metric));
+    return pairedFloor(pairedRatios(byRound(record, first, metric), byRound(record, repeat, metric)));
   });
-  return Math.max(FLOOR_RATIO_MIN, ...floors.map((floor) => floor ?? FLOOR_RATIO_MIN));
+  const known = floors.filter((floor) => floor !== undefined);
+  return known.length === 0 ? FLOOR_UNKNOWN : Math.max(...known);
 }
 
 function unitOf(cell: RecordedCell, metric: string): string {
@@ -107,12 +120,7 @@ function middleOf(series: ReadonlyMap<number, number>, metric: string, unit: str
 
 /** Returns whether every comparison with this cell has a verdict, so that more rounds of the cell would change no answer. */
 export function isSettled(record: Measured, questions: readonly Question[], cell: RecordedCell): boolean {
-  const concerned = questions
-    .flatMap(({ comparisons }) => comparisons)
-    .filter(
-      (compared) =>
-        compared.scenario === cell.scenario && compared.host === cell.host && includes(cell.params, compared.params),
-    );
+  const concerned = questions.flatMap(({ comparisons }) => comparisons).filter((compared) => hasLoadOf(cell, compared));
   return concerned.every((compared) => {
     const { decision, why } = answerOf(record, compared);
     if (decision === undefined) return why !== "no round has both";

@@ -45,13 +45,13 @@ export function byRound(record: Pick<RunRecord, "hosts">, cell: RecordedCell, me
 
 export function floorsOf(record: RunRecord): Floor[] {
   const floors: Floor[] = [];
-  for (const twin of record.cells.filter((cell) => cell.control)) {
-    const first = record.cells.find((cell) => !cell.control && isTwin(cell, twin));
-    const scenario = record.scenarios.find(({ name }) => name === twin.scenario)!;
+  for (const repeat of record.cells.filter((cell) => cell.control)) {
+    const first = record.cells.find((cell) => !cell.control && isRepeatOf(cell, repeat));
+    const scenario = record.scenarios.find(({ name }) => name === repeat.scenario)!;
     if (first === undefined) continue;
     const metric = scenario.compare;
     const a = byRound(record, first, metric);
-    const b = byRound(record, twin, metric);
+    const b = byRound(record, repeat, metric);
     const ratio = noiseFloor(a, b);
     if (ratio === undefined) continue;
     const { family, host, params, mechanism } = first;
@@ -70,12 +70,12 @@ export function floorsOf(record: RunRecord): Floor[] {
   return floors;
 }
 
-function isTwin(cell: RecordedCell, twin: RecordedCell): boolean {
-  const { [CONTROL_PARAM]: _, ...params } = twin.params;
+function isRepeatOf(cell: RecordedCell, repeat: RecordedCell): boolean {
+  const { [CONTROL_PARAM]: _, ...params } = repeat.params;
   return (
-    cell.scenario === twin.scenario &&
-    cell.host === twin.host &&
-    cell.mechanism === twin.mechanism &&
+    cell.scenario === repeat.scenario &&
+    cell.host === repeat.host &&
+    cell.mechanism === repeat.mechanism &&
     sameParams(cell.params, params)
   );
 }

@@ -95,6 +95,6 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
 
 export { cellName };
 
-/** Returns whether the cell still became faster when its warm-up ended, in at least one round. */
+/** Returns whether the cell still became faster when its warm-up ended, in more than half of its rounds. */
 export const wasWarmUpCut = ({ rounds }: RecordedCell): boolean =>
-  rounds.some(({ measurement }) => WARM_UP_CUT in measurement.values);
+  rounds.filter(({ measurement }) => WARM_UP_CUT in measurement.values).length > rounds.length / 2;

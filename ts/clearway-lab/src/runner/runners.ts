@@ -2,6 +2,7 @@
 // Chooses the runners. Node gets a new process for every measurement, and Chromium one browser for the run. The JVM has one runner,
 // which starts the measuring JVMs itself.
 import { fileURLToPath } from "node:url";
+import { onOneCore, pinApart, type RunnerCores } from "../machine/thread-pin.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
 import { findJvmRunner } from "./jvm-find.js";
@@ -39,8 +40,16 @@ export class Runners {
     return this.#with(host, (runner) => runner.describe());
   }
 
-  measure(host: HostName, cell: CellRequest, timeoutMs: number): Promise<Measurement> {
-    return this.#with(host, (runner) => runner.measure(cell, timeoutMs));
+  /** Measures a cell. With `cores`, pins the threads of the runner, which must be that of host `node`. */
+  measure(host: HostName, cell: CellRequest, timeoutMs: number, cores?: RunnerCores): Promise<Measurement> {
+    return this.#with(
+      host,
+      async (runner) => {
+        const unpin = cores === "two" && runner.pid !== undefined ? pinApart(runner.pid) : undefined;
+        return runner.measure(cell, timeoutMs).finally(unpin);
+      },
+      cores === "one" ? onOneCore() : [],
+    );
   }
 
   probe(host: HostName, probe: ProbeRequest, timeoutMs: number): Promise<Json> {
@@ -57,9 +66,14 @@ export class Runners {
     for (const runner of this.#current) runner.kill();
   }
 
-  async #with<T>(host: HostName, use: (runner: RunnerClient) => Promise<T>): Promise<T> {
+  /** Calls `use` with a runner. `prefix` is put before the runner's command. */
+  async #with<T>(
+    host: HostName,
+    use: (runner: RunnerClient) => Promise<T>,
+    prefix: readonly string[] = [],
+  ): Promise<T> {
     const fresh = host === "node";
-    const runner = (fresh ? undefined : this.#lasting.get(host)) ?? this.#start(host);
+    const runner = (fresh ? undefined : this.#lasting.get(host)) ?? this.#start(host, prefix);
     if (!fresh) this.#lasting.set(host, runner);
     if (fresh) this.#current.add(runner);
     try {
@@ -77,8 +91,9 @@ export class Runners {
     }
   }
 
-  #start(host: HostName): RunnerClient {
+  #start(host: HostName, prefix: readonly string[]): RunnerClient {
     const { command, args, env } = runnerCommand(host, this.#jdk);
-    return new RunnerClient({ command, args, env: { ...env, ...this.#env } });
+    const [program = command, ...rest] = [...prefix, command, ...args];
+    return new RunnerClient({ command: program, args: rest, env: { ...env, ...this.#env } });
   }
 }

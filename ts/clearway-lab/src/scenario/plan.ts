@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plans the cells of a run and the order of their measurements. A cell is a mechanism with one set of parameters on one host.
+import type { RunnerCores } from "../machine/thread-pin.js";
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
 import { belongsOn, HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
@@ -13,6 +14,8 @@ export interface PlannedCell {
   estimateMs: number;
   /** Whether this is the second cell of an A/A pair, which measures the same mechanism again. */
   control: boolean;
+  /** The cores of the runner's threads. Default: the scheduler decides. */
+  cores?: RunnerCores;
   /** The reason why the cell cannot run here. Such a cell is reported but never measured. */
   unavailable?: string;
 }
@@ -24,6 +27,9 @@ export interface PlannedMeasurement {
 
 /** The parameter that marks the second cell of an A/A pair. */
 export const CONTROL_PARAM = "control";
+
+/** The parameter that names the cores of the runner's threads: `one` or `two`. */
+export const CORES_PARAM = "cores";
 
 export function planCells(
   scenarios: readonly Scenario[],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plans the cells that decide the questions. Each cell has five rounds or more. A second cell of each reference gives the noise floor.
 import type { HostName } from "../protocol/message.js";
-import { CONTROL_PARAM, type PlannedCell } from "./plan.js";
+import { CONTROL_PARAM, CORES_PARAM, type PlannedCell } from "./plan.js";
 import { type Compared, type Question, setOf } from "./question.js";
 import type { MechanismInfo, Scenario } from "./scenario.js";
 
@@ -23,17 +23,19 @@ export function planQuestions(
     for (const name of [reference, subject, ...others])
       add(cells, cellOf(compared, name, scenarios, hostProblems, rounds));
     // All parts of a question share one second cell, because each second cell takes as much time as a mechanism.
-    if (isPartOfEarlier(compared, questions)) continue;
-    const twin = cellOf(compared, reference, scenarios, hostProblems, rounds);
-    add(cells, { ...twin, control: true, params: { ...twin.params, [CONTROL_PARAM]: "A/A" } });
+    if (compared.repeat === false || isPartOfEarlier(compared, questions)) continue;
+    const repeated = cellOf(compared, reference, scenarios, hostProblems, rounds);
+    add(cells, { ...repeated, control: true, params: { ...repeated.params, [CONTROL_PARAM]: "A/A" } });
   }
   return [...cells.values()];
 }
 
-/** Returns whether an earlier comparison of the same question has the same scenario and host. */
+/** Returns whether an earlier comparison of the same question has the same scenario, host and cores. */
 function isPartOfEarlier(compared: Compared, questions: readonly Question[]): boolean {
   const own = questions.find(({ comparisons }) => comparisons.includes(compared))?.comparisons ?? [];
-  const first = own.find(({ scenario, host }) => scenario === compared.scenario && host === compared.host);
+  const first = own.find(
+    ({ scenario, host, cores }) => scenario === compared.scenario && host === compared.host && cores === compared.cores,
+  );
   return first !== compared;
 }
 
@@ -49,7 +51,7 @@ function cellOf(
   hostProblems: Partial<Record<HostName, string>>,
   rounds: number,
 ): PlannedCell {
-  const { host } = compared;
+  const { host, cores } = compared;
   const scenario = scenarios.find((each) => each.name === compared.scenario) as Scenario;
   const mechanism = scenario.mechanisms.find((each) => each.name === name) as MechanismInfo;
   const set = setOf(scenario, compared);
@@ -59,7 +61,8 @@ function cellOf(
     scenario,
     mechanism,
     host,
-    params: set.params,
+    params: cores === undefined ? set.params : { ...set.params, [CORES_PARAM]: cores },
+    ...(cores === undefined ? {} : { cores }),
     rounds,
     estimateMs: set.estimateMs,
     control: false,

@@ -2,6 +2,7 @@
 // The questions of a run. They are data: scenarios/questions/NAME.json. Each question names the cells that decide it.
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import type { RunnerCores } from "../machine/thread-pin.js";
 import type { HostName, Params } from "../protocol/message.js";
 import { scenarioFolder } from "./load.js";
 import { belongsOn, type ParamSet, type Scenario } from "./scenario.js";
@@ -15,8 +16,15 @@ export interface Compared {
   params: Params;
   /** The name of a value, or SAMPLE.QUANTILE. */
   metric: string;
+  /** The cores of the runner's threads. Default: the scheduler decides. */
+  cores?: RunnerCores;
   subject: string;
   reference: string;
+  /**
+   * Whether a second cell of the reference gives the noise floor. Default: true. A comparison without one needs a factor of
+   * `FLOOR_UNKNOWN` for a decision.
+   */
+  repeat?: boolean;
   /** Further mechanisms that are measured for the tables. */
   others: string[];
 }
@@ -42,6 +50,23 @@ export function loadQuestions(
   return questions;
 }
 
+/**
+ * Returns the questions for a machine that cannot pin threads to cores. A comparison of two cores then runs where the scheduler puts the
+ * threads, and a comparison of one core is left out.
+ */
+export function withoutPinning(questions: readonly Question[]): Question[] {
+  return questions.map((question) => ({
+    ...question,
+    comparisons: question.comparisons
+      .filter(({ cores }) => cores !== "one")
+      .map(({ cores, ...compared }) => (cores === undefined ? compared : { ...compared, label: anyCores(compared) })),
+  }));
+}
+
+function anyCores({ label = "" }: Omit<Compared, "cores">): string {
+  return label.replace("on two cores", "on any cores");
+}
+
 function problemOf({ sentence, comparisons }: Question, scenarios: readonly Scenario[]): string | undefined {
   if (comparisons.length === 0) return "it compares nothing";
   if (comparisons.length > 1 && comparisons.some(({ label }) => label === undefined))
@@ -49,7 +74,10 @@ function problemOf({ sentence, comparisons }: Question, scenarios: readonly Scen
   if (comparisons.length > 1 && /\{(subject|reference)\}/.test(sentence))
     return "its sentence has one figure for several comparisons";
   for (const compared of comparisons) {
-    const { host, subject, reference, others } = compared;
+    const { host, subject, reference, others, cores } = compared;
+    if (cores !== undefined && host !== "node") return `only the threads of host node can be pinned: host=${host}`;
+    if (cores !== undefined && !compared.label?.includes(`on ${cores} core`))
+      return `a label must name the cores: cores=${cores} label=${compared.label}`;
     const scenario = scenarios.find(({ name }) => name === compared.scenario);
     if (scenario === undefined) return `unknown scenario: scenario=${compared.scenario}`;
     const set = setOf(scenario, compared);

@@ -2,6 +2,8 @@
 // Decides from the ratios of interleaved rounds whether one mechanism differs from another. The interval makes no assumption about the
 // distribution. The ratios may have two humps, because they depend on the cores on which the scheduler runs the two threads.
 
+import { FLOOR_RATIO_MIN } from "./compare.js";
+
 /** Minimum number of rounds for a decision. The true median lies between the smallest and largest of five rounds in 15 of 16 cases. */
 export const ROUNDS_MIN = 5;
 
@@ -13,6 +15,9 @@ const COVERAGE_MIN = 1 - 2 / 2 ** ROUNDS_MIN;
  * range: a noisy run leaves the question undecided and does not show that there is no difference.
  */
 export const SAME_RATIO = 1.1;
+
+/** The noise floor of a comparison whose noise was not measured. Only differences far beyond any usual noise are decided then. */
+export const FLOOR_UNKNOWN = 3;
 
 export type Verdict = "decided" | "no difference" | "undecided";
 
@@ -40,10 +45,25 @@ export function decide(ratios: readonly number[], floor: number): Decision | und
   if (!(floor >= 1)) throw new RangeError(`a noise floor must be at least 1: floor=${floor}`);
   if (ratios.length === 0) return undefined;
   const sorted = [...ratios].sort((a, b) => a - b);
-  const left = outside(sorted.length);
-  const [low, high] = [sorted[left] as number, sorted[sorted.length - 1 - left] as number];
-  const decision = { ratio: middle(sorted), low, high, rounds: sorted.length };
+  const decision = { ratio: middle(sorted), ...intervalOf(sorted), rounds: sorted.length };
   return { verdict: verdictOf(decision, floor), ...decision };
+}
+
+/**
+ * Returns the noise floor of an A/A pair for decisions: the largest factor, in either direction, in the interval of its ratios. Two
+ * measurements of the same thing in the same round then differ by less in most rounds. `ratios` has one ratio per round. Returns
+ * `FLOOR_RATIO_MIN` without ratios.
+ */
+export function pairedFloor(ratios: readonly number[]): number {
+  if (ratios.length === 0) return FLOOR_RATIO_MIN;
+  const { low, high } = intervalOf([...ratios].sort((a, b) => a - b));
+  return Math.max(FLOOR_RATIO_MIN, high, 1 / low);
+}
+
+/** Returns the interval of sorted ratios that contains their true median with the minimum coverage. */
+function intervalOf(sorted: readonly number[]): { low: number; high: number } {
+  const left = outside(sorted.length);
+  return { low: sorted[left] as number, high: sorted[sorted.length - 1 - left] as number };
 }
 
 function verdictOf({ low, high, rounds }: Omit<Decision, "verdict">, floor: number): Verdict {

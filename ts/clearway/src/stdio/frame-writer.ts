@@ -15,7 +15,7 @@ export function frameHeader(size: number, kind = kindFrame): Uint8Array {
 export function closeFrame({ code, message, detail }: CloseReason): Uint8Array {
   const text = (parts: object): Uint8Array => new TextEncoder().encode(JSON.stringify(parts));
   let body = text({ code, message, detail });
-  // The message may come from other code, such as a host's error. Its beginning is enough.
+  // The message may quote a long error of other code. If the body is too large, it keeps only the code and the start of the message.
   if (body.length > closeBytesMax) body = text({ code, message: message.slice(0, 1000) });
   const frame = new Uint8Array(headerBytes + body.length);
   frame.set(frameHeader(body.length, kindClose));

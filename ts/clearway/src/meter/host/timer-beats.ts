@@ -32,7 +32,7 @@ export class TimerBeats {
     this.#detector = this.#fresh();
   }
 
-  /** Starts the timers. The thread counts as answering now. Does nothing if the timers run already. */
+  /** Starts the timers. Takes the current time as the thread's last answer. Does nothing if the timers run already. */
   start(): void {
     if (this.#timer !== undefined) return;
     this.#detector = this.#fresh();

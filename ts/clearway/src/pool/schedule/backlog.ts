@@ -9,8 +9,8 @@ export interface Queued {
   readonly id: number;
 }
 
-// Number of taken items that the array may hold before it is compacted. The number is small enough to hold little memory, and large enough
-// to make compacting cheap.
+// If more than this number of items, and more than half of the array, were taken, `take` compacts the array. The number is small, so the
+// taken items hold little memory. It is large enough that `take` rarely compacts.
 const takenMax = 64;
 
 /**
@@ -48,7 +48,7 @@ export class PriorityQueue<Item extends Queued> {
     return item;
   }
 
-  /** Returns the oldest item of the lowest priority. `dropOldest` drops this item. */
+  /** Returns the oldest item of the lowest priority. Under `dropOldest`, `Backlog.admit` compares these items of all queues. */
   oldest(): Item | undefined {
     const last = this.#items.at(-1);
     return last && this.#items[this.#placeOf(last.priority, 0)];
@@ -118,8 +118,8 @@ export class Backlog<Call extends BacklogCall> {
   }
 
   /**
-   * Returns the call to drop so that `call` has space, which may be `call` itself. Returns undefined if there is space. Throws `queue-full`
-   * under `fail`.
+   * Returns the call to drop before `call` is added. The result may be `call` itself. Returns undefined if there is space, and always under
+   * `wait`. Under `fail`, throws `queue-full` if there is no space.
    */
   admit(call: Call): Call | undefined {
     const { items, bytes, whenFull } = this.#limits;

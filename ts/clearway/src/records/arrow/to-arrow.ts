@@ -11,7 +11,7 @@ import type { Bitmap, Vector } from "../vector/vector.js";
 import { type Arrow, loadArrow } from "./load.js";
 import { arrowFields, itemType } from "./types.js";
 
-// The package's own types connect a column's type with its buffers only for types that are known at compile time.
+// The types of apache-arrow connect a column's type with its buffers only if the column's type is known at compile time.
 type Props = { type: DataType; length: number } & Record<string, unknown>;
 
 /** Builds an Arrow table over the same memory. Each segment becomes a record batch. Copies nothing. Takes O(columns × chunks). */
@@ -41,7 +41,7 @@ function dataOf(
   length: number,
 ): Data {
   const nullBitmap = vector.validity?.bytes;
-  // Tables do not store null counts. -1 makes the package count the nulls on demand.
+  // Tables do not store null counts. -1 makes apache-arrow count the nulls on demand.
   const base = { type, length, nullCount: nullBitmap ? -1 : 0, nullBitmap };
   const spansOf = ({ spans, data }: BytesVector): Data => make({ ...base, valueOffsets: spans.offsets, data });
   switch (shape.kind) {

@@ -75,7 +75,7 @@ public constructor(
 /**
  * The exception that the other end threw, in any language.
  *
- * @property remoteName the exception's class name at the other end
+ * @property remoteName the exception's class name at the other end; on the plain wire, the error's code
  * @property remoteStack the exception's stack trace at the other end, as text
  */
 public class RemoteCause
@@ -85,7 +85,7 @@ internal constructor(
     public val remoteStack: String,
     cause: Throwable?,
 ) : RuntimeException(message, cause, false, false) {
-    // Returns the stack trace of the other end, if there is one. Stack traces of this end that include this cause then
-    // contain it.
+    // Returns the stack trace of the other end, if there is one. A stack trace of this end prints its causes with
+    // `toString`, so it contains the stack trace of the other end, too.
     override fun toString(): String = if (remoteStack.isEmpty()) "$remoteName: $message" else remoteStack
 }

@@ -2,7 +2,8 @@
 package clearway.meter
 
 /**
- * Returns the report in the format of `spec/stalls.schema.json`. The keys have the same order as in TypeScript's meter.
+ * Returns the report in the format of `spec/stalls.schema.json`. The top-level keys have the same order as in
+ * TypeScript's meter.
  */
 internal fun jsonOf(report: StallReport): String =
     json(

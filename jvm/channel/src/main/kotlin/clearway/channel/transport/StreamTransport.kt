@@ -18,8 +18,8 @@ import kotlin.concurrent.withLock
 /**
  * Carries frames over two streams of bytes, such as a pipe, a socket or a process's standard streams. The size of each
  * frame precedes it (spec/stdio.md). Copies each incoming frame. Copies an outgoing frame only if it is smaller than
- * the output buffer. The transport owns the streams. [open] starts a daemon thread that reads. The first outgoing frame
- * starts another daemon thread, which writes.
+ * the output buffer. The transport owns the streams, except the process's own standard streams. [open] starts a daemon
+ * thread that reads. The first outgoing frame starts another daemon thread, which writes.
  *
  * The transport closes with `protocol` if the bytes are not a frame. It closes with `too-large` if a frame is over the
  * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason. It closes
@@ -295,8 +295,8 @@ internal constructor(
         private const val LEAVE_MS = 5_000L
 
         /**
-         * How long to wait for further signs of an end, in milliseconds. Such signs are a reason and the exit of the
-         * process. On an idle machine, they arrive within milliseconds.
+         * Maximum wait after a stream has ended or failed, in milliseconds. In this time, the other end's reason and
+         * the exit of the process may still arrive. On an idle machine, they arrive within milliseconds.
          */
         private const val END_EVENTS_MS = 1_000L
         private const val PIECE_BYTES = 1 shl 16
@@ -304,7 +304,10 @@ internal constructor(
         private val WRITERS = DaemonThreads("clearway-channel-writer-")
         private val CLOSERS = DaemonThreads("clearway-channel-closer-")
 
-        /** Returns a transport over any two streams of bytes. It closes both streams when it ends. */
+        /**
+         * Returns a transport over any two streams of bytes. The transport closes both streams after its end. A stream
+         * that has thrown an exception may stay open.
+         */
         @JvmStatic
         @JvmOverloads
         public fun of(

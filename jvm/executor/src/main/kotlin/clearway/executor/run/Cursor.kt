@@ -20,7 +20,8 @@ internal class Cursor(private val size: Int) {
      * Claims up to `countMax` items. Returns the first one, or -1 if none is left. [end] returns the end of the claim.
      */
     fun claim(countMax: Int): Int {
-        // Reads the position first. Once the position is at the end, claims do not move it, so it cannot overflow.
+        // Reads the position first. A claim that begins after the position has reached the end does not move it. So
+        // each thread passes the end at most once, and the position cannot overflow (SIZE_MAX).
         if (position.get() >= size) return -1
         val first = position.getAndAdd(countMax)
         return if (first >= size) -1 else first
@@ -38,8 +39,8 @@ internal class Cursor(private val size: Int) {
 
     companion object {
         /**
-         * Maximum number of items: a quarter of the positive int range. The remaining range is room for threads that
-         * pass the end, each at countMax once, by up to [CHUNK_MAX] items.
+         * Maximum number of items: a quarter of the positive int range. The remaining range is room for claims that
+         * pass the end. Each thread passes the end at most once, by at most [CHUNK_MAX] items.
          */
         const val SIZE_MAX: Int = 1 shl 29
         const val CHUNK_MAX: Int = 1 shl 16

@@ -6,12 +6,12 @@ public interface Caller : AutoCloseable {
     /** Number of bytes that the mechanism has copied so far, in both directions, by its own count. */
     public val copiedBytes: Long
 
-    /** Whether the answer arrives after the call has returned, so that [send] can have several calls in flight. */
+    /** Whether the mechanism can start a call without waiting for its answer. If not, [send] throws. */
     public val isLater: Boolean
 
     /**
-     * Sends the row's value and returns the echo. Blocks until the echo arrives. Echoed bytes may be a view, which the
-     * next call invalidates.
+     * Sends the value of the measured [Row] and returns the echo. Blocks until the echo arrives. Echoed bytes may be a
+     * view, which the next call invalidates.
      */
     public fun call(): Any?
 

@@ -14,8 +14,8 @@ internal object Works {
     /**
      * Returns the workload of this name.
      *
-     * @param networkUs how long `network` sleeps for each step of the seed, in us; 1000 by definition, less in the
-     *   quick profile
+     * @param networkUs in us; `network` sleeps for the seed times this value. The quick profile passes less than the
+     *   default.
      */
     fun named(name: String, networkUs: Double = 1000.0): Action =
         when (name) {
@@ -28,7 +28,9 @@ internal object Works {
             else -> throw IllegalArgumentException("no such work: work=$name ($NAMES)")
         }
 
-    /** Whether the workload waits. If it does, another workload rehearses the strategies. */
+    /**
+     * Whether the workload waits. If it does, the lab rehearses the strategies ([Rehearsal]) with `arithmetic` instead.
+     */
     fun waits(name: String): Boolean = name != "arithmetic" && name != "lists"
 
     private const val NAMES = "arithmetic, lists, storage, network, mixed, bimodal"

@@ -10,7 +10,10 @@ internal class Load(val count: Int, val perSecond: Double, val payloadBytes: Int
     val firehose: Boolean
         get() = perSecond == 0.0
 
-    /** Returns a new non-zero body. Returns null for the smallest payload, which is only the 8-byte time. */
+    /**
+     * Returns a new body of non-zero bytes. Returns null if `payloadBytes` is at most 8, because the event's intended
+     * time counts as 8 bytes.
+     */
     fun body(): ByteArray? = if (payloadBytes <= 8) null else ByteArray(payloadBytes).also { it.fill(7) }
 }
 
@@ -23,8 +26,8 @@ internal class Event(val i: Int, val intendedNs: Long, val body: ByteArray?, val
 }
 
 /**
- * Calls `send` for every event at its intended time, or as soon after it as the thread can. A late event does not delay
- * the others. The function is inline, so that `send` may suspend if the caller may.
+ * Calls `send` for every event at its intended time, or as soon after it as the thread can. A late event does not
+ * change the intended times of the others. The function is inline, so that `send` may suspend if the caller may.
  */
 internal inline fun emitAll(load: Load, receiver: Receiver, send: (Event) -> Unit) {
     val start = System.nanoTime() + if (load.firehose) 0 else HEAD_START_NS
@@ -49,7 +52,7 @@ internal fun untilNs(time: Long) {
 internal const val HEAD_START_NS = 5_000_000L
 
 /**
- * Time in ns before the end at which the thread stops sleeping and spins. A sleeping thread wakes about 60 us late
- * (timer slack of 50 us, and the wake); a spinning thread is on time.
+ * Length of the last part of a wait, in ns. In this part, the thread spins instead of sleeping. A sleeping thread wakes
+ * about 60 us late (timer slack of 50 us, and the wake); a spinning thread is on time.
  */
 private const val AWAKE_NS = 150_000L

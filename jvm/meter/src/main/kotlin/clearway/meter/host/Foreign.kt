@@ -14,7 +14,10 @@ internal inline fun <T> optional(ask: () -> T): T? =
         null
     }
 
-/** Runs `act`, which calls the application's code. Its exceptions go to the thread's uncaught-exception handler. */
+/**
+ * Runs `act`, which calls code outside the meter, such as the app's `onStall`. Exceptions of `act` go to the thread's
+ * uncaught-exception handler.
+ */
 internal inline fun guarded(act: () -> Unit) {
     try {
         act()

@@ -19,9 +19,9 @@ internal class HeartOptions(val floorMs: Double, val beatMs: Double, val stacks:
  *     heart    | tick: sends | tick: answered, sends | tick: not answered | ... samples the stack ...  | tick: answered
  *     watched  |   answers   |        held for long .......................................| answers |
  *
- * One thread calls [tick] and does nothing else, so a late tick shows that the machine delayed that thread. Any thread
- * may call the other functions, but [finish] only after the last tick. The results go to `recorder`, under the
- * recorder's lock.
+ * One thread calls [tick]. Between two ticks, that thread only explains stalls and reports them. So a late tick shows
+ * that the machine delayed that thread, unless the app's `onStall` function was slow. Any thread may call the other
+ * functions, but [finish] only after the last tick. The results go to `recorder`, under the recorder's lock.
  */
 internal class Heart(
     private val executor: Executor,
@@ -54,7 +54,7 @@ internal class Heart(
     var answered: Boolean = false
         private set
 
-    /** Whether the watch must end, because the executor rejected a beat or code threw. */
+    /** Whether the watch must end, because the executor rejected a beat, or because the executor or the meter threw. */
     val isRefused: Boolean
         get() = refusal != null
 
@@ -111,9 +111,9 @@ internal class Heart(
             send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
             sentSlowly(nowMs())
         } else if (options.stacks) sample(sent)
-        // Schedules from the due time. Otherwise a late wake and the work here would lengthen each beat, and with it
-        // the error of a stall's start. A stack sample may take longer than a beat. The next tick then comes after
-        // `BEAT_PART_MIN` of a beat, and the missed beats are skipped.
+        // Schedules from the due time. Otherwise a late wake and the work in this function would delay the next beat.
+        // With longer intervals between beats, the start of a stall is less exact. A stack sample may take longer than
+        // `beatMs`. The next tick then comes after `BEAT_PART_MIN` of `beatMs`, and the missed beats are skipped.
         dueMs = maxOf(dueMs + options.beatMs, nowMs() + options.beatMs * BEAT_PART_MIN)
         return dueMs
     }
@@ -135,9 +135,12 @@ internal class Heart(
     }
 
     /**
-     * Records the stall that the beat shows, if any. If the heart's thread had no core meanwhile, the watched thread's
-     * own clocks move the stall's start back: they count how long the watched thread ran or was ready. The new start
-     * assumes that it did so without a break, right before the beat.
+     * Records the stall that the beat shows, if any.
+     *
+     * If the heart's thread woke late to send the beat, the stall may have begun before the start that the detector
+     * found. `busyMs` then says how long the watched thread ran or was ready before the sending, by its own clocks. The
+     * function assumes that this was one interval without a break, which ended with the sending. It moves the stall's
+     * start back to the start of this interval, but not before `earliestMs`.
      */
     private fun recordStall(sent: Beat, answeredMs: Double) {
         val seen = detector.beat(sent.sentMs, answeredMs, sent.heldMs) ?: return
@@ -175,8 +178,9 @@ internal class Heart(
 
     /**
      * Records a delay by the machine if this thread lost its core while it sent the beat. This thread may then have
-     * held the queue's lock and blocked the watched thread. The system counts the wait for a core, so the delay is
-     * known without a late wake. Records nothing if the watched thread had the core meanwhile.
+     * held the queue's lock and blocked the watched thread. The delay is the time that this thread waited for a core,
+     * as the system counts it. It is known even if no tick is late. Records nothing if the watched thread had the core
+     * meanwhile.
      */
     private fun sentSlowly(untilMs: Double) {
         val tookMs = untilMs - (beat?.sentMs ?: return)
@@ -214,8 +218,8 @@ internal class Heart(
     }
 
     /**
-     * Ends the watch at `atMs`. If a beat is still unanswered, records a stall up to `atMs`. A second call does
-     * nothing.
+     * Ends the watch at `atMs`. If a beat is still unanswered, records the stall that the beat shows by then, if any. A
+     * second call does nothing.
      */
     fun finish(atMs: Double) {
         finishOpenBeat(atMs)
@@ -259,8 +263,9 @@ internal class Heart(
         /** A send that takes at least this long, in ms, counts as slow. It usually takes some microseconds. */
         const val SLOW_MS_MIN = 0.5
         /**
-         * Age of an unanswered beat, in ms, at which the samples begin: the default of the shortest recorded stall. An
-         * earlier sample would itself be most of the stall.
+         * Age of an unanswered beat, in ms, at which the samples begin. It equals the default of `floorMs`, the length
+         * of the shortest recorded stall. Each sample stops the watched thread. This stop could be most of a shorter
+         * delay.
          */
         const val SAMPLE_AFTER_MS = MeterOptions.FLOOR_MS
         /** Time between the first samples of a stall, in ms. */

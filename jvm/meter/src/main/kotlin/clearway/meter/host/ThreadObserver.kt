@@ -6,10 +6,13 @@ internal const val STACKS_FORBIDDEN: String = "the security manager forbids it"
 
 /** Observes other threads. */
 internal interface ThreadObserver {
-    /** Returns the thread's frames in the form of [frames]. */
+    /**
+     * Returns the frames of the thread's stack as text, innermost first. [clearway.meter.record.frames] omits some
+     * frames.
+     */
     fun stack(thread: Thread): List<String>
 
-    /** Returns why [stack] would throw for any other thread, or null if it would not. Stops no thread. */
+    /** Returns the reason why the host forbids [stack], or null if the host allows it. Stops no thread. */
     fun whyNoStacks(): String? = null
 
     /** Returns the thread's CPU time in ms, or NaN if the host does not count it. */

@@ -113,8 +113,9 @@ internal class Watcher(
     fun report(atMs: Double): StallReport = synchronized(recorder) { recorder.report(atMs) }
 
     /**
-     * Stops the meter's thread, and explains the remaining stalls, including one that still continues. Waits some ms
-     * until the thread has ended. Returns the time of the stop. A second call is harmless.
+     * Stops the meter's thread, and explains the remaining stalls, including one that still continues. Waits until that
+     * thread has ended, which usually takes some ms. On the meter's own thread, does not wait. Returns the time of the
+     * stop. A second call is harmless.
      */
     fun stop(): Double {
         stopped = true
@@ -146,8 +147,8 @@ internal class Watcher(
 
     companion object {
         /**
-         * Time in ms after a stall's end. By then, the collector's notifications and the last stack sample have
-         * arrived.
+         * Delay between a stall's end and its explanation, in ms. In this time, the collector's notifications and the
+         * last stack sample arrive.
          */
         const val SETTLE_MS: Double = 100.0
         /** Error, in ms, of a stall whose start and end were read from the clock. */

@@ -31,8 +31,9 @@ internal class Evidence(
 )
 
 /**
- * Returns the cause and the reason for it. A cause must account for at least half of the stall. The order of the checks
- * is: the machine (because a thread without a core can do nothing else), the collector, the app.
+ * Returns the cause and the reason for it. The machine, the collector, a measured call or a mark must account for at
+ * least half of the stall. A stack needs no minimum: one sample is enough to name the app. The order of the checks is:
+ * the machine (because a thread without a core can do nothing else), the collector, the app.
  */
 internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
     val halfMs = evidence.lengthMs / 2
@@ -66,9 +67,10 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
  * Returns how long, in ms, the machine kept the thread from running. Two observations show it: `heldMs` of the idle
  * watcher and `queuedMs` of the thread itself. Both apply at the same time for `bothMs`.
  *
- * The result is the length of their union, but at most the time in which the thread did not run. It is at least the
- * longer observation, which the run time does not limit: while the machine is suspended, the CPU time of the thread
- * that ran last continues to count. If the run time is unknown, the result is the longer observation.
+ * The result is the length of their union, limited to the time in which the thread did not run. The limit never makes
+ * the result shorter than the longer observation. While the machine is suspended, the CPU time of the thread that ran
+ * last continues to count, so the limit would be too low. If the run time is unknown, the result is the longer
+ * observation.
  */
 internal fun machineMs(lengthMs: Double, heldMs: Double, queuedMs: Double, bothMs: Double, ranMs: Double): Double {
     val one = maxOf(heldMs, queuedMs)

@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout
 /** Decodes the events of libclearway (clearway_event). An event must not be released before it is decoded. */
 internal class Decoder(private val memories: MemoryContext) {
 
-    /** Returns the content of the event at offset `at`. The message has its own reference to native memory. */
+    /** Returns the content of the event at offset `at`. A message in native memory has its own reference. */
     fun message(events: MemorySegment, at: Long, scratch: Scratch): Message {
         val from = at + Layout.EVENT_CONTENT
         val data = events.get(Layout.LONG, from + Layout.CONTENT_DATA)

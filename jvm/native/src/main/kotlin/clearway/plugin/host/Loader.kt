@@ -12,7 +12,10 @@ import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.nio.file.Path
 
-/** Opens plugins. Throws `addon-missing` if the JDK is too old, or if libclearway is missing or has another version. */
+/**
+ * Opens plugins. Throws `addon-missing` if the JDK is too old, if libclearway is missing, or if its ABI has another
+ * major version.
+ */
 internal object Loader {
     /** The first JDK release in which java.lang.foreign is no preview API. */
     private const val RELEASE_MIN = 22
@@ -45,7 +48,7 @@ internal object Loader {
 
     /**
      * Opens a plugin after the checks. This is a separate object, because the JVM must not load a class of
-     * java.lang.foreign before the checks.
+     * java.lang.foreign before the check of the JDK's release.
      */
     private object Opener {
         fun open(path: Path, options: PluginOptions): Plugin {

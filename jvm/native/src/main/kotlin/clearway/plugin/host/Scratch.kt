@@ -19,8 +19,8 @@ internal class Scratch {
     val number: MemorySegment = arena.allocate(8, 8)
     val handles: MemorySegment = arena.allocate(8L * ATTACHMENTS_MAX, 8)
     /**
-     * Contains the bytes of a message, then the bytes of a direct answer. The handler has returned when the answer is
-     * written.
+     * Contains the bytes of a message during a call, and the bytes of a direct answer after it. The answer overwrites
+     * the message only after the handler has returned.
      */
     val bytes: MemorySegment = arena.allocate(ROOM, 64)
 
