@@ -4,7 +4,7 @@ import { allocatedBy, nowMs } from "#lab-host";
 import type { WarmUp } from "../mechanism/warm-up.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { median } from "../statistics/compare.js";
-import { WarmUpJudge } from "../statistics/warm-up.js";
+import { WarmUpDetector } from "../statistics/warm-up-detector.js";
 import { type ActionName, actions, NETWORK_VARIABLE } from "./action.js";
 import { type BatchWork, batches, closeSoon, oneBatch } from "./batches.js";
 import { seedsIn } from "./order.js";
@@ -94,7 +94,7 @@ async function measureWarm(
 
 /**
  * Warms up for `warmMs` milliseconds. If the machine gave this process less than half a core, computing work gets up to four times
- * that time, because strategies that learn need some batches. With too few batches to judge, the work counts as not warm.
+ * that time, because strategies that learn need some batches. With too few batches to decide, the work counts as not warm.
  */
 async function warmUp(
   running: Running,
@@ -108,14 +108,14 @@ async function warmUp(
     const { user, system } = process.cpuUsage(cpuFrom);
     return (user + system) / 1000 < warmMs / 2;
   };
-  const judge = new WarmUpJudge();
+  const detector = new WarmUpDetector();
   let warm = false;
   let ran = 0;
   while (ran < WARM_BATCHES_MAX) {
     const spentMs = nowMs() - from;
     if (spentMs >= warmMs && !(computes(work) && starved() && spentMs < 4 * warmMs)) break;
     const found = await batches(running, work, { least: 1, most: WARM_BATCHES_MAX - ran, untilMs: warmMs / 4 });
-    for (const { ms } of found) warm = judge.isWarmAfter(ms) || warm;
+    for (const { ms } of found) warm = detector.isWarmAfter(ms) || warm;
     ran += found.length;
   }
   return { batches: ran, ms: nowMs() - from, warm };
