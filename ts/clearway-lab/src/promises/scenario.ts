@@ -11,7 +11,7 @@ export const PROMISE_PROFILES = ["promises", "promises-full"] as const;
 export type PromiseProfile = (typeof PROMISE_PROFILES)[number];
 
 /** A figure with its target. `sense` says on which side of `value` the figure must be. The sense "told" has no target. */
-export interface Promised {
+export interface PromisedFigure {
   id: string;
   what: string;
   sense: "at least" | "at most" | "told";
@@ -27,7 +27,7 @@ export interface PromiseScenario {
   question: string;
   shows: string;
   hosts: HostName[];
-  promises: Promised[];
+  promises: PromisedFigure[];
   profiles: Record<PromiseProfile, Amounts>;
 }
 
@@ -84,7 +84,7 @@ export function amountsOf(scenario: PromiseScenario, profile: PromiseProfile, ro
 
 /** Returns whether a figure is on the right side of its target. */
 export function verdict(
-  { sense, value }: Pick<Promised, "sense" | "value">,
+  { sense, value }: Pick<PromisedFigure, "sense" | "value">,
   figure: number,
 ): "met" | "missed" | "told" {
   if (sense === "told" || value === undefined) return "told";

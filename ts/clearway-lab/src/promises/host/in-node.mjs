@@ -2,7 +2,7 @@
 // The functions that a probe needs of its host, for a Node process that runs one measurement and ends.
 import { Worker } from "node:worker_threads";
 import { coreOf, standApart, threadsOf } from "../../machine/cores.ts";
-import { subjects } from "../subject/node.mjs";
+import { mechanisms } from "../mechanism/node.mjs";
 
 const isLinux = process.platform === "linux";
 const threads = () => (isLinux ? threadsOf(process.pid) : []);
@@ -10,7 +10,7 @@ const atStart = new Set(threads());
 
 const host = {
   name: "node",
-  subjects,
+  mechanisms,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   /** Returns the URL of a worker's built file. */
   workerUrl: (name) => new URL(`./promises-worker-${name}.js`, import.meta.url),

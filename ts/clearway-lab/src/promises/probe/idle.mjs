@@ -6,11 +6,11 @@
  * a share of one core, in percent.
  */
 export async function idle({ name, calls, settleMs, idleMs }, host) {
-  const subject = host.subjects(1).find((each) => each.name === name);
-  const running = subject && (await subject.start());
-  if (running) for (let at = 0; at < calls; at++) await running.call(at);
+  const mechanism = host.mechanisms(1).find((each) => each.name === name);
+  const instance = mechanism && (await mechanism.start());
+  if (instance) for (let at = 0; at < calls; at++) await instance.call(at);
   await host.sleep(settleMs);
   const figure = await host.cpuOver(() => host.sleep(idleMs));
-  await running?.stop();
+  await instance?.stop();
   return figure;
 }

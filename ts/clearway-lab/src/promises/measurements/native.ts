@@ -3,23 +3,23 @@
 
 import type { HostName } from "../../protocol/message.js";
 import { median, ratio, spread } from "../../statistics/rounds.js";
-import type { Collector, Given } from "../collect.js";
-import type { RowContext } from "../run.js";
+import type { Collector, MetricInput } from "../collect.js";
+import type { MeasurementContext } from "../run.js";
 
-/** The result of the probe `native` for one subject. */
-interface Timed {
+/** The result of the probe `native` for one mechanism. */
+interface MechanismFigures {
   us: number[];
   copiedBytes: number;
   uncopiedBytes: number;
 }
 
-interface Figures {
-  figures: Record<string, Timed>;
+interface CaseFigures {
+  figures: Record<string, MechanismFigures>;
   /** The peers that cannot run here, with the reason. */
   without: Record<string, string>;
 }
 
-interface Compared {
+interface Comparison {
   id: string;
   of: string;
   over: string;
@@ -27,7 +27,7 @@ interface Compared {
 }
 
 /** The comparisons of each promise: `of` divided by `over`. With `faster`, for promises of a speed-up, `over` is divided by `of`. */
-const compared = {
+const comparisons = {
   memset: [
     { id: "memset-over-c", of: "plugin, native memory", over: "in C, native memory" },
     { id: "memset-over-c", of: "plugin, SharedArrayBuffer", over: "in C, SharedArrayBuffer" },
@@ -40,66 +40,72 @@ const compared = {
     { id: "megabyte-over-null", of: "pool, 1 MB lent", over: "pool, null" },
     { id: "megabyte-over-null", of: "pool, 1 MB of an ArrayBuffer", over: "pool, null" },
   ],
-} satisfies Record<string, Compared[]>;
+} satisfies Record<string, Comparison[]>;
 
-const megabytes = compared.megabyte.map(({ of }) => of);
+const megabytes = comparisons.megabyte.map(({ of }) => of);
 const isReference = (name: string) => /^(in C|two memcpy|Node-API)/.test(name);
 
-export async function native({ host, collect, settings, seed, nativeFiles }: RowContext): Promise<void> {
+export async function native({ host, collect, settings, seed, nativeFiles }: MeasurementContext): Promise<void> {
   const { files, why } = nativeFiles();
   if (why !== undefined) {
-    for (const [name, all] of Object.entries<Compared[]>(compared)) {
+    for (const [name, all] of Object.entries<Comparison[]>(comparisons)) {
       if (name === "megabyte")
-        for (const of of megabytes) collect.unmeasured("megabyte-copied", host.name, { of }, why);
-      for (const { id, of, over } of all) collect.unmeasured(id, host.name, { of, over }, why);
+        for (const of of megabytes) collect.addMissingPromise("megabyte-copied", host.name, { of }, why);
+      for (const { id, of, over } of all) collect.addMissingPromise(id, host.name, { of, over }, why);
     }
     return;
   }
   const rounds = settings["rounds"] as number;
-  for (const [name, all] of Object.entries<Compared[]>(compared)) {
-    const { figures, without } = await host.probe<Figures>("native", { name, files, rounds, seed });
-    const usOf = (subject: string) => figures[subject]?.us as number[];
-    for (const [subject, figure] of Object.entries(figures)) enter(name, subject, figure, host.name, collect);
+  for (const [name, all] of Object.entries<Comparison[]>(comparisons)) {
+    const { figures, without } = await host.probe<CaseFigures>("native", { name, files, rounds, seed });
+    const usOf = (mechanism: string) => figures[mechanism]?.us as number[];
+    for (const [mechanism, figure] of Object.entries(figures)) addFigures(name, mechanism, figure, host.name, collect);
     for (const [peer, reason] of Object.entries(without))
-      collect.absent("native", host.name, { name: peer, role: "peer" }, { operation: name }, reason);
-    if (name === "megabyte") copied(figures, host.name, collect);
+      collect.addMissingMeasurement("native", host.name, { name: peer, role: "peer" }, { operation: name }, reason);
+    if (name === "megabyte") addCopiedBytes(figures, host.name, collect);
     for (const { id, of, over, faster } of all) {
       const about = { of, over };
       if (figures[over] === undefined) {
-        collect.unmeasured(id, host.name, about, without["koffi"] ?? "it was not measured");
+        collect.addMissingPromise(id, host.name, about, without["koffi"] ?? "it was not measured");
         continue;
       }
       const [above, below] = faster ? ([over, of] as const) : ([of, over] as const);
-      const us = (subject: string) => time(median(usOf(subject)));
+      const us = (mechanism: string) => timeText(median(usOf(mechanism)));
       const detail = `${us(above)} over ${us(below)}`;
-      collect.promise(id, host.name, { ...about, detail }, ratio(usOf(above), usOf(below)));
+      collect.addPromise(id, host.name, { ...about, detail }, ratio(usOf(above), usOf(below)));
     }
     if (figures["plugin, null, again"]) {
-      const { median: apart } = ratio(usOf("plugin, null, again"), usOf("plugin, null"));
-      const factor = Math.max(apart, 1 / apart);
-      collect.noise("native", host.name, "plugin, null", { operation: name }, factor, rounds);
+      const { median: quotient } = ratio(usOf("plugin, null, again"), usOf("plugin, null"));
+      const factor = Math.max(quotient, 1 / quotient);
+      collect.addNoise("native", host.name, "plugin, null", { operation: name }, factor, rounds);
     }
   }
 }
 
-function enter(operation: string, name: string, { us, copiedBytes }: Timed, host: HostName, collect: Collector): void {
+function addFigures(
+  operation: string,
+  name: string,
+  { us, copiedBytes }: MechanismFigures,
+  host: HostName,
+  collect: Collector,
+): void {
   const role = isReference(name) ? "reference" : name.startsWith("koffi") ? "peer" : "clearway";
-  // The plugin's ledger does not count the copies of other subjects.
-  const metrics: Record<string, Given> = { latency: { unit: "us", samples: us } };
+  // The plugin's ledger does not count the copies of other mechanisms.
+  const metrics: Record<string, MetricInput> = { latency: { unit: "us", samples: us } };
   if (role === "clearway") metrics["copiedBytes"] = { unit: "bytes", value: copiedBytes };
-  collect.measured("native", host, { name, role }, { operation }, metrics);
+  collect.addMeasurement("native", host, { name, role }, { operation }, metrics);
 }
 
-function copied(figures: Record<string, Timed>, host: HostName, collect: Collector): void {
+function addCopiedBytes(figures: Record<string, MechanismFigures>, host: HostName, collect: Collector): void {
   for (const of of megabytes) {
-    const { copiedBytes, uncopiedBytes } = figures[of] as Timed;
+    const { copiedBytes, uncopiedBytes } = figures[of] as MechanismFigures;
     // The message and its answer are 2 MB together. If the ledger counted less, it missed one of them.
     if (copiedBytes + uncopiedBytes < 2 << 20)
       throw new Error(`the ledger counted too little: mechanism="${of}" bytes=${copiedBytes + uncopiedBytes}`);
     const detail = `${(uncopiedBytes / 2 ** 20).toFixed(1)} MB lent or moved`;
-    collect.promise("megabyte-copied", host, { of, detail }, spread([copiedBytes]));
+    collect.addPromise("megabyte-copied", host, { of, detail }, spread([copiedBytes]));
   }
 }
 
-const time = (us: number) =>
+const timeText = (us: number) =>
   us > 10_000 ? `${(us / 1000).toFixed(0)} ms` : us < 1 ? `${(us * 1000).toFixed(1)} ns` : `${us.toFixed(1)} us`;
