@@ -40,9 +40,9 @@ export function decide(ratios: readonly number[], floor: number): Decision | und
   if (!(floor >= 1)) throw new RangeError(`a noise floor must be at least 1: floor=${floor}`);
   if (ratios.length === 0) return undefined;
   const sorted = [...ratios].sort((a, b) => a - b);
-  const left = outside(sorted.length);
+  const left = trimmedPerSide(sorted.length);
   const [low, high] = [sorted[left] as number, sorted[sorted.length - 1 - left] as number];
-  const decision = { ratio: middle(sorted), low, high, rounds: sorted.length };
+  const decision = { ratio: medianRatio(sorted), low, high, rounds: sorted.length };
   return { verdict: verdictOf(decision, floor), ...decision };
 }
 
@@ -53,7 +53,7 @@ function verdictOf({ low, high, rounds }: Omit<Decision, "verdict">, floor: numb
 }
 
 /** Returns how many of `n` sorted values to leave out on each side, so that the interval of the others still has the coverage. */
-function outside(n: number): number {
+function trimmedPerSide(n: number): number {
   let beyond = 0;
   let choose = 1;
   let left = 0;
@@ -70,7 +70,7 @@ function outside(n: number): number {
  * Returns the median of sorted ratios. For an even number, it is the geometric mean of the middle two, so that a ratio and its inverse
  * weigh the same.
  */
-function middle(sorted: readonly number[]): number {
+function medianRatio(sorted: readonly number[]): number {
   const at = sorted.length >> 1;
   const upper = sorted[at] as number;
   return sorted.length % 2 === 1 ? upper : Math.sqrt(upper * (sorted[at - 1] as number));

@@ -27,13 +27,13 @@ const host = {
       end: () => worker.terminate(),
     };
   },
-  async newThreads(use) {
+  async threadsStartedBy(use) {
     await use();
     return [];
   },
   watchCores: () => () => null,
-  standApart: () => globalThis.labStandApart(),
-  async cpuOver(use) {
+  pinToTwoCores: () => globalThis.labStandApart(),
+  async cpuPercentOf(use) {
     const before = await globalThis.labCpuMs();
     const begin = performance.now();
     await use();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures consecutive trivial calls, and calls after idle time, in each of the three states of the cores.
 
-import { CORE_STATE_TEXT, CORE_STATES, type CoreState, keptAwake, whyNotPinned } from "../../machine/cores.js";
+import { CORE_STATE_TEXT, CORE_STATES, type CoreState, pinningProblem, withCoresAwake } from "../../machine/cores.js";
 import type { HostName, Params } from "../../protocol/message.js";
 import { bestOf, median, quantile, ratio, type Spread } from "../../statistics/rounds.js";
 import type { Collector, MetricInput } from "../collect.js";
@@ -29,13 +29,13 @@ export async function call({ host, collect, settings, seed }: MeasurementContext
     { gapMs: 2, passes: 5, slice: 4, rounds: settings["gapRounds"], roles: ["clearway", "reference"] },
   ];
   for (const state of CORE_STATES) {
-    const why = whyNotPinned(state);
+    const why = pinningProblem(state);
     if (why !== undefined) {
       collect.addMissingPromise("call-over-peer", host.name, { of: "clearway", state: CORE_STATE_TEXT[state] }, why);
       continue;
     }
     const probe = () => host.probe<FiguresByMechanism[]>("call", { state, plans, group, seed });
-    const figures = await (state === "awake" ? keptAwake(probe) : probe());
+    const figures = await (state === "awake" ? withCoresAwake(probe) : probe());
     for (const [at, plan] of plans.entries())
       addFigures(host.name, state, plan.gapMs, figures[at] as FiguresByMechanism, collect);
   }

@@ -13,13 +13,13 @@ export async function call({ state, plans, group, seed }, host) {
   for (const mechanism of withTwin(host.mechanisms(1))) {
     if (mechanism.unavailable !== undefined) continue;
     let instance;
-    const threads = await host.newThreads(async () => {
+    const threads = await host.threadsStartedBy(async () => {
       instance = await mechanism.start();
       for (let at = 0; at < warmCalls; at++) await instance.call(at);
     });
     running.push({ name: mechanism.name, role: mechanism.role, ...instance, onOneCore: host.watchCores(threads) });
   }
-  if (state !== "free") await host.standApart();
+  if (state !== "free") await host.pinToTwoCores();
   const shuffle = shuffler(seed);
   const all = [];
   for (const { gapMs, passes, slice, rounds, roles } of plans) {
