@@ -6,7 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { selectPromises } from "../src/cli/promises.js";
-import { Collector } from "../src/promises/collect.js";
+import { Collector } from "../src/promises/collector.js";
 import { measurements as built } from "../src/promises/measurements/measurements.js";
 import { type PromiseRun, promiseResults } from "../src/promises/results.js";
 import {
@@ -30,7 +30,7 @@ const scenarios = loadPromiseScenarios();
 const folder = mkdtempSync(path.join(tmpdir(), "clearway-promises-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const about: PromiseRun = {
+const finishedRun: PromiseRun = {
   profile: "promises",
   seed: 1,
   startedAt: "2026-01-01T00:00:00.000Z",
@@ -54,16 +54,16 @@ const about: PromiseRun = {
 };
 
 function results() {
-  const collect = new Collector(scenarios);
+  const collector = new Collector(scenarios);
   const mechanism = { name: "clearway", role: "clearway", settings: "pool(url)" } as const;
-  collect.addMeasurement("call", "node", mechanism, { gapMs: 0 }, { latency: { unit: "us", samples: [1, 2, 3] } });
-  collect.addMissingMeasurement("call", "node", { name: "osra", role: "peer" }, {}, "it needs a newer Node");
+  collector.addMeasurement("call", "node", mechanism, { gapMs: 0 }, { latency: { unit: "us", samples: [1, 2, 3] } });
+  collector.addMissingMeasurement("call", "node", { name: "osra", role: "peer" }, {}, "it needs a newer Node");
   const compared = { of: "clearway", over: "comlink", state: "on two cores", detail: "30 us over 1" };
-  collect.addPromise("call-over-peer", "node", compared, ratio([30, 40, 50], [1, 2, 2]));
-  collect.addPromise("gap-over-bare", "node", { of: "clearway" }, ratio([30, 40], [10, 10]));
-  collect.addMissingPromise("scan-column", "chromium", { of: "records" }, "there are none");
-  collect.addNoise("call", "node", "postMessage", { state: "free", gapMs: 0 }, 1.31, 15);
-  return promiseResults(about, collect);
+  collector.addPromise("call-over-peer", "node", compared, ratio([30, 40, 50], [1, 2, 2]));
+  collector.addPromise("gap-over-bare", "node", { of: "clearway" }, ratio([30, 40], [10, 10]));
+  collector.addMissingPromise("scan-column", "chromium", { of: "records" }, "there are none");
+  collector.addNoise("call", "node", "postMessage", { state: "free", gapMs: 0 }, 1.31, 15);
+  return promiseResults(finishedRun, collector);
 }
 
 describe("the scenarios of the profile promises", () => {
@@ -120,9 +120,9 @@ describe("a run of the profile promises", () => {
   };
   const enter =
     (id: string): ScenarioMeasurement =>
-    async ({ host, collect, settings, seed }) => {
+    async ({ host, collector, settings, seed }) => {
       expect(await host.probe("x", { seed })).toEqual({ host: host.name, name: "x", seed: 3 });
-      collect.addPromise(id, host.name, { of: "clearway" }, ratio([settings["rounds"] as number], [1]));
+      collector.addPromise(id, host.name, { of: "clearway" }, ratio([settings["rounds"] as number], [1]));
     };
   const fakes = { scan: enter("scan-column"), start: enter("start-over-bare"), codec: enter("codec-over-peer") };
   const reported: string[] = [];
@@ -132,17 +132,17 @@ describe("a run of the profile promises", () => {
     change: Partial<PromiseHosts> = {},
     signal?: AbortSignal,
   ) {
-    const collect = new Collector(few);
+    const collector = new Collector(few);
     reported.length = 0;
     const done = await measurePromises(
       plan,
       { ...fakes, ...changed } as Record<string, ScenarioMeasurement>,
       { ...hosts, ...change },
-      collect,
+      collector,
       signal ?? new AbortController().signal,
       (host, scenario, failure) => reported.push(`${host} ${scenario} ${failure?.message ?? "ok"}`),
     );
-    const lines = collect.cells.map(({ host, scenario, status, why }) => `${host} ${scenario} ${why ?? status}`);
+    const lines = collector.cells.map(({ host, scenario, status, why }) => `${host} ${scenario} ${why ?? status}`);
     return { done, lines };
   }
 
@@ -222,11 +222,11 @@ describe("an interruption", () => {
     const flight = selectPromises(scenarios, ["flight"]);
     const plan = { scenarios: flight, hosts: ["node"], profile: "promises", seed: 3 } as const;
     const hosts: PromiseHosts = { probe, problems: {}, nativeFiles: () => ({ why: "" }) };
-    const collect = new Collector(flight);
-    const done = await measurePromises(plan, built, hosts, collect, interruption.signal, () => {});
+    const collector = new Collector(flight);
+    const done = await measurePromises(plan, built, hosts, collector, interruption.signal, () => {});
     expect(done).toBe(0);
     expect(asked).toEqual(["list", "list", "flight"]);
-    expect(collect.cells.map(({ family, why }) => `${family} ${why}`)).toEqual([
+    expect(collector.cells.map(({ family, why }) => `${family} ${why}`)).toEqual([
       "promise the run was interrupted",
       "promise the run was interrupted",
     ]);
@@ -273,8 +273,8 @@ describe("promises.json", () => {
   });
 
   test("refuses a promise that no scenario has", () => {
-    const collect = new Collector(scenarios);
-    expect(() => collect.addMissingPromise("call-over-pear", "node", { of: "clearway" }, "")).toThrow(
+    const collector = new Collector(scenarios);
+    expect(() => collector.addMissingPromise("call-over-pear", "node", { of: "clearway" }, "")).toThrow(
       "id=call-over-pear",
     );
   });

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { promiseFiles } from "../native/promise-files.js";
-import { Collector } from "../promises/collect.js";
+import { Collector } from "../promises/collector.js";
 import { measurements } from "../promises/measurements/measurements.js";
 import { PROMISE_PEERS, promiseResults } from "../promises/results.js";
 import { measurePromises, type PromisePlan, plannedMeasurements } from "../promises/run.js";

@@ -5,7 +5,7 @@ import type { HostName } from "../protocol/message.js";
 import { machineWarnings } from "../run/machine-warnings.js";
 import { RESULTS_VERSION, type ResultCell, type Results } from "../run/results.js";
 import type { Warning } from "../run/warning.js";
-import type { Collector } from "./collect.js";
+import type { Collector } from "./collector.js";
 import type { PromiseProfile } from "./scenario.js";
 
 /** The libraries whose versions are in the results. */

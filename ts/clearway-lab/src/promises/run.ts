@@ -2,7 +2,7 @@
 // Measures the scenarios of the profile `promises`, host by host. Lists the scenarios that were not measured, with the reason.
 import type { NativeFiles } from "../native/promise-files.js";
 import type { HostName, Json } from "../protocol/message.js";
-import type { Collector } from "./collect.js";
+import type { Collector } from "./collector.js";
 import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } from "./scenario.js";
 
 /**
@@ -13,7 +13,7 @@ export type Probe = <T = Json>(name: string, params: object, timeoutMs?: number)
 
 export interface MeasurementContext {
   host: { name: HostName; probe: Probe };
-  collect: Collector;
+  collector: Collector;
   settings: Amounts;
   seed: number;
   nativeFiles(): NativeFiles;
@@ -58,7 +58,7 @@ export async function measurePromises(
   plan: PromisePlan,
   measurements: Readonly<Record<string, ScenarioMeasurement>>,
   hosts: PromiseHosts,
-  collect: Collector,
+  collector: Collector,
   signal: AbortSignal,
   onMeasured: (host: HostName, scenario: string, failure: Error | undefined) => void,
 ): Promise<number> {
@@ -66,10 +66,10 @@ export async function measurePromises(
   for (const { host, scenario } of plannedMeasurements(plan)) {
     const measure = measurements[scenario.name];
     const problem = hosts.problems[host];
-    if (signal.aborted) addMissingPromises(collect, host, scenario, "the run was interrupted", "unavailable");
-    else if (problem !== undefined) addMissingPromises(collect, host, scenario, problem, "unavailable");
+    if (signal.aborted) addMissingPromises(collector, host, scenario, "the run was interrupted", "unavailable");
+    else if (problem !== undefined) addMissingPromises(collector, host, scenario, problem, "unavailable");
     else if (measure === undefined)
-      addMissingPromises(collect, host, scenario, "this build cannot measure it", "failed");
+      addMissingPromises(collector, host, scenario, "this build cannot measure it", "failed");
     else {
       const probe: Probe = async <T>(name: string, params: object, timeoutMs?: number) => {
         signal.throwIfAborted();
@@ -78,7 +78,7 @@ export async function measurePromises(
       const settings = amountsOf(scenario, plan.profile, plan.rounds);
       const context = {
         host: { name: host, probe },
-        collect,
+        collector,
         settings,
         seed: plan.seed,
         nativeFiles: hosts.nativeFiles,
@@ -90,8 +90,8 @@ export async function measurePromises(
         done++;
       } catch (error) {
         failure = error instanceof Error ? error : new Error(String(error));
-        if (signal.aborted) addMissingPromises(collect, host, scenario, "the run was interrupted", "unavailable");
-        else addMissingPromises(collect, host, scenario, failure.message.split("\n")[0] as string, "failed");
+        if (signal.aborted) addMissingPromises(collector, host, scenario, "the run was interrupted", "unavailable");
+        else addMissingPromises(collector, host, scenario, failure.message.split("\n")[0] as string, "failed");
       }
       onMeasured(host, scenario.name, signal.aborted ? undefined : failure);
     }
@@ -101,14 +101,14 @@ export async function measurePromises(
 
 /** Adds to the table, with the reason, each of the scenario's promises (see `PromisedFigure`) that has no cell for this host yet. */
 function addMissingPromises(
-  collect: Collector,
+  collector: Collector,
   host: HostName,
   { promises }: PromiseScenario,
   why: string,
   status: "unavailable" | "failed",
 ): void {
   for (const { id } of promises) {
-    if (!collect.cells.some((cell) => cell.scenario === id && cell.host === host))
-      collect.addMissingPromise(id, host, { of: "clearway" }, why, status);
+    if (!collector.cells.some((cell) => cell.scenario === id && cell.host === host))
+      collector.addMissingPromise(id, host, { of: "clearway" }, why, status);
   }
 }

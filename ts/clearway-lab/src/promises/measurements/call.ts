@@ -4,7 +4,7 @@
 import { CORE_STATE_TEXT, CORE_STATES, type CoreState, pinningProblem, withCoresAwake } from "../../machine/cores.js";
 import type { HostName, Params } from "../../protocol/message.js";
 import { bestOf, median, quantile, ratio, type Spread } from "../../statistics/rounds.js";
-import type { Collector, MetricInput } from "../collect.js";
+import type { Collector, MetricInput } from "../collector.js";
 import { twinOf } from "../probe/call.mjs";
 import type { MeasurementContext } from "../run.js";
 import { loadMechanisms, mechanismOf, mechanismsOn, peersOf } from "./mechanisms.js";
@@ -19,7 +19,7 @@ interface CallFigures {
 }
 type FiguresByMechanism = Record<string, CallFigures>;
 
-export async function call({ host, collect, settings, seed }: MeasurementContext): Promise<void> {
+export async function call({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   // A page's clock has steps of 5 us, several times the length of a call through the ring. Pages therefore time calls in groups.
   const group = host.name === "chromium" ? 20 : 1;
@@ -31,17 +31,17 @@ export async function call({ host, collect, settings, seed }: MeasurementContext
   for (const state of CORE_STATES) {
     const why = pinningProblem(state);
     if (why !== undefined) {
-      collect.addMissingPromise("call-over-peer", host.name, { of: "clearway", state: CORE_STATE_TEXT[state] }, why);
+      collector.addMissingPromise("call-over-peer", host.name, { of: "clearway", state: CORE_STATE_TEXT[state] }, why);
       continue;
     }
     const probe = () => host.probe<FiguresByMechanism[]>("call", { state, plans, group, seed });
     const figures = await (state === "awake" ? withCoresAwake(probe) : probe());
     for (const [at, plan] of plans.entries())
-      addFigures(host.name, state, plan.gapMs, figures[at] as FiguresByMechanism, collect);
+      addFigures(host.name, state, plan.gapMs, figures[at] as FiguresByMechanism, collector);
   }
   for (const mechanism of mechanismsOn(host.name, 1)) {
     if (mechanism.unavailable !== undefined)
-      collect.addMissingMeasurement("call", host.name, mechanism, { threads: 1 }, mechanism.unavailable);
+      collector.addMissingMeasurement("call", host.name, mechanism, { threads: 1 }, mechanism.unavailable);
   }
 }
 
@@ -50,7 +50,7 @@ function addFigures(
   state: CoreState,
   gapMs: number,
   figures: FiguresByMechanism,
-  collect: Collector,
+  collector: Collector,
 ): void {
   const p50 = Object.fromEntries(Object.entries(figures).map(([name, { p50Us }]) => [name, p50Us]));
   const p50Of = (name: string) => p50[name] as number[];
@@ -62,38 +62,38 @@ function addFigures(
     if (knownCores.length > 0 && state === "free")
       metrics["onOneCore"] = { unit: "%", value: (knownCores.filter(Boolean).length / knownCores.length) * 100 };
     const own: Params = twin ? { ...params, control: "A/A" } : params;
-    collect.addMeasurement("call", host, mechanismOf(host, twin ? reference : name), own, metrics);
+    collector.addMeasurement("call", host, mechanismOf(host, twin ? reference : name), own, metrics);
   }
-  addNoiseFloor(host, params, p50Of(reference), p50Of(twinOf(reference)), collect);
-  const about = { of: "clearway", over: reference, state: CORE_STATE_TEXT[state] };
+  addNoiseFloor(host, params, p50Of(reference), p50Of(twinOf(reference)), collector);
+  const labels = { of: "clearway", over: reference, state: CORE_STATE_TEXT[state] };
   const inUs = (...names: string[]) => `${names.map((name) => median(p50Of(name)).toFixed(1)).join(" over ")} us`;
   const comparedWith = (mine: string, theirs: string) => ratioOnEqualCores(figures, mine, theirs);
   if (gapMs > 0) {
     const detail = inUs("clearway", reference);
-    collect.addPromise("gap-over-bare", host, { ...about, detail }, comparedWith("clearway", reference));
+    collector.addPromise("gap-over-bare", host, { ...labels, detail }, comparedWith("clearway", reference));
     return;
   }
   delete p50[twinOf(reference)];
   const peer = bestOf(peersOf(host, p50), "low") as string;
   // Rounds are not paired by core: a mechanism that keeps its worker awake also keeps the worker on a separate core.
-  collect.addPromise(
+  collector.addPromise(
     "call-over-peer",
     host,
-    { ...about, over: peer, detail: inUs(peer, "clearway") },
+    { ...labels, over: peer, detail: inUs(peer, "clearway") },
     ratio(p50Of(peer), p50Of("clearway")),
   );
-  collect.addPromise(
+  collector.addPromise(
     "call-over-bare",
     host,
-    { ...about, detail: inUs(reference, "clearway") },
+    { ...labels, detail: inUs(reference, "clearway") },
     ratio(p50Of(reference), p50Of("clearway")),
   );
   // If there is no "clearway port", "clearway" itself uses the message port.
   const port = p50["clearway port"] ? "clearway port" : "clearway";
-  collect.addPromise(
+  collector.addPromise(
     "port-over-bare",
     host,
-    { ...about, of: port, detail: inUs(port, reference) },
+    { ...labels, of: port, detail: inUs(port, reference) },
     comparedWith(port, reference),
   );
 }
@@ -112,10 +112,10 @@ function ratioOnEqualCores(figures: FiguresByMechanism, mine: string, theirs: st
 }
 
 /** Records how much the reference differs from its second worker: the 75th percentile of the ratios of its rounds. */
-function addNoiseFloor(host: HostName, params: Params, first: number[], second: number[], collect: Collector): void {
+function addNoiseFloor(host: HostName, params: Params, first: number[], second: number[], collector: Collector): void {
   const factors = first.map((value, round) => {
     const other = second[round] as number;
     return Math.max(value / other, other / value);
   });
-  collect.addNoise("call", host, reference, params, quantile(factors, 0.75), factors.length);
+  collector.addNoise("call", host, reference, params, quantile(factors, 0.75), factors.length);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Compares the codecs with one mixed message of 2 KB, encoded and decoded. The other libraries' codecs use no shared records.
 import { bestOf, median, ratio } from "../../statistics/rounds.js";
-import type { MeasuredMechanism, MetricInput } from "../collect.js";
+import type { MeasuredMechanism, MetricInput } from "../collector.js";
 import { codecs } from "../mechanism/codecs.mjs";
 import type { MeasurementContext } from "../run.js";
 
@@ -13,7 +13,7 @@ interface CodecFigures {
   changed: string[];
 }
 
-export async function codec({ host, collect, settings, seed }: MeasurementContext): Promise<void> {
+export async function codec({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
   const figures = await host.probe<Record<string, CodecFigures>>("codec", { rounds: settings["rounds"], seed });
   const figuresOf = (name: string) => figures[name] as CodecFigures;
   for (const { name, role, settings } of codecs as readonly Required<MeasuredMechanism>[]) {
@@ -24,7 +24,7 @@ export async function codec({ host, collect, settings, seed }: MeasurementContex
       latency: { unit: "us", samples: us },
       ...(bytes === undefined ? {} : { message: { unit: "bytes", value: bytes } }),
     };
-    collect.addMeasurement(
+    collector.addMeasurement(
       "codec",
       host.name,
       { name, role, settings: settingsText },
@@ -46,8 +46,8 @@ export async function codec({ host, collect, settings, seed }: MeasurementContex
     for (const name of namesWhere(({ role }) => role === "clearway")) {
       if (peer === undefined) continue;
       const us = (each: string) => median(figuresOf(each).us).toFixed(1);
-      const about = { of: name, over: peer, detail: `${us(peer)} over ${us(name)} us` };
-      collect.addPromise(id, host.name, about, ratio(figuresOf(peer).us, figuresOf(name).us));
+      const labels = { of: name, over: peer, detail: `${us(peer)} over ${us(name)} us` };
+      collector.addPromise(id, host.name, labels, ratio(figuresOf(peer).us, figuresOf(name).us));
     }
   }
 }

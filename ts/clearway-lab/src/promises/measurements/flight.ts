@@ -11,7 +11,7 @@ const inFlight = 1000;
 /** Numbers of workers. The caller keeps one core busy with many small tasks, so more than two workers do not help on two cores. */
 const threadCounts = [1, 2];
 
-export async function flight({ host, collect, settings, seed, signal }: MeasurementContext): Promise<void> {
+export async function flight({ host, collector, settings, seed, signal }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   const cells = threadCounts.flatMap((threads) =>
     mechanismsOn(host.name, threads).map((mechanism) => ({
@@ -40,9 +40,9 @@ export async function flight({ host, collect, settings, seed, signal }: Measurem
   for (const { key, threads, ...mechanism } of cells) {
     const params = { inFlight, threads };
     const why = failed.get(key) ?? mechanism.unavailable;
-    if (why === undefined) collect.addMeasurement("flight", host.name, mechanism, params, rateOf(ratesOf(key)));
+    if (why === undefined) collector.addMeasurement("flight", host.name, mechanism, params, rateOf(ratesOf(key)));
     else
-      collect.addMissingMeasurement(
+      collector.addMissingMeasurement(
         "flight",
         host.name,
         mechanism,
@@ -60,9 +60,9 @@ export async function flight({ host, collect, settings, seed, signal }: Measurem
     ["flight-over-bare", bestOfRole("reference")],
   ] as const) {
     if (best === undefined || over === undefined)
-      collect.addMissingPromise(id, host.name, { of: "clearway" }, "nothing to compare: every run failed", "failed");
+      collector.addMissingPromise(id, host.name, { of: "clearway" }, "nothing to compare: every run failed", "failed");
     else
-      collect.addPromise(
+      collector.addPromise(
         id,
         host.name,
         { of: best, over, detail: inThousands(ratesOf(best), ratesOf(over)) },

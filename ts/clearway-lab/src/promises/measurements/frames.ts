@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures streams from native code: frames at a fixed rate, and small events at the highest rate that the credit allows.
 import { median, spread } from "../../statistics/rounds.js";
-import type { MeasuredMechanism } from "../collect.js";
+import type { MeasuredMechanism } from "../collector.js";
 import type { MeasurementContext } from "../run.js";
 
 const frameBytes = 8 << 20;
@@ -27,12 +27,12 @@ interface FirehoseFigures {
   lost: number;
 }
 
-export async function frames({ host, collect, settings, nativeFiles }: MeasurementContext): Promise<void> {
+export async function frames({ host, collector, settings, nativeFiles }: MeasurementContext): Promise<void> {
   const { files, why } = nativeFiles();
-  const about = { of: "plugin, events" };
+  const labels = { of: "plugin, events" };
   if (why !== undefined) {
     for (const id of ["frames-copied", "frames-lost", "frames-stall", "events-lost"])
-      collect.addMissingPromise(id, host.name, about, why);
+      collector.addMissingPromise(id, host.name, labels, why);
     return;
   }
   const { seconds = 0, warmSeconds = 0 } = settings;
@@ -40,7 +40,7 @@ export async function frames({ host, collect, settings, nativeFiles }: Measureme
   const figures = await host.probe<FrameFigures>("frames", params, (warmSeconds + seconds + 30) * 1000);
   const state = `for ${seconds} s`;
   const addFigure = (id: string, value: number, detail: string) =>
-    collect.addPromise(id, host.name, { ...about, state, detail }, spread([value]));
+    collector.addPromise(id, host.name, { ...labels, state, detail }, spread([value]));
   addFigure("frames-copied", figures.copiedBytes, `${((figures.came * frameBytes) / 2 ** 30).toFixed(1)} GB arrived`);
   addFigure("frames-lost", figures.lost, `${figures.came} of ${figures.asked} arrived; ${figures.leaked} leaked`);
   const causes = figures.causes.length > 0 ? `: ${figures.causes.join(", ")}` : "";
@@ -55,11 +55,11 @@ export async function frames({ host, collect, settings, nativeFiles }: Measureme
     lost: { unit: "frames", value: figures.lost },
   };
   const mechanism: MeasuredMechanism = {
-    name: about.of,
+    name: labels.of,
     role: "clearway",
     settings: "credit of 4 frames; read and released at once",
   };
-  collect.addMeasurement("frames", host.name, mechanism, { seconds, frameBytes, perSecond }, metrics);
+  collector.addMeasurement("frames", host.name, mechanism, { seconds, frameBytes, perSecond }, metrics);
 
   const firehose = await host.probe<FirehoseFigures>("firehose", {
     file: files.plugin,
@@ -68,8 +68,13 @@ export async function frames({ host, collect, settings, nativeFiles }: Measureme
   });
   const rate = median(firehose.perSecond);
   const detail = `${(rate / 1e6).toFixed(1)} M events/s`;
-  collect.addPromise("events-lost", host.name, { ...about, state: "credit of 4096", detail }, spread([firehose.lost]));
-  const firehoseMechanism: MeasuredMechanism = { name: about.of, role: "clearway", settings: "credit of 4096 events" };
+  collector.addPromise(
+    "events-lost",
+    host.name,
+    { ...labels, state: "credit of 4096", detail },
+    spread([firehose.lost]),
+  );
+  const firehoseMechanism: MeasuredMechanism = { name: labels.of, role: "clearway", settings: "credit of 4096 events" };
   const rates = { rate: { unit: "events/s", value: rate }, lost: { unit: "events", value: firehose.lost } };
-  collect.addMeasurement("firehose", host.name, firehoseMechanism, { eventBytes: 16 }, rates);
+  collector.addMeasurement("firehose", host.name, firehoseMechanism, { eventBytes: 16 }, rates);
 }

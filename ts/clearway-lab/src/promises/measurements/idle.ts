@@ -18,7 +18,7 @@ type IdleResult = { mechanism: HostMechanism } & (
   | { share?: undefined; why: string }
 );
 
-export async function idle({ host, collect }: MeasurementContext): Promise<void> {
+export async function idle({ host, collector }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   // In Node each mechanism is idle in a separate process, so all are measured at the same time without disturbing one another. A browser's
   // pages take turns. The bare worker has no target. It is measured only in Node, where it takes no extra time.
@@ -37,13 +37,13 @@ export async function idle({ host, collect }: MeasurementContext): Promise<void>
   if (concurrent) found.push(...(await Promise.all(all.map(measure))));
   else for (const mechanism of all) found.push(await measure(mechanism));
   for (const { mechanism, share, why } of found) {
-    const about = { of: mechanism.name };
+    const labels = { of: mechanism.name };
     if (why !== undefined) {
-      collect.addMissingMeasurement("idle", host.name, mechanism, { idleMs }, why);
-      if (mechanism.role === "clearway") collect.addMissingPromise("idle-cpu", host.name, about, why);
+      collector.addMissingMeasurement("idle", host.name, mechanism, { idleMs }, why);
+      if (mechanism.role === "clearway") collector.addMissingPromise("idle-cpu", host.name, labels, why);
       continue;
     }
-    collect.addMeasurement("idle", host.name, mechanism, { idleMs }, { cpu: { unit: "%", value: share } });
-    if (mechanism.role === "clearway") collect.addPromise("idle-cpu", host.name, about, spread([share]));
+    collector.addMeasurement("idle", host.name, mechanism, { idleMs }, { cpu: { unit: "%", value: share } });
+    if (mechanism.role === "clearway") collector.addPromise("idle-cpu", host.name, labels, spread([share]));
   }
 }

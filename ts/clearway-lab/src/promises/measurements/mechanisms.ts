@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stores the mechanisms of each host, so that the functions in this folder know them without running them.
 import type { HostName } from "../../protocol/message.js";
-import type { MeasuredMechanism } from "../collect.js";
+import type { MeasuredMechanism } from "../collector.js";
 import type { MeasurementContext } from "../run.js";
 
 /** A mechanism of a host, with the reason if it cannot run there. */

@@ -3,7 +3,7 @@
 
 import type { HostName } from "../../protocol/message.js";
 import { median, ratio, spread } from "../../statistics/rounds.js";
-import type { Collector, MetricInput } from "../collect.js";
+import type { Collector, MetricInput } from "../collector.js";
 import type { MeasurementContext } from "../run.js";
 
 /** The result of the probe `native` for one mechanism. */
@@ -45,13 +45,13 @@ const comparisons = {
 const megabytes = comparisons.megabyte.map(({ of }) => of);
 const isReference = (name: string) => /^(in C|two memcpy|Node-API)/.test(name);
 
-export async function native({ host, collect, settings, seed, nativeFiles }: MeasurementContext): Promise<void> {
+export async function native({ host, collector, settings, seed, nativeFiles }: MeasurementContext): Promise<void> {
   const { files, why } = nativeFiles();
   if (why !== undefined) {
     for (const [name, all] of Object.entries<Comparison[]>(comparisons)) {
       if (name === "megabyte")
-        for (const of of megabytes) collect.addMissingPromise("megabyte-copied", host.name, { of }, why);
-      for (const { id, of, over } of all) collect.addMissingPromise(id, host.name, { of, over }, why);
+        for (const of of megabytes) collector.addMissingPromise("megabyte-copied", host.name, { of }, why);
+      for (const { id, of, over } of all) collector.addMissingPromise(id, host.name, { of, over }, why);
     }
     return;
   }
@@ -59,25 +59,26 @@ export async function native({ host, collect, settings, seed, nativeFiles }: Mea
   for (const [name, all] of Object.entries<Comparison[]>(comparisons)) {
     const { figures, without } = await host.probe<CaseFigures>("native", { name, files, rounds, seed });
     const usOf = (mechanism: string) => figures[mechanism]?.us as number[];
-    for (const [mechanism, figure] of Object.entries(figures)) addFigures(name, mechanism, figure, host.name, collect);
+    for (const [mechanism, figure] of Object.entries(figures))
+      addFigures(name, mechanism, figure, host.name, collector);
     for (const [peer, reason] of Object.entries(without))
-      collect.addMissingMeasurement("native", host.name, { name: peer, role: "peer" }, { operation: name }, reason);
-    if (name === "megabyte") addCopiedBytes(figures, host.name, collect);
+      collector.addMissingMeasurement("native", host.name, { name: peer, role: "peer" }, { operation: name }, reason);
+    if (name === "megabyte") addCopiedBytes(figures, host.name, collector);
     for (const { id, of, over, faster } of all) {
-      const about = { of, over };
+      const labels = { of, over };
       if (figures[over] === undefined) {
-        collect.addMissingPromise(id, host.name, about, without["koffi"] ?? "it was not measured");
+        collector.addMissingPromise(id, host.name, labels, without["koffi"] ?? "it was not measured");
         continue;
       }
       const [above, below] = faster ? ([over, of] as const) : ([of, over] as const);
       const us = (mechanism: string) => timeText(median(usOf(mechanism)));
       const detail = `${us(above)} over ${us(below)}`;
-      collect.addPromise(id, host.name, { ...about, detail }, ratio(usOf(above), usOf(below)));
+      collector.addPromise(id, host.name, { ...labels, detail }, ratio(usOf(above), usOf(below)));
     }
     if (figures["plugin, null, again"]) {
       const { median: quotient } = ratio(usOf("plugin, null, again"), usOf("plugin, null"));
       const factor = Math.max(quotient, 1 / quotient);
-      collect.addNoise("native", host.name, "plugin, null", { operation: name }, factor, rounds);
+      collector.addNoise("native", host.name, "plugin, null", { operation: name }, factor, rounds);
     }
   }
 }
@@ -87,23 +88,23 @@ function addFigures(
   name: string,
   { us, copiedBytes }: MechanismFigures,
   host: HostName,
-  collect: Collector,
+  collector: Collector,
 ): void {
   const role = isReference(name) ? "reference" : name.startsWith("koffi") ? "peer" : "clearway";
   // The plugin's ledger does not count the copies of other mechanisms.
   const metrics: Record<string, MetricInput> = { latency: { unit: "us", samples: us } };
   if (role === "clearway") metrics["copiedBytes"] = { unit: "bytes", value: copiedBytes };
-  collect.addMeasurement("native", host, { name, role }, { operation }, metrics);
+  collector.addMeasurement("native", host, { name, role }, { operation }, metrics);
 }
 
-function addCopiedBytes(figures: Record<string, MechanismFigures>, host: HostName, collect: Collector): void {
+function addCopiedBytes(figures: Record<string, MechanismFigures>, host: HostName, collector: Collector): void {
   for (const of of megabytes) {
     const { copiedBytes, uncopiedBytes } = figures[of] as MechanismFigures;
     // The message and its answer are 2 MB together. If the ledger counted less, it missed one of them.
     if (copiedBytes + uncopiedBytes < 2 << 20)
       throw new Error(`the ledger counted too little: mechanism="${of}" bytes=${copiedBytes + uncopiedBytes}`);
     const detail = `${(uncopiedBytes / 2 ** 20).toFixed(1)} MB lent or moved`;
-    collect.addPromise("megabyte-copied", host, { of, detail }, spread([copiedBytes]));
+    collector.addPromise("megabyte-copied", host, { of, detail }, spread([copiedBytes]));
   }
 }
 

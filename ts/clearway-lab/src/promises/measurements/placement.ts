@@ -20,12 +20,12 @@ interface PlacementFigures {
   figures: Record<string, Record<Placement, { ms: number[]; heldMs: number[] }>>;
 }
 
-export async function placement({ host, collect, settings, seed }: MeasurementContext): Promise<void> {
+export async function placement({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
   const { figures } = await host.probe<PlacementFigures>("placement", { rounds: settings["rounds"], calls, seed });
   for (const [kind, { auto, inline, worker }] of Object.entries(figures)) {
     const work = kindText[kind] ?? kind;
     for (const [name, { ms, heldMs }] of Object.entries({ auto, inline, worker })) {
-      collect.addMeasurement(
+      collector.addMeasurement(
         "placement",
         host.name,
         { name: `clearway ${name}`, role: "clearway" },
@@ -38,15 +38,15 @@ export async function placement({ host, collect, settings, seed }: MeasurementCo
     }
     const better = bestOf({ inline: inline.ms, worker: worker.ms }, "low") as "inline" | "worker";
     const figure = (series: number[]) => `${median(series).toFixed(3)}`;
-    const about = { of: "placement auto", over: better, state: work };
-    collect.addPromise(
+    const labels = { of: "placement auto", over: better, state: work };
+    collector.addPromise(
       "auto-time",
       host.name,
-      { ...about, detail: `${figure(auto.ms)} ms; inline ${figure(inline.ms)}, worker ${figure(worker.ms)}` },
+      { ...labels, detail: `${figure(auto.ms)} ms; inline ${figure(inline.ms)}, worker ${figure(worker.ms)}` },
       ratio(auto.ms, { inline, worker }[better].ms),
     );
     const stalls = auto.heldMs.map((ms) => ms / budgetMs);
     const detail = `the longest of a round; of all ${quantile(auto.heldMs, 1).toFixed(2)} ms`;
-    collect.addPromise("auto-stall", host.name, { of: "placement auto", state: work, detail }, spread(stalls));
+    collector.addPromise("auto-stall", host.name, { of: "placement auto", state: work, detail }, spread(stalls));
   }
 }

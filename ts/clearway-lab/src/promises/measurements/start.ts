@@ -4,11 +4,11 @@ import { median, ratio } from "../../statistics/rounds.js";
 import type { MeasurementContext } from "../run.js";
 import { loadMechanisms, mechanismOf } from "./mechanisms.js";
 
-export async function start({ host, collect, settings, seed }: MeasurementContext): Promise<void> {
+export async function start({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   const figures = await host.probe<Record<string, number[]>>("start", { rounds: settings["rounds"], seed });
   for (const [name, ms] of Object.entries(figures))
-    collect.addMeasurement(
+    collector.addMeasurement(
       "start",
       host.name,
       mechanismOf(host.name, name),
@@ -17,6 +17,6 @@ export async function start({ host, collect, settings, seed }: MeasurementContex
     );
   const [own = [], bare = []] = [figures["clearway"], figures["postMessage"]];
   const detail = `${median(own).toFixed(1)} ms over ${median(bare).toFixed(1)}`;
-  const about = { of: "clearway", over: "a bare worker", detail };
-  collect.addPromise("start-over-bare", host.name, about, ratio(own, bare));
+  const labels = { of: "clearway", over: "a bare worker", detail };
+  collector.addPromise("start-over-bare", host.name, labels, ratio(own, bare));
 }

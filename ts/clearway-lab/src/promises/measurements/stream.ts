@@ -11,7 +11,7 @@ interface StreamFigures {
 
 const bytes = 65_536;
 
-export async function stream({ host, collect, settings }: MeasurementContext): Promise<void> {
+export async function stream({ host, collector, settings }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   const figures = await host.probe<Record<string, StreamFigures>>("stream", {
     rounds: settings["rounds"],
@@ -20,7 +20,7 @@ export async function stream({ host, collect, settings }: MeasurementContext): P
   });
   for (const [name, { chunksPerSecond, copiedBytesPerChunk }] of Object.entries(figures)) {
     const perSecond = median(chunksPerSecond);
-    collect.addMeasurement(
+    collector.addMeasurement(
       "stream",
       host.name,
       mechanismOf(host.name, name),
@@ -31,6 +31,6 @@ export async function stream({ host, collect, settings }: MeasurementContext): P
       },
     );
     const detail = `${((perSecond * bytes) / 2 ** 30).toFixed(1)} GiB/s`;
-    collect.addPromise("stream-copied", host.name, { of: name, detail }, spread([copiedBytesPerChunk]));
+    collector.addPromise("stream-copied", host.name, { of: name, detail }, spread([copiedBytesPerChunk]));
   }
 }

@@ -12,11 +12,11 @@ const bytesPerRow = 8 * 2 * 1.5;
 
 const kindsByPromise = { "students-huge": "records", "students-huge-stream": "records in parts" };
 
-export async function studentsHuge({ host, collect, settings }: MeasurementContext): Promise<void> {
-  const about = { of: "clearway records", state: "1000 names" };
+export async function studentsHuge({ host, collector, settings }: MeasurementContext): Promise<void> {
+  const labels = { of: "clearway records", state: "1000 names" };
   if (settings["rounds"] === 0) {
     const why = "only in the profile promises-full";
-    for (const id of Object.keys(kindsByPromise)) collect.addMissingPromise(id, host.name, about, why);
+    for (const id of Object.keys(kindsByPromise)) collector.addMissingPromise(id, host.name, labels, why);
     return;
   }
   const rows = Math.min(rowsWanted, Math.floor(freemem() / bytesPerRow / 1_000_000) * 1_000_000);
@@ -27,6 +27,6 @@ export async function studentsHuge({ host, collect, settings }: MeasurementConte
       figures.push(await host.probe<StudentsFigures>("students", { kind, rows, names: 1000 }, 600_000));
     const of = (metric: keyof StudentsFigures) => figures.map((each) => each[metric]);
     const detail = `${size}including the machine's own stalls: ${median(of("anyStallMs")).toFixed(1)} ms`;
-    collect.addPromise(id, host.name, { ...about, detail }, spread(of("stallMs")));
+    collector.addPromise(id, host.name, { ...labels, detail }, spread(of("stallMs")));
   }
 }

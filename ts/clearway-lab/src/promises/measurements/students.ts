@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a million students from a worker: by structured clone, as JSON, as hand-written columns, and as records.
 import { median, ratio, shuffler } from "../../statistics/rounds.js";
-import type { MeasuredMechanism } from "../collect.js";
+import type { MeasuredMechanism } from "../collector.js";
 import type { MeasurementContext } from "../run.js";
 
 const rows = 1_000_000;
@@ -39,7 +39,7 @@ export interface StudentsFigures {
   totalMs: number;
 }
 
-export async function students({ host, collect, settings, seed }: MeasurementContext): Promise<void> {
+export async function students({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
   const cells = dataSets.flatMap(({ names }) => (Object.keys(kinds) as Kind[]).map((kind): Cell => ({ kind, names })));
   const key = ({ kind, names }: Cell) => `${kind} ${names}`;
   const figures = new Map(cells.map((cell) => [key(cell), { stall: [], any: [], total: [] } as Series]));
@@ -57,7 +57,7 @@ export async function students({ host, collect, settings, seed }: MeasurementCon
     const mechanism = { name: cell.kind === "records" ? "clearway records" : cell.kind, ...kinds[cell.kind] };
     const params = { rows, names: cell.names };
     const found = of(cell);
-    collect.addMeasurement("students", host.name, mechanism, params, {
+    collector.addMeasurement("students", host.name, mechanism, params, {
       longestStall: { unit: "ms", value: median(found.stall) },
       longestStallOfAny: { unit: "ms", value: median(found.any) },
       totalRuntime: { unit: "ms", value: median(found.total) },
@@ -70,9 +70,9 @@ export async function students({ host, collect, settings, seed }: MeasurementCon
       ["students-stall", "stall"],
       ["students-total", "total"],
     ] as const) {
-      const about = { of: "clearway records", over: "structured clone", state: text };
+      const labels = { of: "clearway records", over: "structured clone", state: text };
       const detail = `${median(clone[metric]).toFixed(0)} ms over ${median(own[metric]).toFixed(1)}`;
-      collect.addPromise(id, host.name, { ...about, detail }, ratio(clone[metric], own[metric]));
+      collector.addPromise(id, host.name, { ...labels, detail }, ratio(clone[metric], own[metric]));
     }
   }
 }
