@@ -43,8 +43,8 @@ const rxjs: Strategy = async () => {
     close: noop,
     run: async (name, args) => {
       const action = actionOf(name);
-      const each = (argument: Argument, at: number) => defer(async () => [at, await action(argument)] as const);
-      const pairs = await lastValueFrom(from(args).pipe(mergeMap(each), toArray()));
+      const indexed = (argument: Argument, at: number) => defer(async () => [at, await action(argument)] as const);
+      const pairs = await lastValueFrom(from(args).pipe(mergeMap(indexed), toArray()));
       // mergeMap emits the results in order of completion.
       const results = new Array<number>(args.length);
       for (const [at, result] of pairs) results[at] = result;

@@ -52,9 +52,9 @@ export class Collector {
     metrics: Record<string, MetricInput>,
   ): void {
     const { name, role, settings } = mechanism;
-    const all = settings ? { ...params, settings } : params;
+    const allParams = settings ? { ...params, settings } : params;
     const named = Object.entries(metrics).map(([metric, each]) => [metric, metricOf(each)]);
-    this.#add("bench", scenario, host, name, role, all, { status: "ok", metrics: Object.fromEntries(named) });
+    this.#add("bench", scenario, host, name, role, allParams, { status: "ok", metrics: Object.fromEntries(named) });
   }
 
   /** Adds a mechanism that cannot run on this host, or that failed. */
@@ -106,9 +106,9 @@ export class Collector {
   }
 
   #find(id: string): PromisedFigure {
-    const found = this.#figures.get(id);
-    if (found === undefined) throw new RangeError(`no scenario has this promise: id=${id}`);
-    return found;
+    const figure = this.#figures.get(id);
+    if (figure === undefined) throw new RangeError(`no scenario has this promise: id=${id}`);
+    return figure;
   }
 
   #add(

@@ -45,7 +45,7 @@ function memset({ bareFile, plugin }) {
   const fill = plugin.channel("fill");
   const filled = plugin.allocate(8 * MB).bytes;
   const shared = new Uint8Array(new SharedArrayBuffer(8 * MB));
-  const own = new Uint8Array(8 * MB).fill(1);
+  const arrayBufferView = new Uint8Array(8 * MB).fill(1);
   // koffi converts a quarter of a megabyte at a time, because it crashes the process with lists of two million elements.
   const list = Array.from({ length: MB / 4 }, () => 1);
   const { mechanisms, without } = koffiMechanisms(bareFile, (func) => {
@@ -53,7 +53,7 @@ function memset({ bareFile, plugin }) {
     const convert = func("void bare_fill(_Inout_ uint8_t *data, uint32_t size)");
     const part = syncOperation(1, () => convert(list, MB / 4));
     return {
-      "koffi, pointer to an ArrayBuffer": syncOperation(32, () => lend(own, 8 * MB)),
+      "koffi, pointer to an ArrayBuffer": syncOperation(32, () => lend(arrayBufferView, 8 * MB)),
       "koffi, element by element": selfTimed(() => 32 * part.run()),
     };
   });

@@ -76,10 +76,13 @@ function findProblem({ name, hosts, promises, profiles }: PromiseScenario): stri
 
 /** Returns the amounts of a profile. `rounds` replaces every number of rounds that is not 0. */
 export function amountsOf(scenario: PromiseScenario, profile: PromiseProfile, rounds?: number): Amounts {
-  const own = scenario.profiles[profile];
-  if (rounds === undefined) return own;
-  const asked = ([name, amount]: [string, number]) => [name, /rounds$/i.test(name) && amount > 0 ? rounds : amount];
-  return Object.fromEntries(Object.entries(own).map(asked)) as Amounts;
+  const amounts = scenario.profiles[profile];
+  if (rounds === undefined) return amounts;
+  const withRounds = ([name, amount]: [string, number]) => [
+    name,
+    /rounds$/i.test(name) && amount > 0 ? rounds : amount,
+  ];
+  return Object.fromEntries(Object.entries(amounts).map(withRounds)) as Amounts;
 }
 
 /** Returns whether a figure is on the right side of its target. */

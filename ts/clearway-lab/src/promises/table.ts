@@ -12,13 +12,13 @@ export function promiseTable({ cells, machine, run }: Results): string {
 }
 
 function section(host: string, runtime: string, promises: readonly ResultCell[]): string[] {
-  const own = promises.filter((cell) => cell.host === host);
+  const hostCells = promises.filter((cell) => cell.host === host);
   return [
     `**${runtime}**`,
     "",
     row("measurement", "target", "figure", ""),
     row("---", "---:", "---:", "---"),
-    ...own.map((cell) =>
+    ...hostCells.map((cell) =>
       row(measurementText(cell), targetText(cell), figureText(cell), String(cell.params["verdict"] ?? cell.status)),
     ),
   ];

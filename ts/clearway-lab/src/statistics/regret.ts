@@ -80,11 +80,11 @@ function bestStrategyOver(
   candidates: readonly (readonly [string, ReadonlyMap<number, number>])[],
   rounds: number[],
 ): string {
-  let least = Number.POSITIVE_INFINITY;
+  let leastMean = Number.POSITIVE_INFINITY;
   let name = "";
   for (const [candidate, byRound] of candidates) {
     const mean = geometricMean(rounds.map((round) => byRound.get(round) ?? Number.POSITIVE_INFINITY));
-    if (mean < least) [least, name] = [mean, candidate];
+    if (mean < leastMean) [leastMean, name] = [mean, candidate];
   }
   return name;
 }

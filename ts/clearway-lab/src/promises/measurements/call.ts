@@ -56,13 +56,13 @@ function addFigures(
   const p50Of = (name: string) => p50[name] as number[];
   const params = { gapMs, state, inFlight: 1, threads: 1 };
   for (const [name, { samplesUs, onOneCore }] of Object.entries(figures)) {
-    const twin = name === twinOf(reference);
+    const isTwin = name === twinOf(reference);
     const knownCores = onOneCore.filter((each) => typeof each === "boolean");
     const metrics: Record<string, MetricInput> = { latency: { unit: "us", samples: samplesUs } };
     if (knownCores.length > 0 && state === "free")
       metrics["onOneCore"] = { unit: "%", value: (knownCores.filter(Boolean).length / knownCores.length) * 100 };
-    const own: Params = twin ? { ...params, control: "A/A" } : params;
-    collector.addMeasurement("call", host, mechanismOf(host, twin ? reference : name), own, metrics);
+    const cellParams: Params = isTwin ? { ...params, control: "A/A" } : params;
+    collector.addMeasurement("call", host, mechanismOf(host, isTwin ? reference : name), cellParams, metrics);
   }
   addNoiseFloor(host, params, p50Of(reference), p50Of(twinOf(reference)), collector);
   const labels = { of: "clearway", over: reference, state: CORE_STATE_TEXT[state] };
@@ -104,11 +104,11 @@ function addFigures(
  */
 function ratioOnEqualCores(figures: FiguresByMechanism, mine: string, theirs: string): Spread {
   const [own, other] = [figures[mine], figures[theirs]] as [CallFigures, CallFigures];
-  const same = own.onOneCore.map((each, round) => each !== "both" && each === other.onOneCore[round]);
+  const onEqualCores = own.onOneCore.map((each, round) => each !== "both" && each === other.onOneCore[round]);
   // Fewer than four rounds have no meaningful middle half.
-  const use = same.filter(Boolean).length < 4 ? same.map(() => true) : same;
-  const used = ({ p50Us }: CallFigures) => p50Us.filter((_, round) => use[round]);
-  return ratio(used(own), used(other));
+  const usedRounds = onEqualCores.filter(Boolean).length < 4 ? onEqualCores.map(() => true) : onEqualCores;
+  const p50OfUsedRounds = ({ p50Us }: CallFigures) => p50Us.filter((_, round) => usedRounds[round]);
+  return ratio(p50OfUsedRounds(own), p50OfUsedRounds(other));
 }
 
 /** Records how much the reference differs from its second worker: the 75th percentile of the ratios of its rounds. */

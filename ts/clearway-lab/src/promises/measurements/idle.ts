@@ -23,7 +23,7 @@ export async function idle({ host, collector }: MeasurementContext): Promise<voi
   // In Node each mechanism is idle in a separate process, so all are measured at the same time without disturbing one another. A browser's
   // pages take turns. The bare worker has no target. It is measured only in Node, where it takes no extra time.
   const concurrent = host.name === "node";
-  const all = mechanismsOn(host.name, 1).filter(
+  const mechanisms = mechanismsOn(host.name, 1).filter(
     ({ role }) => role === "clearway" || (concurrent && role === "reference"),
   );
   const measure = async (mechanism: HostMechanism): Promise<IdleResult> => {
@@ -33,10 +33,10 @@ export async function idle({ host, collector }: MeasurementContext): Promise<voi
       share: await host.probe<number>("idle", { name: mechanism.name, calls: 2000, settleMs, idleMs }),
     };
   };
-  const found: IdleResult[] = [];
-  if (concurrent) found.push(...(await Promise.all(all.map(measure))));
-  else for (const mechanism of all) found.push(await measure(mechanism));
-  for (const { mechanism, share, why } of found) {
+  const results: IdleResult[] = [];
+  if (concurrent) results.push(...(await Promise.all(mechanisms.map(measure))));
+  else for (const mechanism of mechanisms) results.push(await measure(mechanism));
+  for (const { mechanism, share, why } of results) {
     const labels = { of: mechanism.name };
     if (why !== undefined) {
       collector.addMissingMeasurement("idle", host.name, mechanism, { idleMs }, why);

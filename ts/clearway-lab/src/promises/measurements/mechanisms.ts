@@ -15,9 +15,9 @@ const mechanismsByHost = new Map<HostName, Record<number, HostMechanism[]>>();
 /** Asks a host for its mechanisms, once. The libraries load only in the measuring process or page. Call this before the other functions. */
 export async function loadMechanisms(host: MeasurementContext["host"]): Promise<void> {
   if (mechanismsByHost.has(host.name)) return;
-  const one = await host.probe<HostMechanism[]>("list", { threads: 1 });
-  const two = await host.probe<HostMechanism[]>("list", { threads: 2 });
-  mechanismsByHost.set(host.name, { 1: one, 2: two });
+  const withOneThread = await host.probe<HostMechanism[]>("list", { threads: 1 });
+  const withTwoThreads = await host.probe<HostMechanism[]>("list", { threads: 2 });
+  mechanismsByHost.set(host.name, { 1: withOneThread, 2: withTwoThreads });
 }
 
 /** Returns all mechanisms of a host for a number of worker threads. */
@@ -25,9 +25,9 @@ export const mechanismsOn = (host: HostName, threads: number): HostMechanism[] =
   mechanismsByHost.get(host)?.[threads] ?? [];
 
 export function mechanismOf(host: HostName, name: string, threads = 1): HostMechanism {
-  const found = mechanismsOn(host, threads).find((each) => each.name === name);
-  if (found === undefined) throw new RangeError(`no such mechanism: host=${host} name=${name} threads=${threads}`);
-  return found;
+  const mechanism = mechanismsOn(host, threads).find((each) => each.name === name);
+  if (mechanism === undefined) throw new RangeError(`no such mechanism: host=${host} name=${name} threads=${threads}`);
+  return mechanism;
 }
 
 /** Returns the series of peers only. */

@@ -43,36 +43,36 @@ export async function students({ host, collector, settings, seed }: MeasurementC
   const cells = dataSets.flatMap(({ names }) => (Object.keys(kinds) as Kind[]).map((kind): Cell => ({ kind, names })));
   const key = ({ kind, names }: Cell) => `${kind} ${names}`;
   const figures = new Map(cells.map((cell) => [key(cell), { stall: [], any: [], total: [] } as Series]));
-  const of = (cell: Cell) => figures.get(key(cell)) as Series;
+  const seriesOf = (cell: Cell) => figures.get(key(cell)) as Series;
   const shuffle = shuffler(seed);
   for (let round = 0; round < (settings["rounds"] ?? 0); round++) {
     for (const cell of shuffle(cells)) {
       const { stallMs, anyStallMs, totalMs } = await host.probe<StudentsFigures>("students", { ...cell, rows });
-      of(cell).stall.push(stallMs);
-      of(cell).any.push(anyStallMs);
-      of(cell).total.push(totalMs);
+      seriesOf(cell).stall.push(stallMs);
+      seriesOf(cell).any.push(anyStallMs);
+      seriesOf(cell).total.push(totalMs);
     }
   }
   for (const cell of cells) {
     const mechanism = { name: cell.kind === "records" ? "clearway records" : cell.kind, ...kinds[cell.kind] };
     const params = { rows, names: cell.names };
-    const found = of(cell);
+    const series = seriesOf(cell);
     collector.addMeasurement("students", host.name, mechanism, params, {
-      longestStall: { unit: "ms", value: median(found.stall) },
-      longestStallOfAny: { unit: "ms", value: median(found.any) },
-      totalRuntime: { unit: "ms", value: median(found.total) },
+      longestStall: { unit: "ms", value: median(series.stall) },
+      longestStallOfAny: { unit: "ms", value: median(series.any) },
+      totalRuntime: { unit: "ms", value: median(series.total) },
     });
   }
   for (const { names, text } of dataSets) {
-    const clone = of({ kind: "clone", names });
-    const own = of({ kind: "records", names });
+    const clone = seriesOf({ kind: "clone", names });
+    const records = seriesOf({ kind: "records", names });
     for (const [id, metric] of [
       ["students-stall", "stall"],
       ["students-total", "total"],
     ] as const) {
       const labels = { of: "clearway records", over: "structured clone", state: text };
-      const detail = `${median(clone[metric]).toFixed(0)} ms over ${median(own[metric]).toFixed(1)}`;
-      collector.addPromise(id, host.name, { ...labels, detail }, ratio(clone[metric], own[metric]));
+      const detail = `${median(clone[metric]).toFixed(0)} ms over ${median(records[metric]).toFixed(1)}`;
+      collector.addPromise(id, host.name, { ...labels, detail }, ratio(clone[metric], records[metric]));
     }
   }
 }

@@ -21,7 +21,7 @@ export async function call({ state, plans, group, seed }, host) {
   }
   if (state !== "free") await host.pinToTwoCores();
   const shuffle = shuffler(seed);
-  const all = [];
+  const figuresByPlan = [];
   for (const { gapMs, passes, slice, rounds, roles } of plans) {
     const compared = running.filter(({ role }) => roles.includes(role));
     const figures = Object.fromEntries(compared.map(({ name }) => [name, { p50Us: [], samplesUs: [], onOneCore: [] }]));
@@ -42,10 +42,10 @@ export async function call({ state, plans, group, seed }, host) {
         figures[name].onOneCore.push(commonValue(cores));
       }
     }
-    all.push(figures);
+    figuresByPlan.push(figures);
   }
   for (const { stop } of running) await stop();
-  return all;
+  return figuresByPlan;
 }
 
 /** The number of calls after which most code is compiled. The round that is not counted completes the compilation. */

@@ -26,15 +26,15 @@ export async function native({ name, files, rounds, seed }) {
       const us = await run(times);
       const after = ledgerBytes(plugin);
       if (round < 0) continue;
-      const own = figures[each];
-      own.us.push(us);
-      own.copiedBytes += after.copied - before.copied;
-      own.uncopiedBytes += after.uncopied - before.uncopied;
+      const sums = figures[each];
+      sums.us.push(us);
+      sums.copiedBytes += after.copied - before.copied;
+      sums.uncopiedBytes += after.uncopied - before.uncopied;
     }
   }
-  for (const [each, own] of Object.entries(figures)) {
-    own.copiedBytes /= mechanisms[each].times * rounds;
-    own.uncopiedBytes /= mechanisms[each].times * rounds;
+  for (const [each, sums] of Object.entries(figures)) {
+    sums.copiedBytes /= mechanisms[each].times * rounds;
+    sums.uncopiedBytes /= mechanisms[each].times * rounds;
   }
   await plugin.close();
   return { figures, without };

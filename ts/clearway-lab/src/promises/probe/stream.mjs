@@ -16,9 +16,9 @@ export async function stream({ rounds, chunks, bytes }, host) {
     }
     const { movedBytes, copiedBytes } = pool.stats().ledger.fromWorkers;
     await stop();
-    const asked = chunks * bytes * (rounds + 1);
-    if (movedBytes + copiedBytes < asked)
-      throw new Error(`the ledger counted too little: bytes=${movedBytes + copiedBytes} of ${asked}`);
+    const expectedBytes = chunks * bytes * (rounds + 1);
+    if (movedBytes + copiedBytes < expectedBytes)
+      throw new Error(`the ledger counted too little: bytes=${movedBytes + copiedBytes} of ${expectedBytes}`);
     figures[mechanism.name] = { chunksPerSecond: rates, copiedBytesPerChunk: copiedBytes / (chunks * (rounds + 1)) };
   }
   return figures;
