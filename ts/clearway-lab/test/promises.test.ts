@@ -58,10 +58,10 @@ function results() {
   const mechanism = { name: "clearway", role: "clearway", settings: "pool(url)" } as const;
   collector.addMeasurement("call", "node", mechanism, { gapMs: 0 }, { latency: { unit: "us", samples: [1, 2, 3] } });
   collector.addMissingMeasurement("call", "node", { name: "osra", role: "peer" }, {}, "it needs a newer Node");
-  const compared = { of: "clearway", over: "comlink", state: "on two cores", detail: "30 us over 1" };
+  const compared = { mechanism: "clearway", over: "comlink", state: "on two cores", detail: "30 us over 1" };
   collector.addPromise("call-over-peer", "node", compared, ratio([30, 40, 50], [1, 2, 2]));
-  collector.addPromise("gap-over-bare", "node", { of: "clearway" }, ratio([30, 40], [10, 10]));
-  collector.addMissingPromise("scan-column", "chromium", { of: "records" }, "there are none");
+  collector.addPromise("gap-over-bare", "node", { mechanism: "clearway" }, ratio([30, 40], [10, 10]));
+  collector.addMissingPromise("scan-column", "chromium", { mechanism: "records" }, "there are none");
   collector.addNoise("call", "node", "postMessage", { state: "free", gapMs: 0 }, 1.31, 15);
   return promiseResults(finishedRun, collector);
 }
@@ -122,7 +122,7 @@ describe("a run of the profile promises", () => {
     (id: string): ScenarioMeasurement =>
     async ({ host, collector, settings, seed }) => {
       expect(await host.probe("x", { seed })).toEqual({ host: host.name, name: "x", seed: 3 });
-      collector.addPromise(id, host.name, { of: "clearway" }, ratio([settings["rounds"] as number], [1]));
+      collector.addPromise(id, host.name, { mechanism: "clearway" }, ratio([settings["rounds"] as number], [1]));
     };
   const fakes = { scan: enter("scan-column"), start: enter("start-over-bare"), codec: enter("codec-over-peer") };
   const reported: string[] = [];
@@ -274,7 +274,7 @@ describe("promises.json", () => {
 
   test("refuses a promise that no scenario has", () => {
     const collector = new Collector(scenarios);
-    expect(() => collector.addMissingPromise("call-over-pear", "node", { of: "clearway" }, "")).toThrow(
+    expect(() => collector.addMissingPromise("call-over-pear", "node", { mechanism: "clearway" }, "")).toThrow(
       "id=call-over-pear",
     );
   });

@@ -19,11 +19,11 @@ export interface MeasuredMechanism {
 }
 
 /**
- * The labels of a figure in the table. `of` is a mechanism, and `over` is the mechanism by which it is divided. `state` is the state of the
- * threads or of the data. `detail` has both figures as text.
+ * The labels of a figure in the table. `mechanism` is the measured mechanism, and `over` is the mechanism that it is compared with. `state`
+ * is the state of the threads or of the data. `detail` has both figures as text.
  */
 export interface FigureLabels {
-  of: string;
+  mechanism: string;
   over?: string;
   state?: string;
   detail?: string;
@@ -70,24 +70,33 @@ export class Collector {
   }
 
   /** Adds a promise, which is a line of the table: the figure with the middle half of its rounds. */
-  addPromise(id: string, host: HostName, { of, ...labels }: FigureLabels, { median, p25, p75, rounds }: Spread): void {
+  addPromise(
+    id: string,
+    host: HostName,
+    { mechanism, ...labels }: FigureLabels,
+    { median, p25, p75, rounds }: Spread,
+  ): void {
     const figure = this.#find(id);
     const { unit } = figure;
     const params = { ...paramsOf(figure, labels), rounds, verdict: verdict(figure, median) };
     const value = (number: number) => ({ unit, value: significant(number) }) as Metric;
     const metrics = { figure: value(median), p25: value(p25), p75: value(p75) };
-    this.#add("promise", id, host, of, "clearway", params, { status: "ok", metrics });
+    this.#add("promise", id, host, mechanism, "clearway", params, { status: "ok", metrics });
   }
 
   /** Adds a promise that could not be measured, with the reason. */
   addMissingPromise(
     id: string,
     host: HostName,
-    { of, ...labels }: FigureLabels,
+    { mechanism, ...labels }: FigureLabels,
     why: string,
     status: "unavailable" | "failed" = "unavailable",
   ): void {
-    this.#add("promise", id, host, of, "clearway", paramsOf(this.#find(id), labels), { status, why, metrics: {} });
+    this.#add("promise", id, host, mechanism, "clearway", paramsOf(this.#find(id), labels), {
+      status,
+      why,
+      metrics: {},
+    });
   }
 
   /** Records the factor between two measurements of the same thing. */
@@ -130,7 +139,10 @@ function metricOf(input: MetricInput): Metric {
   return distributionOf(histogramOf(samples.map((value) => value * NS_PER[unit])), unit);
 }
 
-function paramsOf({ what, sense, value }: PromisedFigure, { over, state, detail }: Omit<FigureLabels, "of">): Params {
+function paramsOf(
+  { what, sense, value }: PromisedFigure,
+  { over, state, detail }: Omit<FigureLabels, "mechanism">,
+): Params {
   const params = { what, over, state, detail, sense, asked: value };
   return Object.fromEntries(Object.entries(params).filter(([, each]) => each !== undefined)) as Params;
 }

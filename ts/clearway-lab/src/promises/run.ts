@@ -109,6 +109,6 @@ function addMissingPromises(
 ): void {
   for (const { id } of promises) {
     if (!collector.cells.some((cell) => cell.scenario === id && cell.host === host))
-      collector.addMissingPromise(id, host, { of: "clearway" }, why, status);
+      collector.addMissingPromise(id, host, { mechanism: "clearway" }, why, status);
   }
 }

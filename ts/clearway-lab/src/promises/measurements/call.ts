@@ -31,7 +31,12 @@ export async function call({ host, collector, settings, seed }: MeasurementConte
   for (const state of CORE_STATES) {
     const why = pinningProblem(state);
     if (why !== undefined) {
-      collector.addMissingPromise("call-over-peer", host.name, { of: "clearway", state: CORE_STATE_TEXT[state] }, why);
+      collector.addMissingPromise(
+        "call-over-peer",
+        host.name,
+        { mechanism: "clearway", state: CORE_STATE_TEXT[state] },
+        why,
+      );
       continue;
     }
     const probe = () => host.probe<FiguresByMechanism[]>("call", { state, plans, group, seed });
@@ -65,7 +70,7 @@ function addFigures(
     collector.addMeasurement("call", host, mechanismOf(host, isTwin ? reference : name), cellParams, metrics);
   }
   addNoiseFloor(host, params, p50Of(reference), p50Of(twinOf(reference)), collector);
-  const labels = { of: "clearway", over: reference, state: CORE_STATE_TEXT[state] };
+  const labels = { mechanism: "clearway", over: reference, state: CORE_STATE_TEXT[state] };
   const inUs = (...names: string[]) => `${names.map((name) => median(p50Of(name)).toFixed(1)).join(" over ")} us`;
   const comparedWith = (mine: string, theirs: string) => ratioOnEqualCores(figures, mine, theirs);
   if (gapMs > 0) {
@@ -93,7 +98,7 @@ function addFigures(
   collector.addPromise(
     "port-over-bare",
     host,
-    { ...labels, of: port, detail: inUs(port, reference) },
+    { ...labels, mechanism: port, detail: inUs(port, reference) },
     comparedWith(port, reference),
   );
 }

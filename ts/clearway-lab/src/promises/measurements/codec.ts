@@ -46,7 +46,7 @@ export async function codec({ host, collector, settings, seed }: MeasurementCont
     for (const name of namesWhere(({ role }) => role === "clearway")) {
       if (peer === undefined) continue;
       const us = (each: string) => median(figuresOf(each).us).toFixed(1);
-      const labels = { of: name, over: peer, detail: `${us(peer)} over ${us(name)} us` };
+      const labels = { mechanism: name, over: peer, detail: `${us(peer)} over ${us(name)} us` };
       collector.addPromise(id, host.name, labels, ratio(figuresOf(peer).us, figuresOf(name).us));
     }
   }

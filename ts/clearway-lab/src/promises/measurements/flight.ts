@@ -60,12 +60,18 @@ export async function flight({ host, collector, settings, seed, signal }: Measur
     ["flight-over-bare", bestOfRole("reference")],
   ] as const) {
     if (best === undefined || over === undefined)
-      collector.addMissingPromise(id, host.name, { of: "clearway" }, "nothing to compare: every run failed", "failed");
+      collector.addMissingPromise(
+        id,
+        host.name,
+        { mechanism: "clearway" },
+        "nothing to compare: every run failed",
+        "failed",
+      );
     else
       collector.addPromise(
         id,
         host.name,
-        { of: best, over, detail: inThousands(ratesOf(best), ratesOf(over)) },
+        { mechanism: best, over, detail: inThousands(ratesOf(best), ratesOf(over)) },
         ratio(ratesOf(best), ratesOf(over)),
       );
   }

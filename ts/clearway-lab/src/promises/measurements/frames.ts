@@ -29,7 +29,7 @@ interface FirehoseFigures {
 
 export async function frames({ host, collector, settings, nativeFiles }: MeasurementContext): Promise<void> {
   const { files, why } = nativeFiles();
-  const labels = { of: "plugin, events" };
+  const labels = { mechanism: "plugin, events" };
   if (why !== undefined) {
     for (const id of ["frames-copied", "frames-lost", "frames-stall", "events-lost"])
       collector.addMissingPromise(id, host.name, labels, why);
@@ -55,7 +55,7 @@ export async function frames({ host, collector, settings, nativeFiles }: Measure
     lost: { unit: "frames", value: figures.lost },
   };
   const mechanism: MeasuredMechanism = {
-    name: labels.of,
+    name: labels.mechanism,
     role: "clearway",
     settings: "credit of 4 frames; read and released at once",
   };
@@ -74,7 +74,11 @@ export async function frames({ host, collector, settings, nativeFiles }: Measure
     { ...labels, state: "credit of 4096", detail },
     spread([firehose.lost]),
   );
-  const firehoseMechanism: MeasuredMechanism = { name: labels.of, role: "clearway", settings: "credit of 4096 events" };
+  const firehoseMechanism: MeasuredMechanism = {
+    name: labels.mechanism,
+    role: "clearway",
+    settings: "credit of 4096 events",
+  };
   const rates = { rate: { unit: "events/s", value: rate }, lost: { unit: "events", value: firehose.lost } };
   collector.addMeasurement("firehose", host.name, firehoseMechanism, { eventBytes: 16 }, rates);
 }

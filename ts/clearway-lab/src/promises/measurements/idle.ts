@@ -37,7 +37,7 @@ export async function idle({ host, collector }: MeasurementContext): Promise<voi
   if (concurrent) results.push(...(await Promise.all(mechanisms.map(measure))));
   else for (const mechanism of mechanisms) results.push(await measure(mechanism));
   for (const { mechanism, share, why } of results) {
-    const labels = { of: mechanism.name };
+    const labels = { mechanism: mechanism.name };
     if (why !== undefined) {
       collector.addMissingMeasurement("idle", host.name, mechanism, { idleMs }, why);
       if (mechanism.role === "clearway") collector.addMissingPromise("idle-cpu", host.name, labels, why);

@@ -38,7 +38,7 @@ export async function placement({ host, collector, settings, seed }: Measurement
     }
     const better = bestOf({ inline: inline.ms, worker: worker.ms }, "low") as "inline" | "worker";
     const figure = (series: number[]) => `${median(series).toFixed(3)}`;
-    const labels = { of: "placement auto", over: better, state: work };
+    const labels = { mechanism: "placement auto", over: better, state: work };
     collector.addPromise(
       "auto-time",
       host.name,
@@ -47,6 +47,6 @@ export async function placement({ host, collector, settings, seed }: Measurement
     );
     const stalls = auto.heldMs.map((ms) => ms / budgetMs);
     const detail = `the longest of a round; of all ${quantile(auto.heldMs, 1).toFixed(2)} ms`;
-    collector.addPromise("auto-stall", host.name, { of: "placement auto", state: work, detail }, spread(stalls));
+    collector.addPromise("auto-stall", host.name, { mechanism: "placement auto", state: work, detail }, spread(stalls));
   }
 }

@@ -21,7 +21,7 @@ export async function scan({ host, collector, settings, seed }: MeasurementConte
   }
   for (const [id, reader] of comparisons) {
     const [own = [], loop = []] = [figures[reader], figures[plain]];
-    const labels = { of: `clearway records, ${reader}`, over: plain };
+    const labels = { mechanism: `clearway records, ${reader}`, over: plain };
     const detail = `${median(own).toFixed(1)} ms over ${median(loop).toFixed(1)}`;
     collector.addPromise(id, host.name, { ...labels, detail }, ratio(own, loop));
   }

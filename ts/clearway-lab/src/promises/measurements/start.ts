@@ -17,6 +17,6 @@ export async function start({ host, collector, settings, seed }: MeasurementCont
     );
   const [own = [], bare = []] = [figures["clearway"], figures["postMessage"]];
   const detail = `${median(own).toFixed(1)} ms over ${median(bare).toFixed(1)}`;
-  const labels = { of: "clearway", over: "a bare worker", detail };
+  const labels = { mechanism: "clearway", over: "a bare worker", detail };
   collector.addPromise("start-over-bare", host.name, labels, ratio(own, bare));
 }

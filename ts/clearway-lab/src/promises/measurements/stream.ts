@@ -31,6 +31,6 @@ export async function stream({ host, collector, settings }: MeasurementContext):
       },
     );
     const detail = `${((perSecond * bytes) / 2 ** 30).toFixed(1)} GiB/s`;
-    collector.addPromise("stream-copied", host.name, { of: name, detail }, spread([copiedBytesPerChunk]));
+    collector.addPromise("stream-copied", host.name, { mechanism: name, detail }, spread([copiedBytesPerChunk]));
   }
 }

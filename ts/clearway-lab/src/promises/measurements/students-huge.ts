@@ -13,7 +13,7 @@ const bytesPerRow = 8 * 2 * 1.5;
 const kindsByPromise = { "students-huge": "records", "students-huge-stream": "records in parts" };
 
 export async function studentsHuge({ host, collector, settings }: MeasurementContext): Promise<void> {
-  const labels = { of: "clearway records", state: "1000 names" };
+  const labels = { mechanism: "clearway records", state: "1000 names" };
   if (settings["rounds"] === 0) {
     const why = "only in the profile promises-full";
     for (const id of Object.keys(kindsByPromise)) collector.addMissingPromise(id, host.name, labels, why);

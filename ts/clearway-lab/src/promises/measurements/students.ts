@@ -70,7 +70,7 @@ export async function students({ host, collector, settings, seed }: MeasurementC
       ["students-stall", "stall"],
       ["students-total", "total"],
     ] as const) {
-      const labels = { of: "clearway records", over: "structured clone", state: text };
+      const labels = { mechanism: "clearway records", over: "structured clone", state: text };
       const detail = `${median(clone[metric]).toFixed(0)} ms over ${median(records[metric]).toFixed(1)}`;
       collector.addPromise(id, host.name, { ...labels, detail }, ratio(clone[metric], records[metric]));
     }
