@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { actions, checkOf } from "../src/offload/action.js";
-import { seedsIn } from "../src/offload/order.js";
+import { seedsInOrder } from "../src/offload/seeds.js";
 import type { Json, Params } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 import { loadScenarios } from "../src/scenario/load.js";
@@ -13,7 +13,7 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // A separate folder, because the tests of the command run at the same time.
 const built = ".cache/test-dist-offload";
 const count = 12;
-const checksum = checkOf(seedsIn("ascending", count).map(actions.mixed)).checksum;
+const checksum = checkOf(seedsInOrder("ascending", count).map(actions.mixed)).checksum;
 const load = { work: "mixed", actions: count, checksum, networkUs: 100, warmMs: 0, batches: 2, batchesMs: 1 };
 const [scenario] = loadScenarios().filter(({ name }) => name === "works");
 const strategies = (scenario?.mechanisms ?? []).filter(({ hosts }) => hosts?.includes("node") ?? true);
@@ -47,7 +47,7 @@ test.each(strategies.map(({ name }) => name))(
 
 test("computing work is marked as not warm when its warm-up batches did not show a plateau", async () => {
   const cut = async (work: "arithmetic" | "storage", warmMs: number) => {
-    const { checksum } = checkOf(seedsIn("ascending", count).map(actions[work]));
+    const { checksum } = checkOf(seedsInOrder("ascending", count).map(actions[work]));
     const params = { ...load, work, checksum, warmMs, waits: "blocking", order: "ascending" };
     const { values } = await measure("works", "direct", params, { done: count, checksum });
     return "warmUpCut" in values;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { actionOf, actions, checkOf } from "../src/offload/action.js";
 import { batchesToSettle } from "../src/offload/changing.js";
 import { works } from "../src/offload/mechanisms.js";
-import { seedsIn } from "../src/offload/order.js";
+import { seedsInOrder } from "../src/offload/seeds.js";
 import { loadScenarios } from "../src/scenario/load.js";
 
 const scenario = loadScenarios().find(({ name }) => name === "works");
@@ -28,7 +28,7 @@ describe("an action", () => {
   });
 
   test("has the checksum that the scenario file expects", () => {
-    const seeds = seedsIn("ascending", 100);
+    const seeds = seedsInOrder("ascending", 100);
     const sums: Record<string, number> = {
       arithmetic: checkOf(seeds.map(actions.arithmetic)).checksum,
       lists: checkOf(seeds.map(actions.lists)).checksum,
@@ -45,11 +45,11 @@ describe("an action", () => {
 });
 
 test("a shuffled batch has every seed once, always in the same order", () => {
-  const shuffled = seedsIn("shuffled", 100);
-  expect([...shuffled].sort((a, b) => a - b)).toEqual(seedsIn("ascending", 100));
-  expect(shuffled).not.toEqual(seedsIn("ascending", 100));
-  expect(shuffled.slice(0, 5)).toEqual(seedsIn("shuffled", 100).slice(0, 5));
-  expect(() => seedsIn("backwards", 3)).toThrow("order=backwards");
+  const shuffled = seedsInOrder("shuffled", 100);
+  expect([...shuffled].sort((a, b) => a - b)).toEqual(seedsInOrder("ascending", 100));
+  expect(shuffled).not.toEqual(seedsInOrder("ascending", 100));
+  expect(shuffled.slice(0, 5)).toEqual(seedsInOrder("shuffled", 100).slice(0, 5));
+  expect(() => seedsInOrder("backwards", 3)).toThrow("order=backwards");
 });
 
 test("batches have settled when two in a row take as long as the last ones", () => {
@@ -64,7 +64,7 @@ describe("a strategy on the calling thread", () => {
     waits: "async",
     order: "shuffled",
     actions: 12,
-    checksum: checkOf(seedsIn("ascending", 12).map(actions.mixed)).checksum,
+    checksum: checkOf(seedsInOrder("ascending", 12).map(actions.mixed)).checksum,
     networkUs: 100,
     warmMs: 0,
     batches: 2,

@@ -6,10 +6,15 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { selectPromises } from "../src/cli/promises.js";
-import { Collector } from "../src/promises/collect.js";
+import { Collector } from "../src/promises/collector.js";
+import { measurements as built } from "../src/promises/measurements/measurements.js";
 import { type PromiseRun, promiseResults } from "../src/promises/results.js";
-import { rows as built } from "../src/promises/rows/rows.js";
-import { measurePromises, type PromiseHosts, plannedRows, type Row } from "../src/promises/run.js";
+import {
+  measurePromises,
+  type PromiseHosts,
+  plannedMeasurements,
+  type ScenarioMeasurement,
+} from "../src/promises/run.js";
 import {
   amountsOf,
   loadPromiseScenarios,
@@ -25,7 +30,7 @@ const scenarios = loadPromiseScenarios();
 const folder = mkdtempSync(path.join(tmpdir(), "clearway-promises-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const about: PromiseRun = {
+const finishedRun: PromiseRun = {
   profile: "promises",
   seed: 1,
   startedAt: "2026-01-01T00:00:00.000Z",
@@ -49,16 +54,16 @@ const about: PromiseRun = {
 };
 
 function results() {
-  const collect = new Collector(scenarios);
-  const subject = { name: "clearway", role: "clearway", settings: "pool(url)" } as const;
-  collect.measured("call", "node", subject, { gapMs: 0 }, { latency: { unit: "us", samples: [1, 2, 3] } });
-  collect.absent("call", "node", { name: "osra", role: "peer" }, {}, "it needs a newer Node");
-  const compared = { of: "clearway", over: "comlink", state: "on two cores", detail: "30 us over 1" };
-  collect.promise("call-over-peer", "node", compared, ratio([30, 40, 50], [1, 2, 2]));
-  collect.promise("gap-over-bare", "node", { of: "clearway" }, ratio([30, 40], [10, 10]));
-  collect.unmeasured("scan-column", "chromium", { of: "records" }, "there are none");
-  collect.noise("call", "node", "postMessage", { state: "free", gapMs: 0 }, 1.31, 15);
-  return promiseResults(about, collect);
+  const collector = new Collector(scenarios);
+  const mechanism = { name: "clearway", role: "clearway", settings: "pool(url)" } as const;
+  collector.addMeasurement("call", "node", mechanism, { gapMs: 0 }, { latency: { unit: "us", samples: [1, 2, 3] } });
+  collector.addMissingMeasurement("call", "node", { name: "osra", role: "peer" }, {}, "it needs a newer Node");
+  const compared = { mechanism: "clearway", over: "comlink", state: "on two cores", detail: "30 us over 1" };
+  collector.addPromise("call-over-peer", "node", compared, ratio([30, 40, 50], [1, 2, 2]));
+  collector.addPromise("gap-over-bare", "node", { mechanism: "clearway" }, ratio([30, 40], [10, 10]));
+  collector.addMissingPromise("scan-column", "chromium", { mechanism: "records" }, "there are none");
+  collector.addNoise("call", "node", "postMessage", { state: "free", gapMs: 0 }, 1.31, 15);
+  return promiseResults(finishedRun, collector);
 }
 
 describe("the scenarios of the profile promises", () => {
@@ -114,34 +119,38 @@ describe("a run of the profile promises", () => {
     nativeFiles: () => ({ why: "there is no compiler" }),
   };
   const enter =
-    (id: string): Row =>
-    async ({ host, collect, settings, seed }) => {
+    (id: string): ScenarioMeasurement =>
+    async ({ host, collector, settings, seed }) => {
       expect(await host.probe("x", { seed })).toEqual({ host: host.name, name: "x", seed: 3 });
-      collect.promise(id, host.name, { of: "clearway" }, ratio([settings["rounds"] as number], [1]));
+      collector.addPromise(id, host.name, { mechanism: "clearway" }, ratio([settings["rounds"] as number], [1]));
     };
-  const rows = { scan: enter("scan-column"), start: enter("start-over-bare"), codec: enter("codec-over-peer") };
-  const heard: string[] = [];
+  const fakes = { scan: enter("scan-column"), start: enter("start-over-bare"), codec: enter("codec-over-peer") };
+  const reported: string[] = [];
 
-  async function run(changed: Partial<Record<string, Row>>, change: Partial<PromiseHosts> = {}, signal?: AbortSignal) {
-    const collect = new Collector(few);
-    heard.length = 0;
+  async function run(
+    changed: Partial<Record<string, ScenarioMeasurement>>,
+    change: Partial<PromiseHosts> = {},
+    signal?: AbortSignal,
+  ) {
+    const collector = new Collector(few);
+    reported.length = 0;
     const done = await measurePromises(
       plan,
-      { ...rows, ...changed } as Record<string, Row>,
+      { ...fakes, ...changed } as Record<string, ScenarioMeasurement>,
       { ...hosts, ...change },
-      collect,
+      collector,
       signal ?? new AbortController().signal,
-      (host, scenario, failure) => heard.push(`${host} ${scenario} ${failure?.message ?? "ok"}`),
+      (host, scenario, failure) => reported.push(`${host} ${scenario} ${failure?.message ?? "ok"}`),
     );
-    const told = collect.cells.map(({ host, scenario, status, why }) => `${host} ${scenario} ${why ?? status}`);
-    return { done, told };
+    const lines = collector.cells.map(({ host, scenario, status, why }) => `${host} ${scenario} ${why ?? status}`);
+    return { done, lines };
   }
 
   test("measures each scenario on each of its hosts, one after the other", async () => {
-    expect(plannedRows(plan)).toHaveLength(5);
-    const { done, told } = await run({});
+    expect(plannedMeasurements(plan)).toHaveLength(5);
+    const { done, lines } = await run({});
     expect(done).toBe(5);
-    expect(told).toEqual([
+    expect(lines).toEqual([
       "node scan-column ok",
       "node start-over-bare ok",
       "node codec-over-peer ok",
@@ -154,31 +163,31 @@ describe("a run of the profile promises", () => {
     ["an Error", new Error("no memory\nat x"), "no memory"],
     ["anything else", "no memory", "no memory"],
   ])("continues after a scenario that throws %s, and names the promises without a figure", async (_, thrown, why) => {
-    const start: Row = async () => {
+    const start: ScenarioMeasurement = async () => {
       throw thrown;
     };
-    const { done, told } = await run({ start });
+    const { done, lines } = await run({ start });
     expect(done).toBe(3);
-    expect(told.filter((line) => line.includes("start-over-bare"))).toEqual([
+    expect(lines.filter((line) => line.includes("start-over-bare"))).toEqual([
       `node start-over-bare ${why}`,
       `chromium start-over-bare ${why}`,
     ]);
-    expect(heard).toContain("node codec ok");
+    expect(reported).toContain("node codec ok");
   });
 
   test("keeps the figures that a scenario entered before it threw", async () => {
-    const scan: Row = async (context) => {
-      await rows.scan(context);
+    const scan: ScenarioMeasurement = async (context) => {
+      await fakes.scan(context);
       throw new Error("late");
     };
-    const { told } = await run({ scan });
-    expect(told.slice(0, 3)).toEqual(["node scan-column ok", "node scan-chunk-cursors late", "node scan-cursor late"]);
+    const { lines } = await run({ scan });
+    expect(lines.slice(0, 3)).toEqual(["node scan-column ok", "node scan-chunk-cursors late", "node scan-cursor late"]);
   });
 
   test("gives the reason for a host without a browser", async () => {
-    const { done, told } = await run({}, { problems: { chromium: "no Chromium found" } });
+    const { done, lines } = await run({}, { problems: { chromium: "no Chromium found" } });
     expect(done).toBe(3);
-    expect(told.slice(3)).toEqual([
+    expect(lines.slice(3)).toEqual([
       "chromium scan-column no Chromium found",
       "chromium scan-chunk-cursors no Chromium found",
       "chromium scan-cursor no Chromium found",
@@ -188,15 +197,15 @@ describe("a run of the profile promises", () => {
 
   test("stops after an interruption without reporting a failure", async () => {
     const interruption = new AbortController();
-    const start: Row = async () => {
+    const start: ScenarioMeasurement = async () => {
       interruption.abort();
       throw new Error("the runner ended: code=null signal=SIGKILL");
     };
-    const { done, told } = await run({ start }, {}, interruption.signal);
+    const { done, lines } = await run({ start }, {}, interruption.signal);
     expect(done).toBe(1);
-    expect(told[0]).toBe("node scan-column ok");
-    for (const line of told.slice(1)) expect(line).toMatch(/ the run was interrupted$/);
-    expect(heard).toEqual(["node scan ok", "node start ok"]);
+    expect(lines[0]).toBe("node scan-column ok");
+    for (const line of lines.slice(1)) expect(line).toMatch(/ the run was interrupted$/);
+    expect(reported).toEqual(["node scan ok", "node start ok"]);
   });
 });
 
@@ -213,11 +222,11 @@ describe("an interruption", () => {
     const flight = selectPromises(scenarios, ["flight"]);
     const plan = { scenarios: flight, hosts: ["node"], profile: "promises", seed: 3 } as const;
     const hosts: PromiseHosts = { probe, problems: {}, nativeFiles: () => ({ why: "" }) };
-    const collect = new Collector(flight);
-    const done = await measurePromises(plan, built, hosts, collect, interruption.signal, () => {});
+    const collector = new Collector(flight);
+    const done = await measurePromises(plan, built, hosts, collector, interruption.signal, () => {});
     expect(done).toBe(0);
     expect(asked).toEqual(["list", "list", "flight"]);
-    expect(collect.cells.map(({ family, why }) => `${family} ${why}`)).toEqual([
+    expect(collector.cells.map(({ family, why }) => `${family} ${why}`)).toEqual([
       "promise the run was interrupted",
       "promise the run was interrupted",
     ]);
@@ -229,13 +238,13 @@ describe("an interruption", () => {
     const plan = { scenarios: start, hosts: ["node"], profile: "promises", seed: 3 } as const;
     let asked = 0;
     const hosts: PromiseHosts = { probe: async () => ++asked, problems: {}, nativeFiles: () => ({ why: "" }) };
-    const row: Row = async ({ host }) => {
+    const measure: ScenarioMeasurement = async ({ host }) => {
       await host.probe("start", {});
       interruption.abort();
       await expect(host.probe("start", {})).rejects.toThrow("aborted");
       throw new Error("over");
     };
-    await measurePromises(plan, { start: row }, hosts, new Collector(start), interruption.signal, () => {});
+    await measurePromises(plan, { start: measure }, hosts, new Collector(start), interruption.signal, () => {});
     expect(asked).toBe(1);
   });
 });
@@ -264,8 +273,10 @@ describe("promises.json", () => {
   });
 
   test("refuses a promise that no scenario has", () => {
-    const collect = new Collector(scenarios);
-    expect(() => collect.unmeasured("call-over-pear", "node", { of: "clearway" }, "")).toThrow("id=call-over-pear");
+    const collector = new Collector(scenarios);
+    expect(() => collector.addMissingPromise("call-over-pear", "node", { mechanism: "clearway" }, "")).toThrow(
+      "id=call-over-pear",
+    );
   });
 });
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { warmUp } from "../src/mechanism/warm-up.js";
-import { WarmUpJudge, WINDOWS_WITHOUT_GAIN } from "../src/statistics/warm-up.js";
+import { WarmUpDetector, WINDOWS_WITHOUT_GAIN } from "../src/statistics/warm-up-detector.js";
 import fc from "./fast-check.js";
 
-/** Returns the number of windows after which `WarmUpJudge` reports a warm state. Returns undefined if it never does. */
+/** Returns the number of windows after which `WarmUpDetector` reports a warm state. Returns undefined if it never does. */
 function windowsUntilWarm(windows: readonly number[]): number | undefined {
-  const judge = new WarmUpJudge();
-  const at = windows.findIndex((perCall) => judge.isWarmAfter(perCall));
+  const detector = new WarmUpDetector();
+  const at = windows.findIndex((perCall) => detector.isWarmAfter(perCall));
   return at < 0 ? undefined : at + 1;
 }
 
 const steady = (perCall: number, count: number): number[] => new Array<number>(count).fill(perCall);
 
-describe("the judge of a warm-up", () => {
+describe("the detector of a warm-up", () => {
   test("reports warm after WINDOWS_WITHOUT_GAIN windows that were not faster than the best before them", () => {
     expect(windowsUntilWarm(steady(5, 100))).toBe(1 + WINDOWS_WITHOUT_GAIN);
     expect(windowsUntilWarm([90, 40, 12, ...steady(2, 100)])).toBe(4 + WINDOWS_WITHOUT_GAIN);
@@ -34,9 +34,9 @@ describe("the judge of a warm-up", () => {
       fc.property(slowdowns, (factors) => {
         const windows = [7, ...factors.map((factor) => 7 * factor)];
         expect(windowsUntilWarm(windows)).toBe(1 + WINDOWS_WITHOUT_GAIN);
-        const judge = new WarmUpJudge();
-        for (const perCall of windows) judge.isWarmAfter(perCall);
-        expect(judge.best).toBeLessThanOrEqual(Math.min(...windows) / 0.95);
+        const detector = new WarmUpDetector();
+        for (const perCall of windows) detector.isWarmAfter(perCall);
+        expect(detector.best).toBeLessThanOrEqual(Math.min(...windows) / 0.95);
       }),
     );
   });

@@ -5,10 +5,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { promiseFiles } from "../native/promise-files.js";
-import { Collector } from "../promises/collect.js";
+import { Collector } from "../promises/collector.js";
+import { measurements } from "../promises/measurements/measurements.js";
 import { PROMISE_PEERS, promiseResults } from "../promises/results.js";
-import { rows } from "../promises/rows/rows.js";
-import { measurePromises, type PromisePlan, plannedRows } from "../promises/run.js";
+import { measurePromises, type PromisePlan, plannedMeasurements } from "../promises/run.js";
 import { loadPromiseScenarios, type PromiseProfile, type PromiseScenario } from "../promises/scenario.js";
 import { promiseTable } from "../promises/table.js";
 import type { HostName, Json } from "../protocol/message.js";
@@ -63,7 +63,7 @@ export async function promises(what: readonly string[], options: PromiseOptions)
     let since = performance.now();
     const done = await measurePromises(
       plan,
-      rows,
+      measurements,
       {
         probe: (host, name, params, timeoutMs = PROBE_MS_MAX) =>
           runners.probe(host, { name, params: params as Json }, timeoutMs),
@@ -87,7 +87,7 @@ export async function promises(what: readonly string[], options: PromiseOptions)
         seed,
         startedAt,
         durationMs: performance.now() - begin,
-        planned: plannedRows(plan).length,
+        planned: plannedMeasurements(plan).length,
         done,
         interrupted: interruption.signal.aborted,
         runtimes,

@@ -26,46 +26,46 @@ const BATCH_MS_MIN = 0.2;
  */
 const WARM_UP = { callsMin: 5000, msMin: 30, msMax: 400 };
 /** Number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
-const COUNTED = 25;
+const COUNTED_CALLS = 25;
 
 export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanism {
   return async ({ params }) => {
     const codec = make();
-    const made = payloadOf(textParam(params, "value"), codec.float);
-    const value = codec.prepare?.(made) ?? made;
+    const payload = payloadOf(textParam(params, "value"), codec.float);
+    const value = codec.prepare?.(payload) ?? payload;
     // The expected value: the decoded value has plain numbers in place of the codec's floats.
-    const wanted = codec.prepare?.(made) ?? payloadOf(textParam(params, "value"));
+    const expected = codec.prepare?.(payload) ?? payloadOf(textParam(params, "value"));
     const message = codec.encode(value);
-    const equal = same(wanted, codec.decode(codec.encode(value)));
+    const equal = same(expected, codec.decode(codec.encode(value)));
     const batches = numberParam(params, "batches");
     const encode = () => codec.encode(value);
     const decode = () => codec.decode(message);
     const values: Measured["values"] = {};
-    const oneStep = codec.size === undefined;
-    const encodeUs = oneStep ? 0 : timeOf(encode, batches);
-    const decodeUs = timeOf(decode, batches);
-    if (!oneStep) {
+    const hasNoMessage = codec.size === undefined;
+    const encodeUs = hasNoMessage ? 0 : timePerCallUs(encode, batches);
+    const decodeUs = timePerCallUs(decode, batches);
+    if (!hasNoMessage) {
       values["encode"] = { unit: "us", value: encodeUs };
       values["decode"] = { unit: "us", value: decodeUs };
     }
     values["both"] = { unit: "us", value: encodeUs + decodeUs };
     if (codec.size !== undefined) values["messageBytes"] = { unit: "bytes", value: codec.size(message) };
     const allocated = await allocatedBy(() => {
-      for (let i = 0; i < COUNTED; i++) {
+      for (let i = 0; i < COUNTED_CALLS; i++) {
         decode();
-        if (!oneStep) encode();
+        if (!hasNoMessage) encode();
       }
     });
     if (allocated !== undefined) {
-      values["allocations"] = { unit: "count", value: allocated.count / COUNTED };
-      values["allocatedBytes"] = { unit: "bytes", value: allocated.bytes / COUNTED };
+      values["allocations"] = { unit: "count", value: allocated.count / COUNTED_CALLS };
+      values["allocatedBytes"] = { unit: "bytes", value: allocated.bytes / COUNTED_CALLS };
     }
     return { samples: {}, values, result: { equal } };
   };
 }
 
 /** Returns the time of one call in microseconds: the median of `batches`. Each batch is long enough for the clock. */
-function timeOf(call: () => unknown, batches: number): number {
+function timePerCallUs(call: () => unknown, batches: number): number {
   let count = 1;
   const begin = nowMs();
   for (let calls = 0, ms = 0; ms < WARM_UP.msMin || (calls < WARM_UP.callsMin && ms < WARM_UP.msMax); calls += count) {
@@ -77,13 +77,13 @@ function timeOf(call: () => unknown, batches: number): number {
 }
 
 /** Keeps the result of the last call, so that the compiler cannot remove calls whose result is unused. */
-let kept: unknown;
+let lastResult: unknown;
 
 function batchMs(call: () => unknown, count: number): number {
   const begin = nowMs();
-  for (let i = 0; i < count; i++) kept = call();
+  for (let i = 0; i < count; i++) lastResult = call();
   return nowMs() - begin;
 }
 
-/** Exported so that the compiler cannot treat `kept` as unused. Nothing calls it. */
-export const lastKept = (): unknown => kept;
+/** Exported so that the compiler cannot treat `lastResult` as unused. Nothing calls it. */
+export const keptResult = (): unknown => lastResult;

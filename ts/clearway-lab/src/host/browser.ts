@@ -23,15 +23,15 @@ export function nowMs(): number {
 
 // A message to the same thread is the fastest way to let the event loop turn. A timer is clamped to 4 ms, and a microtask does not
 // yield.
-const loop = new MessageChannel();
-const waiting: (() => void)[] = [];
-loop.port2.onmessage = () => waiting.shift()?.();
+const turnChannel = new MessageChannel();
+const pendingTurns: (() => void)[] = [];
+turnChannel.port2.onmessage = () => pendingTurns.shift()?.();
 
 /** Lets the event loop turn once, without sleeping. */
 export function turn(): Promise<void> {
   return new Promise((done) => {
-    waiting.push(done);
-    loop.port1.postMessage(0);
+    pendingTurns.push(done);
+    turnChannel.port1.postMessage(0);
   });
 }
 

@@ -74,15 +74,15 @@ export function parent(): LabParent {
 /** Wraps one end of a MessageChannel. Works in any thread. */
 export function portEnd(port: MessagePort): PortEnd {
   // Node's port has both interfaces, so the cast keeps the same object.
-  const own = port as unknown as NodePort;
+  const nodePort = port as unknown as NodePort;
   return {
     port,
-    post: (message, transfer = []) => own.postMessage(message, transfer as never),
+    post: (message, transfer = []) => nodePort.postMessage(message, transfer as never),
     listen: (receive) => {
-      own.on("message", receive);
+      nodePort.on("message", receive);
     },
-    endpoint: () => nodeEndpoint(own) as Endpoint,
-    close: () => own.close(),
+    endpoint: () => nodeEndpoint(nodePort) as Endpoint,
+    close: () => nodePort.close(),
   };
 }
 

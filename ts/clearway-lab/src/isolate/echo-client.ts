@@ -4,15 +4,15 @@ import net from "node:net";
 
 export class EchoConnection {
   readonly #socket: net.Socket;
-  #answer: ((value: number) => void) | undefined;
-  #fail: ((error: Error) => void) | undefined;
+  #resolve: ((value: number) => void) | undefined;
+  #reject: ((error: Error) => void) | undefined;
 
   private constructor(socket: net.Socket) {
     this.#socket = socket;
     socket.setEncoding("utf8");
     socket.setNoDelay(true);
-    socket.on("data", (text) => this.#answer?.(Number(text)));
-    socket.on("error", (error) => this.#fail?.(error));
+    socket.on("data", (text) => this.#resolve?.(Number(text)));
+    socket.on("error", (error) => this.#reject?.(error));
     // An open connection must not keep a worker alive.
     socket.unref();
   }
@@ -31,8 +31,8 @@ export class EchoConnection {
   ask(value: number): Promise<number> {
     this.#socket.ref();
     return new Promise<number>((resolve, reject) => {
-      this.#answer = resolve;
-      this.#fail = reject;
+      this.#resolve = resolve;
+      this.#reject = reject;
       this.#socket.write(value + "\n");
     }).finally(() => this.#socket.unref());
   }

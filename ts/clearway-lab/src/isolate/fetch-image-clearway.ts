@@ -5,14 +5,14 @@ import type { Mechanism } from "../protocol/measured.js";
 import { imageMechanism } from "./fetch-image.js";
 import { fetchImage } from "./image.js";
 
-function clearway(how: "copy" | "move" | "inside"): Mechanism {
+function clearway(delivery: "copy" | "move" | "fetch"): Mechanism {
   return imageMechanism(async () => {
     const workers = pool<typeof import("../work/image-tasks.js")>(workerUrl("image-tasks"), { size: 1 });
     return {
       make: async (url) => {
-        if (how === "inside") return workers.call.fetchAndShrink(url);
+        if (delivery === "fetch") return workers.call.fetchAndShrink(url);
         const rgba = await fetchImage(url);
-        return workers.call.shrink(how === "move" ? move(rgba) : rgba);
+        return workers.call.shrink(delivery === "move" ? move(rgba) : rgba);
       },
       close: () => workers.close(),
     };
@@ -22,5 +22,5 @@ function clearway(how: "copy" | "move" | "inside"): Mechanism {
 export const imagesClearway: Record<string, Mechanism> = {
   "clearway-copy": clearway("copy"),
   "clearway-move": clearway("move"),
-  "clearway-fetch": clearway("inside"),
+  "clearway-fetch": clearway("fetch"),
 };

@@ -7,9 +7,11 @@ import { fetchImage, greyThumbnail, type Thumbnail } from "./image.js";
 import { metered } from "./metered.js";
 
 /** Fetches the picture at `url`. Resolves to its thumbnail, on the main thread. */
-type Make = (url: string) => Promise<Thumbnail>;
+type MakeThumbnail = (url: string) => Promise<Thumbnail>;
 
-export function imageMechanism(open: (fixture: Fixture) => Promise<{ make: Make; close(): Promise<void> }>): Mechanism {
+export function imageMechanism(
+  open: (fixture: Fixture) => Promise<{ make: MakeThumbnail; close(): Promise<void> }>,
+): Mechanism {
   return async ({ fixture }) => {
     const { make, close } = await open(fixture);
     const url = fixture.httpUrl + "/image";
@@ -30,18 +32,19 @@ const main = imageMechanism(async () => ({
   close: async () => {},
 }));
 
-function bare(how: "copy" | "move" | "inside"): Mechanism {
+/** Makes a mechanism with a bare worker. `delivery`: the pixels are copied or moved to the worker, or the worker fetches them. */
+function bare(delivery: "copy" | "move" | "fetch"): Mechanism {
   return imageMechanism(async () => {
     const worker = openWorker("image-bare");
-    let arrived: (thumbnail: Thumbnail) => void = () => {};
-    worker.listen((message) => arrived(message as Thumbnail));
+    let onThumbnail: (thumbnail: Thumbnail) => void = () => {};
+    worker.listen((message) => onThumbnail(message as Thumbnail));
     return {
       make: async (url) => {
-        const rgba = how === "inside" ? undefined : await fetchImage(url);
+        const rgba = delivery === "fetch" ? undefined : await fetchImage(url);
         return new Promise<Thumbnail>((resolve) => {
-          arrived = resolve;
+          onThumbnail = resolve;
           if (rgba === undefined) worker.post({ url });
-          else worker.post({ rgba }, how === "move" ? [rgba.buffer as ArrayBuffer] : []);
+          else worker.post({ rgba }, delivery === "move" ? [rgba.buffer as ArrayBuffer] : []);
         });
       },
       close: () => worker.end(),
@@ -53,5 +56,5 @@ export const images: Record<string, Mechanism> = {
   "main-thread": main,
   "worker-copy": bare("copy"),
   "worker-move": bare("move"),
-  "worker-fetch": bare("inside"),
+  "worker-fetch": bare("fetch"),
 };

@@ -9,7 +9,7 @@ import { droppedFrames, hitchMsPerSecond } from "../statistics/stalls.js";
  * Minimum length of a recorded stall, in milliseconds. A run without stalls reports this value as its longest stall. Stacks are
  * not sampled: they help to find causes in a running app, but sampling takes time on the measured thread.
  */
-const FLOOR_MS = 1;
+const STALL_MS_MIN = 1;
 
 /** Measures `work` once. The caller starts workers and warms them up first, so that this does not count. */
 export async function metered(work: () => Promise<Json>): Promise<Measured> {
@@ -18,7 +18,7 @@ export async function metered(work: () => Promise<Json>): Promise<Measured> {
     async () => {
       result = await work();
     },
-    { hz: 60, floorMs: FLOOR_MS, stacks: false },
+    { hz: 60, floorMs: STALL_MS_MIN, stacks: false },
   );
   const stalls = report.stalls.map((stall) => ({ at: stall.startMs, ms: stall.lengthMs }));
   const lengths = stalls.map((stall) => stall.ms);
@@ -27,7 +27,7 @@ export async function metered(work: () => Promise<Json>): Promise<Measured> {
     samples: {},
     values: {
       totalRuntime: ms(report.durationMs),
-      longestStall: ms(Math.max(report.longestMs, FLOOR_MS)),
+      longestStall: ms(Math.max(report.longestMs, STALL_MS_MIN)),
       stalledTotal: ms(report.stalledMs),
       lagMean: ms(report.lagMeanMs),
       hitchRatio60: { unit: "ms/s", value: hitchMsPerSecond(lengths, report.durationMs, 60) },

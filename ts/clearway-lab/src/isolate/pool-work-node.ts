@@ -3,14 +3,14 @@
 import { EchoConnection } from "./echo-client.js";
 import type { PoolTask } from "./pool-task.js";
 
-let held: EchoConnection | undefined;
+let keptConnection: EchoConnection | undefined;
 
 export async function runPoolTask(task: PoolTask): Promise<number> {
   if (task.crash) process.exit(1);
   if (task.connection === "none") return task.value + 1;
   if (task.connection === "held") {
-    if (!held?.open) held = await EchoConnection.open(task.port);
-    return held.ask(task.value);
+    if (!keptConnection?.open) keptConnection = await EchoConnection.open(task.port);
+    return keptConnection.ask(task.value);
   }
   return askOnce(task);
 }

@@ -28,7 +28,7 @@ const SETTLE_MS = 500;
 const CLOCK_STEPS_MIN = 20;
 
 /** Numbers of bursts of calls at once: the ones that warm up and the measured ones. A burst of 1000 calls takes 1 to 10 ms. */
-const BURSTS_WARMING = 10;
+const WARM_UP_BURSTS = 10;
 const BURSTS = 20;
 
 export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
@@ -39,42 +39,42 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
     const values: Record<string, Value> = {};
     const pool = await make();
     values["coldStart"] = ms(
-      await timed(async () => {
+      await elapsedMs(async () => {
         await pool.start();
-        await check(pool.call(task));
+        await checkAnswer(pool.call(task));
       }),
     );
-    const call = () => check(pool.call(task));
+    const call = () => checkAnswer(pool.call(task));
     const { warm: isWarm, ms: warmUpMs, perCallMs } = await warmUp(call, numberParam(params, "warmUpMs"));
     values["warmUp"] = ms(warmUpMs);
     if (!isWarm) values[WARM_UP_CUT] = ms(warmUpMs);
     const batch = Math.max(1, Math.ceil((CLOCK_STEPS_MIN * clockStepUs(nowMs)) / (perCallMs * 1000)));
-    const warm = await series(numberParam(params, "calls"), 0, call, batch);
-    const idle = await series(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), call);
+    const warm = await timeCalls(numberParam(params, "calls"), 0, call, batch);
+    const idle = await timeCalls(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), call);
     const samples: Measured["samples"] = {
       warmTask: { unit: "us", ns: warm, batch },
       afterIdle: { unit: "us", ns: idle },
     };
-    const atOnce = numberParam(params, "callsAtOnce");
-    if (atOnce > 0) {
-      const burst = () => Promise.all(Array.from({ length: atOnce }, call));
-      await series(BURSTS_WARMING, 0, burst);
-      const ns = (await series(BURSTS, 0, burst)).map((whole) => whole / atOnce);
-      samples["callAtOnce"] = { unit: "us", ns, batch: atOnce };
+    const callsAtOnce = numberParam(params, "callsAtOnce");
+    if (callsAtOnce > 0) {
+      const burst = () => Promise.all(Array.from({ length: callsAtOnce }, call));
+      await timeCalls(WARM_UP_BURSTS, 0, burst);
+      const ns = (await timeCalls(BURSTS, 0, burst)).map((whole) => whole / callsAtOnce);
+      samples["callAtOnce"] = { unit: "us", ns, batch: callsAtOnce };
     }
     // Recovery does not depend on the connection, so only the variant without a connection measures it.
     if (hostName === "node" && connection === "none") await crashAndRecover(pool, task, values, notes);
-    if ((await settled(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
-    const again = await make();
-    await again.start();
+    if ((await outcomeOf(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
+    const secondPool = await make();
+    await secondPool.start();
     await sleep(READY_MS);
     let answer = 0;
     values["firstTask"] = ms(
-      await timed(async () => {
-        answer = await check(again.call(task));
+      await elapsedMs(async () => {
+        answer = await checkAnswer(secondPool.call(task));
       }),
     );
-    if ((await settled(again.close())) === "pending")
+    if ((await outcomeOf(secondPool.close())) === "pending")
       notes.push(`a pool without a crash had not closed after ${SETTLE_MS} ms`);
     return {
       samples,
@@ -86,7 +86,7 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
 }
 
 /** Checks that a call added one to 20. Throws for any other answer: a pool with wrong answers is not measured. */
-async function check(answer: Promise<number>): Promise<number> {
+async function checkAnswer(answer: Promise<number>): Promise<number> {
   const value = await answer;
   if (value !== 21) throw new Error(`the pool answered wrongly: value=${value}, expected 21`);
   return value;
@@ -100,19 +100,19 @@ async function crashAndRecover(
   notes: string[],
 ): Promise<void> {
   const begin = nowMs();
-  const crashed = await settled(pool.call({ ...task, crash: true }));
+  const crashOutcome = await outcomeOf(pool.call({ ...task, crash: true }));
   // The caller of that call would wait for ever. There is no time to report, so a note records the fact.
-  if (crashed === "pending") {
+  if (crashOutcome === "pending") {
     notes.push(`the call that crashed its worker had not settled after ${SETTLE_MS} ms`);
     return;
   }
   for (let attempt = 0; attempt < 50; attempt++) {
-    const next = await settled(check(pool.call(task)));
-    if (next === "resolved") {
+    const outcome = await outcomeOf(checkAnswer(pool.call(task)));
+    if (outcome === "resolved") {
       values["afterCrash"] = ms(nowMs() - begin);
       return;
     }
-    if (next === "pending") {
+    if (outcome === "pending") {
       notes.push(`no call settled within ${SETTLE_MS} ms after a crash`);
       return;
     }
@@ -121,19 +121,19 @@ async function crashAndRecover(
   notes.push("no call succeeded after a crash");
 }
 
-async function settled(call: Promise<unknown>): Promise<"resolved" | "rejected" | "pending"> {
+async function outcomeOf(call: Promise<unknown>): Promise<"resolved" | "rejected" | "pending"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"pending">((resolve) => {
+  const timeout = new Promise<"pending">((resolve) => {
     timer = setTimeout(() => resolve("pending"), SETTLE_MS);
   });
   const outcome = call.then(
     () => "resolved" as const,
     () => "rejected" as const,
   );
-  return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
+  return Promise.race([outcome, timeout]).finally(() => clearTimeout(timer));
 }
 
-async function series(count: number, gapMs: number, call: () => Promise<unknown>, batch = 1): Promise<Float64Array> {
+async function timeCalls(count: number, gapMs: number, call: () => Promise<unknown>, batch = 1): Promise<Float64Array> {
   const ns = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     if (gapMs > 0) await sleep(gapMs);
@@ -144,7 +144,7 @@ async function series(count: number, gapMs: number, call: () => Promise<unknown>
   return ns;
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
   const begin = nowMs();
   await work();
   return nowMs() - begin;

@@ -9,16 +9,16 @@ import { metered } from "./metered.js";
 import { makeStudents, type Student, type StudentColumns, StudentRows } from "./student.js";
 
 /** Makes students and delivers them. A measurement calls it with few rows to warm up, and then calls it once more, timed. */
-type Make = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
+type MakeStudents = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
 
-export function studentsMechanism(open: () => Promise<{ make: Make; close(): Promise<void> }>): Mechanism {
+export function studentsMechanism(open: () => Promise<{ make: MakeStudents; close(): Promise<void> }>): Mechanism {
   return async ({ params }) => {
     const rows = numberParam(params, "rows");
     const { make, close } = await open();
     try {
       // Starts the worker and warms the code up before the measured call. The pool scenario measures the start.
       await make(Math.min(rows, 20_000));
-      return await metered(async () => proof(await make(rows)));
+      return await metered(async () => readEnds(await make(rows)));
     } finally {
       await close();
     }
@@ -26,7 +26,7 @@ export function studentsMechanism(open: () => Promise<{ make: Make; close(): Pro
 }
 
 /** Reads the length, the first row and the last row. This is part of the measured time, because a result must be usable. */
-function proof(students: { length: number; at(row: number): Student | undefined }): Json {
+function readEnds(students: { length: number; at(row: number): Student | undefined }): Json {
   const first = students.at(0);
   const last = students.at(students.length - 1);
   return {
@@ -41,12 +41,12 @@ const direct = studentsMechanism(async () => ({ make: async (rows) => makeStuden
 function bare(kind: "clone" | "json"): Mechanism {
   return studentsMechanism(async () => {
     const worker = openWorker("students-bare");
-    let arrived: (students: Student[]) => void = () => {};
-    worker.listen((message) => arrived((kind === "json" ? JSON.parse(message as string) : message) as Student[]));
+    let onStudents: (students: Student[]) => void = () => {};
+    worker.listen((message) => onStudents((kind === "json" ? JSON.parse(message as string) : message) as Student[]));
     return {
       make: (rows) =>
         new Promise((resolve) => {
-          arrived = resolve;
+          onStudents = resolve;
           worker.post({ kind, rows });
         }),
       close: () => worker.end(),
@@ -54,14 +54,14 @@ function bare(kind: "clone" | "json"): Mechanism {
   });
 }
 
-const columnsByHand = studentsMechanism(async () => {
+const handWrittenColumns = studentsMechanism(async () => {
   const worker = openWorker("students-bare");
-  let arrived: (students: StudentRows) => void = () => {};
-  worker.listen((message) => arrived(new StudentRows(message as StudentColumns)));
+  let onStudents: (students: StudentRows) => void = () => {};
+  worker.listen((message) => onStudents(new StudentRows(message as StudentColumns)));
   return {
     make: (rows) =>
       new Promise((resolve) => {
-        arrived = resolve;
+        onStudents = resolve;
         worker.post({ kind: "columns", rows });
       }),
     close: () => worker.end(),
@@ -84,6 +84,6 @@ export const students: Record<string, Mechanism> = {
   direct,
   "worker-clone": bare("clone"),
   "worker-json": bare("json"),
-  "worker-columns": columnsByHand,
+  "worker-columns": handWrittenColumns,
   comlink,
 };

@@ -11,15 +11,15 @@ import { metered } from "./metered.js";
 /** Maximum size of the warm-up upload, in bytes. It warms the code up without doubling the time of the largest chunks. */
 const WARM_UP_BYTES_MAX = 1 << 20;
 
-type Send = (upload: Upload, progress: (progress: Progress) => void) => Promise<number>;
+type SendUpload = (upload: Upload, progress: (progress: Progress) => void) => Promise<number>;
 
-export function uploadMechanism(open: () => Promise<{ send: Send; close(): Promise<void> }>): Mechanism {
+export function uploadMechanism(open: () => Promise<{ send: SendUpload; close(): Promise<void> }>): Mechanism {
   return async (work) => {
     const upload = openUpload(work);
     const { send, close } = await open();
     try {
       await send({ ...upload, bytes: Math.min(upload.bytes, upload.chunkBytes * 4, WARM_UP_BYTES_MAX) }, () => {});
-      const measured = await metered(() => once(send, upload));
+      const measured = await metered(() => uploadOnce(send, upload));
       const ms = measured.values["totalRuntime"]!.value;
       measured.values["throughput"] = { unit: "MB/s", value: upload.bytes / 1e6 / (ms / 1000) };
       measured.values["timePerMegabyte"] = { unit: "ms/MB", value: ms / (upload.bytes / 1e6) };
@@ -30,14 +30,14 @@ export function uploadMechanism(open: () => Promise<{ send: Send; close(): Promi
   };
 }
 
-async function once(send: Send, upload: Upload): Promise<Json> {
+async function uploadOnce(send: SendUpload, upload: Upload): Promise<Json> {
   let last = 0;
-  let backward = 0;
+  let decreases = 0;
   const receivedBytes = await send(upload, ({ sentBytes }) => {
-    if (sentBytes < last) backward++;
+    if (sentBytes < last) decreases++;
     last = sentBytes;
   });
-  return { receivedBytes, progressReached: last, progressWentBack: backward };
+  return { receivedBytes, progressReached: last, progressWentBack: decreases };
 }
 
 const main = uploadMechanism(async () => ({ send: sendInChunks, close: async () => {} }));

@@ -33,7 +33,7 @@ export function allowedCores(): number[] {
 }
 
 /** Returns why threads cannot be pinned for a state, or undefined if they can. */
-export function whyNotPinned(state: CoreState): string | undefined {
+export function pinningProblem(state: CoreState): string | undefined {
   if (state === "free") return undefined;
   if (process.platform !== "linux")
     return `threads are pinned with taskset, which is Linux's: platform=${process.platform}`;
@@ -50,13 +50,13 @@ export function whyNotPinned(state: CoreState): string | undefined {
 
 /** Returns the ids of a process's threads. `name` selects threads by their names in the system. */
 export function threadsOf(pid: number, name?: RegExp): number[] {
-  const all = readdirSync(`/proc/${pid}/task`).map(Number);
-  if (name === undefined) return all;
-  return all.filter((thread) => name.test(readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8")));
+  const ids = readdirSync(`/proc/${pid}/task`).map(Number);
+  if (name === undefined) return ids;
+  return ids.filter((thread) => name.test(readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8")));
 }
 
 /** Pins a process's main thread to the first core and the given threads to the second core. */
-export function standApart(pid: number, workers: readonly number[]): void {
+export function pinToTwoCores(pid: number, workers: readonly number[]): void {
   const [first, second] = allowedCores();
   execFileSync("taskset", ["-pc", String(first), String(pid)], { stdio: "ignore" });
   for (const thread of workers) {
@@ -77,7 +77,7 @@ export function coreOf(thread: number): number {
 }
 
 /** Calls `use` while endless loops keep all cores from halting. Ends the loops, even if `use` rejects. */
-export async function keptAwake<T>(use: () => Promise<T>): Promise<T> {
+export async function withCoresAwake<T>(use: () => Promise<T>): Promise<T> {
   const loops = allowedCores().map((core) =>
     spawn("chrt", ["-i", "0", "taskset", "-c", String(core), process.execPath, "-e", "for (;;);"], { stdio: "ignore" }),
   );

@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-let found: string | undefined;
+let root: string | undefined;
 
 export function packageRoot(): string {
-  found ??= search(path.dirname(fileURLToPath(import.meta.url)));
-  return found;
+  root ??= search(path.dirname(fileURLToPath(import.meta.url)));
+  return root;
 }
 
 function search(folder: string): string {

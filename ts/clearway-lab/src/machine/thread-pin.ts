@@ -2,37 +2,37 @@
 // Pins the threads of a runner's process, so that the lab measures each state of the scheduler on purpose. A message between two threads
 // costs a different time if both have one core than if each has its own; `cores.ts` has the figures.
 import { spawn } from "node:child_process";
-import { allowedCores, threadsOf, whyNotPinned } from "./cores.js";
+import { allowedCores, pinningProblem, threadsOf } from "./cores.js";
 
 /** The cores of a runner: one for all its threads, or one for the main thread and a second one for all other threads. */
 export type RunnerCores = "one" | "two";
 
-/** Interval in milliseconds between two looks for new threads, first while workers start, then while they run. */
-const STARTING_LOOK_MS = 10;
-const LATER_LOOK_MS = 100;
+/** Interval between two scans for new threads, in milliseconds: while workers start, and while they run. */
+const SCAN_STARTING_MS = 10;
+const SCAN_RUNNING_MS = 100;
 /** Time in milliseconds in which a runner starts its workers. Each measurement warms up for longer than that. */
 const STARTING_MS = 500;
 
 /** Returns the reason why this machine cannot pin a runner's threads, or undefined if it can. */
-export function whyNoPinning(): string | undefined {
-  return whyNotPinned("apart");
+export function runnerPinningProblem(): string | undefined {
+  return pinningProblem("apart");
 }
 
-/** Returns the words before a runner's command that give all its threads the first core. */
-export function onOneCore(): string[] {
+/** Returns the prefix of a runner's command that pins all its threads to the first core. */
+export function oneCoreCommand(): string[] {
   return ["taskset", "-c", String(allowedCores()[0])];
 }
 
 /**
  * Pins the main thread of process `pid` to the first core, and every other thread to the second core. A new thread inherits the core of
- * the thread that started it, so this function looks for new threads until the returned function is called.
+ * the thread that started it, so this function scans for new threads until the returned function is called.
  */
-export function pinApart(pid: number): () => void {
+export function keepOnTwoCores(pid: number): () => void {
   const [first, second] = allowedCores();
   const pinned = new Set<number>();
   const begin = performance.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = (): void => {
+  const pinNewThreads = (): void => {
     let threads: number[];
     try {
       threads = threadsOf(pid);
@@ -50,8 +50,8 @@ export function pinApart(pid: number): () => void {
       );
     }
     const elapsedMs = performance.now() - begin;
-    timer = setTimeout(look, elapsedMs < STARTING_MS ? STARTING_LOOK_MS : LATER_LOOK_MS);
+    timer = setTimeout(pinNewThreads, elapsedMs < STARTING_MS ? SCAN_STARTING_MS : SCAN_RUNNING_MS);
   };
-  look();
+  pinNewThreads();
   return () => clearTimeout(timer);
 }

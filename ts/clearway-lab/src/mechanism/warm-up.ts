@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { nowMs } from "#lab-host";
-import { WarmUpJudge } from "../statistics/warm-up.js";
+import { WarmUpDetector } from "../statistics/warm-up-detector.js";
 
 /** Length of a window, in milliseconds: several calls of the slowest mechanism. Quick measurements use shorter windows. */
 const WINDOW_MS = 20;
@@ -23,7 +23,7 @@ export async function warmUp(
   msMax: number,
   { windowMs = WINDOW_MS, clock = nowMs } = {},
 ): Promise<WarmUp> {
-  const judge = new WarmUpJudge();
+  const detector = new WarmUpDetector();
   const begin = clock();
   let windowBegin = begin;
   for (;;) {
@@ -34,8 +34,8 @@ export async function warmUp(
       calls++;
       now = clock();
     } while (now - windowBegin < windowMs);
-    const warm = judge.isWarmAfter((now - windowBegin) / calls);
-    if (warm || now - begin >= msMax) return { ms: now - begin, perCallMs: judge.best, warm };
+    const warm = detector.isWarmAfter((now - windowBegin) / calls);
+    if (warm || now - begin >= msMax) return { ms: now - begin, perCallMs: detector.best, warm };
     windowBegin = now;
   }
 }

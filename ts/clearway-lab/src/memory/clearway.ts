@@ -4,7 +4,7 @@ import { standardMethodCodec } from "clearway/channel";
 import type { LentMemory, NativeMemory } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
 import type { Mechanism } from "../protocol/measured.js";
-import { allAre } from "./filler.js";
+import { allBytesAre } from "./filler.js";
 import { fillMechanism } from "./measure.js";
 
 /** Copies twice: the codec writes the list into existing memory, and the list of the plugin's answer is copied back. */
@@ -27,7 +27,7 @@ const copied = fillMechanism(async (bytes) => {
       list.set(envelope.value as Uint8Array);
       answer.release();
     },
-    holds: (value) => allAre(list, value),
+    holds: (value) => allBytesAre(list, value),
     close: () => plugin.close(),
   };
 });
@@ -37,19 +37,19 @@ const shared = fillMechanism(async (bytes) => {
   const plugin = await openPlugin();
   const channel = plugin.channel("memset/shared");
   const value = new Uint8Array(1);
-  let loan: LentMemory = plugin.lend(new Uint8Array(bytes));
+  let memory: LentMemory = plugin.lend(new Uint8Array(bytes));
   return {
-    release: () => loan.release(),
+    release: () => memory.release(),
     renew: () => {
-      loan = plugin.lend(new Uint8Array(bytes));
+      memory = plugin.lend(new Uint8Array(bytes));
     },
-    fill: (wanted) => {
-      value[0] = wanted;
-      channel.call(value, [loan]);
+    fill: (byte) => {
+      value[0] = byte;
+      channel.call(value, [memory]);
     },
-    holds: (wanted) => loan.size === bytes && allAre(loan.bytes, wanted),
+    holds: (byte) => memory.size === bytes && allBytesAre(memory.bytes, byte),
     close: () => {
-      loan.release();
+      memory.release();
       return plugin.close();
     },
   };
@@ -66,11 +66,11 @@ const held = fillMechanism(async (bytes) => {
     renew: () => {
       memory = plugin.allocate(bytes);
     },
-    fill: (wanted) => {
-      value[0] = wanted;
+    fill: (byte) => {
+      value[0] = byte;
       channel.call(value, [memory]);
     },
-    holds: (wanted) => memory.bytes.length === bytes && allAre(memory.bytes, wanted),
+    holds: (byte) => memory.bytes.length === bytes && allBytesAre(memory.bytes, byte),
     close: () => {
       memory.release();
       return plugin.close();

@@ -12,7 +12,7 @@ export interface Filler {
   close(): void | Promise<void>;
 }
 
-export const allAre = (bytes: ArrayLike<number>, value: number): boolean => {
+export const allBytesAre = (bytes: ArrayLike<number>, value: number): boolean => {
   for (let at = 0; at < bytes.length; at++) if (bytes[at] !== value) return false;
   return true;
 };

@@ -9,7 +9,7 @@ const BATCH_BYTES = 1 << 18;
 /** Maximum number of warm-up fills. It is lower if fewer fills are timed. */
 const WARM_UP_MAX = 20;
 
-export const batchOf = (bytes: number, fresh: boolean): number => (fresh ? 1 : Math.max(1, BATCH_BYTES / bytes));
+export const fillsPerBatch = (bytes: number, fresh: boolean): number => (fresh ? 1 : Math.max(1, BATCH_BYTES / bytes));
 
 export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>): Mechanism {
   return async ({ params }) => {
@@ -18,7 +18,7 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
     const repetitions = numberParam(params, "repetitions");
     // Only the first fill may begin after this time. Otherwise a mechanism whose fills take seconds would repeat them a thousand times.
     const timeMs = numberParam(params, "timeMsMax");
-    const batch = batchOf(bytes, fresh);
+    const batch = fillsPerBatch(bytes, fresh);
     const filler = await open(bytes);
     try {
       const end = nowMs() + timeMs;

@@ -3,8 +3,8 @@
 
 import { loadAddon, loadPlain } from "../native/peers.js";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
-import { allAre, type Filler } from "./filler.js";
-import { batchOf, fillMechanism, measuredFills } from "./measure.js";
+import { allBytesAre, type Filler } from "./filler.js";
+import { fillMechanism, fillsPerBatch, measuredFills } from "./measure.js";
 
 /** Runs completely in C: the loop, the clock and the memory. */
 const reference: Mechanism = async ({ params }) => {
@@ -19,33 +19,33 @@ const reference: Mechanism = async ({ params }) => {
   const ns = new Float64Array(numberParam(params, "repetitions"));
   const bytes = numberParam(params, "bytes");
   const fresh = textParam(params, "memory") === "fresh";
-  const batch = batchOf(bytes, fresh);
+  const batch = fillsPerBatch(bytes, fresh);
   const filled = run(bytes, fresh ? 1 : 0, batch, ns, ns.length) === 1;
   return measuredFills(ns, filled, batch);
 };
 
 /** Makes a filler for `bytes` bytes of JavaScript's own memory. Each call of `fill` gets this memory. */
-function inPlace(bytes: number, fill: (memory: Uint8Array, value: number) => void): Filler {
+function arrayFiller(bytes: number, fill: (memory: Uint8Array, value: number) => void): Filler {
   let memory = new Uint8Array(bytes);
   return {
     renew: () => {
       memory = new Uint8Array(bytes);
     },
     fill: (value) => fill(memory, value),
-    holds: (value) => allAre(memory, value),
+    holds: (value) => allBytesAre(memory, value),
     close: () => {},
   };
 }
 
 const nodeApi = fillMechanism((bytes) => {
   const addon = loadAddon();
-  return inPlace(bytes, (memory, value) => addon.fill(memory, value));
+  return arrayFiller(bytes, (memory, value) => addon.fill(memory, value));
 });
 
 const koffiShared = fillMechanism(async (bytes) => {
   const { ffi, library } = await loadPlain();
   const fill = library.func("lab_fill", "void", [ffi.pointer("uint8_t"), "size_t", "int"]);
-  return inPlace(bytes, (memory, value) => fill(memory, bytes, value));
+  return arrayFiller(bytes, (memory, value) => fill(memory, bytes, value));
 });
 
 /** JavaScript never reads the buffer. Calls into C request, fill and check it. */
@@ -90,7 +90,7 @@ function koffiConverted(hint: "Array" | "Typed"): Mechanism {
         fill(memory, bytes, value);
         list = ffi.decode(memory, type) as ArrayLike<number>;
       },
-      holds: (value) => list.length === bytes && allAre(list, value),
+      holds: (value) => list.length === bytes && allBytesAre(list, value),
       close: () => release(memory, bytes),
     };
   });

@@ -20,8 +20,8 @@ export interface CompiledPeers {
 
 /** Returns the peers that the lab compiled for the whole run. If there are none, compiles them, which blocks for half a second. */
 export function compilePeers(): CompiledPeers {
-  const given = process.env[PEERS_VARIABLE];
-  if (given !== undefined) return { peers: JSON.parse(given) as NativePeers, remove: () => {} };
+  const fromEnvironment = process.env[PEERS_VARIABLE];
+  if (fromEnvironment !== undefined) return { peers: JSON.parse(fromEnvironment) as NativePeers, remove: () => {} };
   if (process.platform !== "linux")
     return { peers: { unavailable: "the native peers are written for Linux: run it there" }, remove: () => {} };
   const folder = mkdtempSync(path.join(tmpdir(), "clearway-lab-native-"));
@@ -33,8 +33,8 @@ function compileInto(folder: string): NativePeers {
   const compiler = process.env["CC"] || "cc";
   const headers = createRequire(import.meta.url)("node-api-headers") as { include_dir: string };
   const sources = path.join(packageRoot(), "native");
-  const made = { addon: path.join(folder, "addon.node"), plain: path.join(folder, "plain.so") };
-  for (const [name, file] of Object.entries(made)) {
+  const peers = { addon: path.join(folder, "addon.node"), plain: path.join(folder, "plain.so") };
+  for (const [name, file] of Object.entries(peers)) {
     const source = path.join(sources, `${name}.c`);
     // The options of a release build, so that the peers run at the speed that their authors intended.
     const flags = ["-O2", "-shared", "-fPIC", "-I", headers.include_dir, source, "-o", file];
@@ -44,5 +44,5 @@ function compileInto(folder: string): NativePeers {
     if (status !== 0 || !existsSync(file))
       return { unavailable: `${compiler} could not compile native/${name}.c: ${stderr.trim().split("\n")[0]}` };
   }
-  return made;
+  return peers;
 }

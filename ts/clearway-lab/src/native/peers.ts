@@ -40,14 +40,14 @@ function compiledPeers(): NativePeers {
   return compiled;
 }
 
-function files(): { addon: string; plain: string } {
+function peerFiles(): { addon: string; plain: string } {
   const peers = compiledPeers();
   if ("unavailable" in peers) throw new Error(peers.unavailable);
   return peers;
 }
 
 export function loadAddon(): Addon {
-  return createRequire(import.meta.url)(files().addon) as Addon;
+  return createRequire(import.meta.url)(peerFiles().addon) as Addon;
 }
 
 export async function loadKoffi(): Promise<typeof koffi> {
@@ -56,5 +56,5 @@ export async function loadKoffi(): Promise<typeof koffi> {
 
 export async function loadPlain() {
   const ffi = await loadKoffi();
-  return { ffi, library: ffi.load(files().plain) };
+  return { ffi, library: ffi.load(peerFiles().plain) };
 }

@@ -21,12 +21,12 @@ export interface CompiledFiles {
 
 export function promiseFiles(): CompiledFiles {
   let folder: string | undefined;
-  let found: NativeFiles | undefined;
+  let compiled: NativeFiles | undefined;
   return {
     get() {
       folder ??= mkdtempSync(path.join(tmpdir(), "clearway-lab-promises-"));
-      found ??= compileInto(folder);
-      return found;
+      compiled ??= compileInto(folder);
+      return compiled;
     },
     remove() {
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

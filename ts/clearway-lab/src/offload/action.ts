@@ -9,15 +9,15 @@ const networkUs = (): number => Number(process.env[NETWORK_VARIABLE] ?? 1000);
 const storageUs = (seed: number): number => 500 + 10 * seed;
 const BIMODAL_US = 5000;
 
-const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
 /** Blocks the thread, as a file read or a query of a blocking driver does. */
-function park(us: number): void {
-  if (us > 0) Atomics.wait(nobodyWakes, 0, 0, us / 1000);
+function blockFor(us: number): void {
+  if (us > 0) Atomics.wait(neverNotified, 0, 0, us / 1000);
 }
 
 /** Waits without blocking the thread. Timers count whole milliseconds and round down, so the time is rounded up first. */
-function wait(us: number): Promise<void> {
+function delay(us: number): Promise<void> {
   return new Promise((done) => setTimeout(done, Math.ceil(us / 1000)));
 }
 
@@ -31,22 +31,22 @@ function lists(seed: number): number {
 }
 
 function storage(seed: number): number {
-  park(storageUs(seed));
+  blockFor(storageUs(seed));
   return seed;
 }
 
 async function storageAsync(seed: number): Promise<number> {
-  await wait(storageUs(seed));
+  await delay(storageUs(seed));
   return seed;
 }
 
 function network(seed: number): number {
-  park(seed * networkUs());
+  blockFor(seed * networkUs());
   return seed;
 }
 
 async function networkAsync(seed: number): Promise<number> {
-  await wait(seed * networkUs());
+  await delay(seed * networkUs());
   return seed;
 }
 
@@ -65,13 +65,13 @@ async function mixedAsync(seed: number): Promise<number> {
 /** Computes in nine of ten calls and waits in the tenth. The mean describes neither kind of call. */
 function bimodal(seed: number): number {
   if (seed % 10 !== 0) return arithmetic(seed);
-  park(BIMODAL_US);
+  blockFor(BIMODAL_US);
   return seed;
 }
 
 async function bimodalAsync(seed: number): Promise<number> {
   if (seed % 10 !== 0) return arithmetic(seed);
-  await wait(BIMODAL_US);
+  await delay(BIMODAL_US);
   return seed;
 }
 
@@ -88,9 +88,9 @@ function spin(steps: number): number {
 }
 
 /** Computes for an argument like `a17`. Waits as `storage` does for `s17`. Both arguments have the same type and size. */
-function changing(what: string): number {
-  const seed = Number(what.slice(1));
-  return what.startsWith("s") ? storage(seed) : arithmetic(seed);
+function changing(argument: string): number {
+  const seed = Number(argument.slice(1));
+  return argument.startsWith("s") ? storage(seed) : arithmetic(seed);
 }
 
 export const actions = {

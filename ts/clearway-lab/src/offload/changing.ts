@@ -6,8 +6,8 @@ import { type Mechanism, numberParam } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
 import { median } from "../statistics/compare.js";
 import { checkOf } from "./action.js";
-import { batches, closeSoon } from "./batches.js";
-import { seedsIn } from "./order.js";
+import { closeWithTimeout, timeBatches } from "./batches.js";
+import { seedsInOrder } from "./seeds.js";
 import type { Strategy } from "./strategy.js";
 
 /**
@@ -19,18 +19,18 @@ const SETTLED_BATCHES = 2;
 
 export function changingMechanism(strategy: Strategy): Mechanism {
   return async ({ params }) => {
-    const count = numberParam(params, "batches");
-    const seeds = seedsIn("ascending", numberParam(params, "actions"));
-    const sums = { a: checkOf(seeds.map((seed) => seed ** seed)).checksum, s: checkOf(seeds).checksum };
+    const batchCount = numberParam(params, "batches");
+    const seeds = seedsInOrder("ascending", numberParam(params, "actions"));
+    const checksums = { a: checkOf(seeds.map((seed) => seed ** seed)).checksum, s: checkOf(seeds).checksum };
     // The waiting actions block their thread, so the strategy is made for blocking actions.
-    const running = await strategy("blocking");
+    const executor = await strategy("blocking");
     try {
-      await running.start();
-      const phase = async (kind: "a" | "s", most = count) => {
-        const given = seeds.map((seed) => kind + seed);
-        const work = { name: "changing", given, checksum: sums[kind] } as const;
-        const found = await batches(running, work, { least: most, most, untilMs: 0 });
-        return found.map(({ ms }) => ms);
+      await executor.start();
+      const phase = async (kind: "a" | "s", count = batchCount) => {
+        const args = seeds.map((seed) => kind + seed);
+        const work = { name: "changing", args, checksum: checksums[kind] } as const;
+        const times = await timeBatches(executor, work, { countMin: count, countMax: count, timeMsMax: 0 });
+        return times.map(({ ms }) => ms);
       };
       await phase("a");
       const from = nowMs();
@@ -56,7 +56,7 @@ export function changingMechanism(strategy: Strategy): Mechanism {
         result: { phases: 3 },
       };
     } finally {
-      await closeSoon(running);
+      await closeWithTimeout(executor);
     }
   };
 }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { workerUrl } from "#lab-host";
 import type { ActionName, Argument } from "./action.js";
-import { batched } from "./batched.js";
-import { type Strategy, WAITING_AT_ONCE, WAITING_THREADS } from "./strategy.js";
+import { concurrentBatch } from "./concurrent-batch.js";
+import { BLOCKING_THREADS, CONCURRENT_ACTIONS_MAX, type Strategy } from "./strategy.js";
 
 /** Makes one pool per cell. Its size suits the work, as for the tuned Piscina: a pool's owner knows the work. */
 function clearway(placement: "worker" | "auto"): Strategy {
   return async (waits) => {
     const { pool } = await import("clearway");
-    const make = () =>
+    const openPool = () =>
       pool<typeof import("../work/offload-tasks.js")>(workerUrl("offload-tasks"), {
-        size: waits === "blocking" ? WAITING_THREADS : "cpu",
-        ...(waits === "async" ? { concurrency: WAITING_AT_ONCE } : {}),
+        size: waits === "blocking" ? BLOCKING_THREADS : "cpu",
+        ...(waits === "async" ? { concurrency: CONCURRENT_ACTIONS_MAX } : {}),
         placement,
       });
-    let made: ReturnType<typeof make>;
+    let workers: ReturnType<typeof openPool>;
     let calls: Record<ActionName, (argument: Argument) => Promise<number>>;
     return {
       start: () => {
-        made = make();
-        calls = made.call as unknown as typeof calls;
+        workers = openPool();
+        calls = workers.call as unknown as typeof calls;
       },
-      run: batched((name, argument) => calls[name](argument)),
-      close: () => made.close(),
+      run: concurrentBatch((name, argument) => calls[name](argument)),
+      close: () => workers.close(),
     };
   };
 }
 
-export const clearways: Record<string, Strategy> = {
+export const clearwayStrategies: Record<string, Strategy> = {
   "clearway-worker": clearway("worker"),
   "clearway-auto": clearway("auto"),
 };

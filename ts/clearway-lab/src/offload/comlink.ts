@@ -3,10 +3,10 @@
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
 import type { ActionName, Argument } from "./action.js";
-import { batched } from "./batched.js";
-import type { Running } from "./strategy.js";
+import { concurrentBatch } from "./concurrent-batch.js";
+import type { BatchExecutor } from "./strategy.js";
 
-export function comlinkRunning(): Running {
+export function comlinkExecutor(): BatchExecutor {
   let worker: ReturnType<typeof openWorker> | undefined;
   let remote: Record<ActionName, (argument: Argument) => Promise<number>>;
   return {
@@ -14,7 +14,7 @@ export function comlinkRunning(): Running {
       worker = openWorker("offload-comlink");
       remote = Comlink.wrap(worker.endpoint()) as unknown as typeof remote;
     },
-    run: batched((name, argument) => remote[name](argument)),
+    run: concurrentBatch((name, argument) => remote[name](argument)),
     close: () => worker?.end(),
   };
 }

@@ -2,10 +2,10 @@
 // Pools from npm, used as in their documentation. The scenario files describe the settings.
 import { workerUrl } from "#lab-host";
 import type { Argument } from "./action.js";
-import { batched } from "./batched.js";
-import { CORES, type Strategy, WAITING_AT_ONCE, WAITING_THREADS, type Waits } from "./strategy.js";
+import { concurrentBatch } from "./concurrent-batch.js";
+import { BLOCKING_THREADS, CONCURRENT_ACTIONS_MAX, CORES, type Strategy, type WaitKind } from "./strategy.js";
 
-function piscina(options: (waits: Waits) => object): Strategy {
+function piscina(options: (waits: WaitKind) => object): Strategy {
   return async (waits) => {
     const { Piscina } = await import("piscina");
     let pool: InstanceType<typeof Piscina>;
@@ -13,17 +13,17 @@ function piscina(options: (waits: Waits) => object): Strategy {
       start: () => {
         pool = new Piscina({ filename: workerUrl("offload-function").href, ...options(waits) });
       },
-      run: batched((name, argument) => pool.run(argument, { name }) as Promise<number>),
+      run: concurrentBatch((name, argument) => pool.run(argument, { name }) as Promise<number>),
       close: () => pool.destroy(),
     };
   };
 }
 
 /** Uses a fixed number of threads, so that no thread starts during a batch or ends between two batches. */
-const tuned = (waits: Waits): object => {
-  const threads = waits === "blocking" ? WAITING_THREADS : CORES;
-  const atOnce = waits === "async" ? { concurrentTasksPerWorker: WAITING_AT_ONCE } : {};
-  return { minThreads: threads, maxThreads: threads, ...atOnce };
+const tunedOptions = (waits: WaitKind): object => {
+  const threads = waits === "blocking" ? BLOCKING_THREADS : CORES;
+  const concurrency = waits === "async" ? { concurrentTasksPerWorker: CONCURRENT_ACTIONS_MAX } : {};
+  return { minThreads: threads, maxThreads: threads, ...concurrency };
 };
 
 const tinypool: Strategy = async (waits) => {
@@ -35,10 +35,10 @@ const tinypool: Strategy = async (waits) => {
         filename: workerUrl("offload-function").href,
         minThreads: CORES,
         maxThreads: CORES,
-        ...(waits === "async" ? { concurrentTasksPerWorker: WAITING_AT_ONCE } : {}),
+        ...(waits === "async" ? { concurrentTasksPerWorker: CONCURRENT_ACTIONS_MAX } : {}),
       });
     },
-    run: batched((name, argument) => pool.run(argument, { name }) as Promise<number>),
+    run: concurrentBatch((name, argument) => pool.run(argument, { name }) as Promise<number>),
     close: () => pool.destroy(),
   };
 };
@@ -54,7 +54,7 @@ const workerpool: Strategy = async () => {
         maxWorkers: CORES,
       });
     },
-    run: batched(async (name, argument) => (await pool.exec(name, [argument])) as number),
+    run: concurrentBatch(async (name, argument) => (await pool.exec(name, [argument])) as number),
     close: () => pool.terminate(true),
   };
 };
@@ -66,17 +66,17 @@ const poolifier: Strategy = async () => {
     start: () => {
       pool = new FixedThreadPool<Argument, number>(CORES, decodeURIComponent(workerUrl("offload-poolifier").pathname), {
         enableTasksQueue: true,
-        tasksQueueOptions: { concurrency: WAITING_AT_ONCE },
+        tasksQueueOptions: { concurrency: CONCURRENT_ACTIONS_MAX },
       });
     },
-    run: batched((name, argument) => pool.execute(argument, name)),
+    run: concurrentBatch((name, argument) => pool.execute(argument, name)),
     close: () => pool.destroy(),
   };
 };
 
-export const pools: Record<string, Strategy> = {
+export const poolStrategies: Record<string, Strategy> = {
   piscina: piscina(() => ({})),
-  "piscina-tuned": piscina(tuned),
+  "piscina-tuned": piscina(tunedOptions),
   tinypool,
   workerpool,
   poolifier,

@@ -6,37 +6,41 @@ import type { Value } from "../protocol/message.js";
 import { median } from "../statistics/compare.js";
 import { SIZES_NS } from "../statistics/sizes.js";
 import { actionOf } from "./action.js";
-import { batches, closeSoon } from "./batches.js";
+import { closeWithTimeout, timeBatches } from "./batches.js";
 import type { Strategy } from "./strategy.js";
 
 /** Maximum number of batches in a series. A strategy that learns needs some tens of batches of short tasks, but only two of long ones. */
 const WARM_BATCHES_MAX = 100;
 
 /** Longest action that may be fastest on the calling thread, in nanoseconds. Actions up to this size get more warm-up batches. */
-const TAUGHT_NS = 10_000;
+const INLINE_CANDIDATE_NS_MAX = 10_000;
 /** Minimum number of warm-up batches of such actions, even if the pool is slow at first. */
-const TAUGHT_BATCHES = 12;
+const LEARNING_BATCHES_MIN = 12;
 
 export function sizesMechanism(strategy: Strategy): Mechanism {
   return async ({ params }) => {
-    const most = numberParam(params, "actions");
+    const tasksMax = numberParam(params, "actions");
     const sweepMs = numberParam(params, "sweepMs");
-    const perNs = stepsPerNs();
-    const running = await strategy("none");
+    const spinStepsPerNs = stepsPerNs();
+    const executor = await strategy("none");
     const values: Record<string, Value> = {};
     try {
-      await running.start();
+      await executor.start();
       for (const [metric, ns] of Object.entries(SIZES_NS)) {
-        const tasks = Math.max(2, Math.min(most, Math.round((sweepMs * 1e6) / ns)));
-        const given = new Array<number>(tasks).fill(Math.max(1, Math.round(ns * perNs)));
-        const work = { name: "spin", given, checksum: tasks } as const;
-        const least = ns <= TAUGHT_NS ? TAUGHT_BATCHES : 1;
-        await batches(running, work, { least, most: WARM_BATCHES_MAX, untilMs: sweepMs / 4 });
-        const found = await batches(running, work, { least: 1, most: WARM_BATCHES_MAX, untilMs: sweepMs / 4 });
-        values[metric] = { unit: "us", value: (median(found.map(({ ms }) => ms)) * 1000) / tasks };
+        const tasks = Math.max(2, Math.min(tasksMax, Math.round((sweepMs * 1e6) / ns)));
+        const args = new Array<number>(tasks).fill(Math.max(1, Math.round(ns * spinStepsPerNs)));
+        const work = { name: "spin", args, checksum: tasks } as const;
+        const countMin = ns <= INLINE_CANDIDATE_NS_MAX ? LEARNING_BATCHES_MIN : 1;
+        await timeBatches(executor, work, { countMin, countMax: WARM_BATCHES_MAX, timeMsMax: sweepMs / 4 });
+        const times = await timeBatches(executor, work, {
+          countMin: 1,
+          countMax: WARM_BATCHES_MAX,
+          timeMsMax: sweepMs / 4,
+        });
+        values[metric] = { unit: "us", value: (median(times.map(({ ms }) => ms)) * 1000) / tasks };
       }
     } finally {
-      await closeSoon(running);
+      await closeWithTimeout(executor);
     }
     return { samples: {}, values, result: { sizes: Object.keys(values).length } };
   };
@@ -46,11 +50,11 @@ export function sizesMechanism(strategy: Strategy): Mechanism {
 function stepsPerNs(): number {
   const spin = actionOf("spin") as (steps: number) => number;
   const steps = 500_000;
-  let least = Number.POSITIVE_INFINITY;
+  let fastestMs = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 12; run++) {
     const from = nowMs();
     spin(steps);
-    least = Math.min(least, nowMs() - from);
+    fastestMs = Math.min(fastestMs, nowMs() - from);
   }
-  return steps / (least * 1e6);
+  return steps / (fastestMs * 1e6);
 }

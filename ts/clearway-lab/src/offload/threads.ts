@@ -12,19 +12,19 @@ export function threadCount(): number | undefined {
 }
 
 /** Counts the threads in every turn of the event loop. The returned function stops the counting and returns the maximum. */
-export function watchThreads(): () => number | undefined {
-  let most = threadCount();
-  let going = true;
-  const look = (): void => {
-    if (!going) return;
+export function watchThreadCount(): () => number | undefined {
+  let maximum = threadCount();
+  let watching = true;
+  const sample = (): void => {
+    if (!watching) return;
     const now = threadCount();
-    if (now !== undefined) most = Math.max(most ?? 0, now);
-    setImmediate(look);
+    if (now !== undefined) maximum = Math.max(maximum ?? 0, now);
+    setImmediate(sample);
   };
-  setImmediate(look);
+  setImmediate(sample);
   return () => {
-    going = false;
+    watching = false;
     const now = threadCount();
-    return now === undefined ? most : Math.max(most ?? 0, now);
+    return now === undefined ? maximum : Math.max(maximum ?? 0, now);
   };
 }

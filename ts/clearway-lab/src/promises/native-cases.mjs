@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cases of native plugins. Each case creates its subjects (the compared mechanisms) as `{ times, run(times) }`. `run` returns the mean
+// The cases of native plugins. Each case creates its mechanisms as `{ times, run(times) }`. `run` returns the mean
 // time of one operation, in microseconds.
 import { createRequire } from "node:module";
 import { standardMethodCodec } from "clearway/channel";
@@ -7,8 +7,8 @@ import { standardMethodCodec } from "clearway/channel";
 const MB = 1 << 20;
 const require = createRequire(import.meta.url);
 
-/** Makes a subject from a synchronous operation. */
-const timed = (times, call) => ({
+/** Makes a mechanism from a synchronous operation. */
+const syncOperation = (times, call) => ({
   times,
   run() {
     const begun = process.hrtime.bigint();
@@ -17,8 +17,8 @@ const timed = (times, call) => ({
   },
 });
 
-/** Makes a subject from an asynchronous operation. */
-const awaited = (times, call) => ({
+/** Makes a mechanism from an asynchronous operation. */
+const asyncOperation = (times, call) => ({
   times,
   async run() {
     const begun = process.hrtime.bigint();
@@ -27,16 +27,16 @@ const awaited = (times, call) => ({
   },
 });
 
-/** Makes a subject that measures itself in C. */
-const told = (run) => ({ times: 1, run });
+/** Makes a mechanism that measures itself in C. */
+const selfTimed = (run) => ({ times: 1, run });
 
-/** Returns the subjects that use koffi, or the reason why koffi does not load. */
-function byKoffi(file, subjects) {
+/** Returns the mechanisms that use koffi, or the reason why koffi does not load. */
+function koffiMechanisms(file, make) {
   try {
     const library = require("koffi").load(file);
-    return { subjects: subjects((signature) => library.func(signature)) };
+    return { mechanisms: make((signature) => library.func(signature)) };
   } catch (error) {
-    return { subjects: {}, without: { koffi: error.message.split("\n")[0] } };
+    return { mechanisms: {}, without: { koffi: error.message.split("\n")[0] } };
   }
 }
 
@@ -45,26 +45,26 @@ function memset({ bareFile, plugin }) {
   const fill = plugin.channel("fill");
   const filled = plugin.allocate(8 * MB).bytes;
   const shared = new Uint8Array(new SharedArrayBuffer(8 * MB));
-  const own = new Uint8Array(8 * MB).fill(1);
+  const arrayBufferView = new Uint8Array(8 * MB).fill(1);
   // koffi converts a quarter of a megabyte at a time, because it crashes the process with lists of two million elements.
   const list = Array.from({ length: MB / 4 }, () => 1);
-  const { subjects, without } = byKoffi(bareFile, (func) => {
+  const { mechanisms, without } = koffiMechanisms(bareFile, (func) => {
     const lend = func("void bare_fill(uint8_t *data, uint32_t size)");
     const convert = func("void bare_fill(_Inout_ uint8_t *data, uint32_t size)");
-    const part = timed(1, () => convert(list, MB / 4));
+    const part = syncOperation(1, () => convert(list, MB / 4));
     return {
-      "koffi, pointer to an ArrayBuffer": timed(32, () => lend(own, 8 * MB)),
-      "koffi, element by element": told(() => 32 * part.run()),
+      "koffi, pointer to an ArrayBuffer": syncOperation(32, () => lend(arrayBufferView, 8 * MB)),
+      "koffi, element by element": selfTimed(() => 32 * part.run()),
     };
   });
   return {
-    subjects: {
-      "in C, native memory": told(() => bare.fillInC(filled)),
-      "in C, SharedArrayBuffer": told(() => bare.fillInC(shared)),
-      "plugin, native memory": timed(32, () => fill.call(filled)),
-      "plugin, SharedArrayBuffer": timed(32, () => fill.call(shared)),
-      "Node-API by hand": timed(32, () => bare.fill(shared)),
-      ...subjects,
+    mechanisms: {
+      "in C, native memory": selfTimed(() => bare.fillInC(filled)),
+      "in C, SharedArrayBuffer": selfTimed(() => bare.fillInC(shared)),
+      "plugin, native memory": syncOperation(32, () => fill.call(filled)),
+      "plugin, SharedArrayBuffer": syncOperation(32, () => fill.call(shared)),
+      "Node-API by hand": syncOperation(32, () => bare.fill(shared)),
+      ...mechanisms,
     },
     without,
   };
@@ -76,9 +76,9 @@ function method({ bareFile, plugin }) {
   const args = new Uint8Array(8 * MB).fill(1);
   const scratch = new Uint8Array(8 * MB + 64);
   return {
-    subjects: {
-      "two memcpy in C": told(() => bare.copyTwiceInC(8 * MB)),
-      "method call, codec both ways": timed(1, () => {
+    mechanisms: {
+      "two memcpy in C": selfTimed(() => bare.copyTwiceInC(8 * MB)),
+      "method call, codec both ways": syncOperation(1, () => {
         const size = standardMethodCodec.call.encodeInto({ method: "echo", args }, scratch, 0);
         const answer = echo.call(scratch.subarray(0, size));
         standardMethodCodec.call.decode(answer.bytes, { owned: true });
@@ -92,36 +92,36 @@ function none({ bareFile, plugin }) {
   const bare = require(bareFile);
   const [nothing, twin] = [plugin.channel("null"), plugin.channel("null")];
   const bytes = new Uint8Array(16);
-  const { subjects, without } = byKoffi(bareFile, (func) => {
+  const { mechanisms, without } = koffiMechanisms(bareFile, (func) => {
     const take = func("void bare_take(uint8_t *data, uint32_t size)");
-    return { "koffi, a Uint8Array": timed(20_000, () => take(bytes, 16)) };
+    return { "koffi, a Uint8Array": syncOperation(20_000, () => take(bytes, 16)) };
   });
   return {
-    subjects: {
-      "Node-API by hand, a Uint8Array": timed(20_000, () => bare.take(bytes)),
-      "plugin, null": timed(20_000, () => nothing.call()),
-      "plugin, null, again": timed(20_000, () => twin.call()),
-      "plugin, 16 bytes": timed(20_000, () => nothing.call(bytes)),
-      ...subjects,
+    mechanisms: {
+      "Node-API by hand, a Uint8Array": syncOperation(20_000, () => bare.take(bytes)),
+      "plugin, null": syncOperation(20_000, () => nothing.call()),
+      "plugin, null, again": syncOperation(20_000, () => twin.call()),
+      "plugin, 16 bytes": syncOperation(20_000, () => nothing.call(bytes)),
+      ...mechanisms,
     },
     without,
   };
 }
 
 function megabyte({ plugin }) {
-  const at = (name) => plugin.channel(name);
-  const [nothing, echo, poolNothing, poolEcho] = ["null", "echo", "pool/null", "pool/echo"].map(at);
+  const channel = (name) => plugin.channel(name);
+  const [nothing, echo, poolNothing, poolEcho] = ["null", "echo", "pool/null", "pool/echo"].map(channel);
   const lent = plugin.lend(new Uint8Array(MB).fill(1));
   const plain = new Uint8Array(MB).fill(1);
   return {
-    subjects: {
-      "direct, null": timed(20_000, () => nothing.call()),
-      "direct, 1 MB lent": timed(20_000, () => echo.call(lent).release()),
+    mechanisms: {
+      "direct, null": syncOperation(20_000, () => nothing.call()),
+      "direct, 1 MB lent": syncOperation(20_000, () => echo.call(lent).release()),
       // This case is for comparison: memory that is lent only during a call must be copied to be returned.
-      "direct, 1 MB of an ArrayBuffer": timed(20, () => echo.call(plain).release()),
-      "pool, null": awaited(200, () => poolNothing.send()),
-      "pool, 1 MB lent": awaited(200, async () => (await poolEcho.send(lent)).release()),
-      "pool, 1 MB of an ArrayBuffer": awaited(200, async () => (await poolEcho.send(plain)).release()),
+      "direct, 1 MB of an ArrayBuffer": syncOperation(20, () => echo.call(plain).release()),
+      "pool, null": asyncOperation(200, () => poolNothing.send()),
+      "pool, 1 MB lent": asyncOperation(200, async () => (await poolEcho.send(lent)).release()),
+      "pool, 1 MB of an ArrayBuffer": asyncOperation(200, async () => (await poolEcho.send(plain)).release()),
     },
   };
 }

@@ -5,7 +5,7 @@ import type { HostName } from "../protocol/message.js";
 import { machineWarnings } from "../run/machine-warnings.js";
 import { RESULTS_VERSION, type ResultCell, type Results } from "../run/results.js";
 import type { Warning } from "../run/warning.js";
-import type { Collector } from "./collect.js";
+import type { Collector } from "./collector.js";
 import type { PromiseProfile } from "./scenario.js";
 
 /** The libraries whose versions are in the results. */
@@ -54,14 +54,17 @@ export function promiseResults(run: PromiseRun, { cells, noiseFloor }: Collector
     machine,
     build,
     noiseFloor,
-    warnings: [...doubts(run, cells, noiseFloor), ...machineWarnings({ machine, build, cells: [], hosts: {} })],
+    warnings: [
+      ...promiseWarnings(run, cells, noiseFloor),
+      ...machineWarnings({ machine, build, cells: [], hosts: {} }),
+    ],
   };
 }
 
 /** The limit for the factor between two measurements of the same thing. Above it, the targets 1.1 and 1.15 are meaningless. */
 const NOISE_HIGH = 1.1;
 
-function doubts(
+function promiseWarnings(
   { profile, interrupted, planned, done }: PromiseRun,
   cells: readonly ResultCell[],
   noiseFloor: Results["noiseFloor"],
@@ -84,7 +87,7 @@ function doubts(
   for (const { host, params, mechanism, ratio } of noiseFloor.filter(({ ratio }) => ratio > NOISE_HIGH))
     warnings.push({
       code: "noise-high",
-      message: `${twins(mechanism, params)} differed by a factor of ${ratio} (${host}): ratios closer to 1 than that mean nothing.`,
+      message: `${noisePairText(mechanism, params)} differed by a factor of ${ratio} (${host}): ratios closer to 1 than that mean nothing.`,
       next: "close other programs, or use --profile promises-full",
     });
   if (profile === "promises")
@@ -96,7 +99,7 @@ function doubts(
   return warnings;
 }
 
-function twins(mechanism: string, { state, gapMs }: Results["noiseFloor"][number]["params"]): string {
+function noisePairText(mechanism: string, { state, gapMs }: Results["noiseFloor"][number]["params"]): string {
   if (state === undefined) return `The same thing measured twice (${mechanism})`;
   return `Two workers behind the same bare ${mechanism} (${state}, gap ${gapMs} ms)`;
 }

@@ -2,7 +2,7 @@
 // Measures the scenarios of the profile `promises`, host by host. Lists the scenarios that were not measured, with the reason.
 import type { NativeFiles } from "../native/promise-files.js";
 import type { HostName, Json } from "../protocol/message.js";
-import type { Collector } from "./collect.js";
+import type { Collector } from "./collector.js";
 import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } from "./scenario.js";
 
 /**
@@ -11,20 +11,21 @@ import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } fr
  */
 export type Probe = <T = Json>(name: string, params: object, timeoutMs?: number) => Promise<T>;
 
-export interface RowContext {
+export interface MeasurementContext {
   host: { name: HostName; probe: Probe };
-  collect: Collector;
+  collector: Collector;
   settings: Amounts;
   seed: number;
   nativeFiles(): NativeFiles;
   /**
-   * An interruption aborts this signal. A row that catches the errors of its probes must check this signal, and end when it is aborted.
+   * An interruption aborts this signal. A measurement that catches the errors of its probes must check this signal, and end when it is
+   * aborted.
    */
   signal: AbortSignal;
 }
 
 /** Measures one scenario on one host and records the figures. */
-export type Row = (context: RowContext) => Promise<void>;
+export type ScenarioMeasurement = (context: MeasurementContext) => Promise<void>;
 
 export interface PromisePlan {
   scenarios: readonly PromiseScenario[];
@@ -42,29 +43,33 @@ export interface PromiseHosts {
   nativeFiles(): NativeFiles;
 }
 
-/** Returns the pairs of host and scenario, in measuring order. */
-export function plannedRows({ scenarios, hosts }: PromisePlan): { host: HostName; scenario: PromiseScenario }[] {
+/** Returns the measurements of the plan, in order: one per pair of a host and a scenario. */
+export function plannedMeasurements({
+  scenarios,
+  hosts,
+}: PromisePlan): { host: HostName; scenario: PromiseScenario }[] {
   return hosts.flatMap((host) =>
     scenarios.filter((scenario) => scenario.hosts.includes(host)).map((scenario) => ({ host, scenario })),
   );
 }
 
-/** Measures the plan. Returns the number of measured rows. A failing row does not end the run. */
+/** Measures the plan. Returns the number of successful measurements. A failing measurement does not end the run. */
 export async function measurePromises(
   plan: PromisePlan,
-  rows: Readonly<Record<string, Row>>,
+  measurements: Readonly<Record<string, ScenarioMeasurement>>,
   hosts: PromiseHosts,
-  collect: Collector,
+  collector: Collector,
   signal: AbortSignal,
-  onRow: (host: HostName, scenario: string, failure: Error | undefined) => void,
+  onMeasured: (host: HostName, scenario: string, failure: Error | undefined) => void,
 ): Promise<number> {
   let done = 0;
-  for (const { host, scenario } of plannedRows(plan)) {
-    const row = rows[scenario.name];
+  for (const { host, scenario } of plannedMeasurements(plan)) {
+    const measure = measurements[scenario.name];
     const problem = hosts.problems[host];
-    if (signal.aborted) leaveOut(collect, host, scenario, "the run was interrupted", "unavailable");
-    else if (problem !== undefined) leaveOut(collect, host, scenario, problem, "unavailable");
-    else if (row === undefined) leaveOut(collect, host, scenario, "this build cannot measure it", "failed");
+    if (signal.aborted) addMissingPromises(collector, host, scenario, "the run was interrupted", "unavailable");
+    else if (problem !== undefined) addMissingPromises(collector, host, scenario, problem, "unavailable");
+    else if (measure === undefined)
+      addMissingPromises(collector, host, scenario, "this build cannot measure it", "failed");
     else {
       const probe: Probe = async <T>(name: string, params: object, timeoutMs?: number) => {
         signal.throwIfAborted();
@@ -73,7 +78,7 @@ export async function measurePromises(
       const settings = amountsOf(scenario, plan.profile, plan.rounds);
       const context = {
         host: { name: host, probe },
-        collect,
+        collector,
         settings,
         seed: plan.seed,
         nativeFiles: hosts.nativeFiles,
@@ -81,29 +86,29 @@ export async function measurePromises(
       };
       let failure: Error | undefined;
       try {
-        await row(context);
+        await measure(context);
         done++;
       } catch (error) {
         failure = error instanceof Error ? error : new Error(String(error));
-        if (signal.aborted) leaveOut(collect, host, scenario, "the run was interrupted", "unavailable");
-        else leaveOut(collect, host, scenario, failure.message.split("\n")[0] as string, "failed");
+        if (signal.aborted) addMissingPromises(collector, host, scenario, "the run was interrupted", "unavailable");
+        else addMissingPromises(collector, host, scenario, failure.message.split("\n")[0] as string, "failed");
       }
-      onRow(host, scenario.name, signal.aborted ? undefined : failure);
+      onMeasured(host, scenario.name, signal.aborted ? undefined : failure);
     }
   }
   return done;
 }
 
-/** Adds to the table, with the reason, each of the scenario's promises (see `Promised`) that has no cell for this host yet. */
-function leaveOut(
-  collect: Collector,
+/** Adds to the table, with the reason, each of the scenario's promises (see `PromisedFigure`) that has no cell for this host yet. */
+function addMissingPromises(
+  collector: Collector,
   host: HostName,
   { promises }: PromiseScenario,
   why: string,
   status: "unavailable" | "failed",
 ): void {
   for (const { id } of promises) {
-    if (!collect.cells.some((cell) => cell.scenario === id && cell.host === host))
-      collect.unmeasured(id, host, { of: "clearway" }, why, status);
+    if (!collector.cells.some((cell) => cell.scenario === id && cell.host === host))
+      collector.addMissingPromise(id, host, { mechanism: "clearway" }, why, status);
   }
 }

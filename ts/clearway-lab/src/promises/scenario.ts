@@ -11,7 +11,7 @@ export const PROMISE_PROFILES = ["promises", "promises-full"] as const;
 export type PromiseProfile = (typeof PROMISE_PROFILES)[number];
 
 /** A figure with its target. `sense` says on which side of `value` the figure must be. The sense "told" has no target. */
-export interface Promised {
+export interface PromisedFigure {
   id: string;
   what: string;
   sense: "at least" | "at most" | "told";
@@ -27,7 +27,7 @@ export interface PromiseScenario {
   question: string;
   shows: string;
   hosts: HostName[];
-  promises: Promised[];
+  promises: PromisedFigure[];
   profiles: Record<PromiseProfile, Amounts>;
 }
 
@@ -76,15 +76,18 @@ function findProblem({ name, hosts, promises, profiles }: PromiseScenario): stri
 
 /** Returns the amounts of a profile. `rounds` replaces every number of rounds that is not 0. */
 export function amountsOf(scenario: PromiseScenario, profile: PromiseProfile, rounds?: number): Amounts {
-  const own = scenario.profiles[profile];
-  if (rounds === undefined) return own;
-  const asked = ([name, amount]: [string, number]) => [name, /rounds$/i.test(name) && amount > 0 ? rounds : amount];
-  return Object.fromEntries(Object.entries(own).map(asked)) as Amounts;
+  const amounts = scenario.profiles[profile];
+  if (rounds === undefined) return amounts;
+  const withRounds = ([name, amount]: [string, number]) => [
+    name,
+    /rounds$/i.test(name) && amount > 0 ? rounds : amount,
+  ];
+  return Object.fromEntries(Object.entries(amounts).map(withRounds)) as Amounts;
 }
 
 /** Returns whether a figure is on the right side of its target. */
 export function verdict(
-  { sense, value }: Pick<Promised, "sense" | "value">,
+  { sense, value }: Pick<PromisedFigure, "sense" | "value">,
   figure: number,
 ): "met" | "missed" | "told" {
   if (sense === "told" || value === undefined) return "told";

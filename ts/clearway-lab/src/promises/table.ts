@@ -12,28 +12,30 @@ export function promiseTable({ cells, machine, run }: Results): string {
 }
 
 function section(host: string, runtime: string, promises: readonly ResultCell[]): string[] {
-  const own = promises.filter((cell) => cell.host === host);
+  const hostCells = promises.filter((cell) => cell.host === host);
   return [
     `**${runtime}**`,
     "",
     row("measurement", "target", "figure", ""),
     row("---", "---:", "---:", "---"),
-    ...own.map((cell) => row(what(cell), wanted(cell), figure(cell), String(cell.params["verdict"] ?? cell.status))),
+    ...hostCells.map((cell) =>
+      row(measurementText(cell), targetText(cell), figureText(cell), String(cell.params["verdict"] ?? cell.status)),
+    ),
   ];
 }
 
 const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;
 
-function what({ mechanism, params }: ResultCell): string {
-  const about = [mechanism, params["over"] && `against ${params["over"]}`, params["state"]].filter(Boolean);
-  return `${params["what"]} (${about.join("; ")})`;
+function measurementText({ mechanism, params }: ResultCell): string {
+  const details = [mechanism, params["over"] && `against ${params["over"]}`, params["state"]].filter(Boolean);
+  return `${params["what"]} (${details.join("; ")})`;
 }
 
-function wanted({ params: { sense, asked }, metrics }: ResultCell): string {
+function targetText({ params: { sense, asked }, metrics }: ResultCell): string {
   return asked === undefined ? "" : `${sense} ${asked}${unitText(metrics["figure"]?.unit)}`;
 }
 
-function figure({ status, why, params, metrics }: ResultCell): string {
+function figureText({ status, why, params, metrics }: ResultCell): string {
   if (status !== "ok") return `${status}: ${why}`;
   const [median, p25, p75] = ["figure", "p25", "p75"].map((name) => metrics[name] as Value) as [Value, Value, Value];
   const spread = Number(params["rounds"]) > 1 && p25.value !== p75.value;

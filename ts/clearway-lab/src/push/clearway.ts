@@ -6,7 +6,7 @@ import type { Mechanism } from "../protocol/measured.js";
 import { pushMechanism } from "./measure.js";
 
 /** Makes the mechanism. `port` sends messages only; `auto` sends small events through a ring of shared memory. */
-const stream = (carrier: "auto" | "port"): Mechanism =>
+const streamMechanism = (carrier: "auto" | "port"): Mechanism =>
   pushMechanism(async () => {
     const workers = pool<typeof import("../work/push-tasks.js")>(workerUrl("push-tasks"), { size: 1, carrier });
     return {
@@ -18,6 +18,6 @@ const stream = (carrier: "auto" | "port"): Mechanism =>
   });
 
 export const streamClearway: Record<string, Mechanism> = {
-  "clearway-stream": stream("port"),
-  "clearway-ring": stream("auto"),
+  "clearway-stream": streamMechanism("port"),
+  "clearway-ring": streamMechanism("auto"),
 };

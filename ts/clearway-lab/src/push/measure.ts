@@ -4,13 +4,13 @@
 import { warmUp } from "../mechanism/warm-up.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Load } from "./pace.js";
-import { disturb, Receiver, type ReceiverState } from "./receiver.js";
+import { blockRepeatedly, Receiver, type ReceiverState } from "./receiver.js";
 
 /**
  * An open connection from a sender to the receiver. `run` resolves when all events have been sent. The receiver may get the last
  * events later.
  */
-export interface Way {
+export interface PushConnection {
   run(load: Load, receiver: Receiver): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,31 +24,31 @@ const SETTLE = { count: 50, perSecond: 2000 };
 /** Time after which events count as lost, in milliseconds. No load has such a lag, even on a busy machine. A loss ends the measurement. */
 const LOST_AFTER_MS = 20_000;
 
-export function pushMechanism(open: () => Promise<Way>): Mechanism {
+export function pushMechanism(open: () => Promise<PushConnection>): Mechanism {
   return async ({ params }) => {
     const load: Load = {
       count: numberParam(params, "count"),
       perSecond: numberParam(params, "perSecond"),
       payloadBytes: numberParam(params, "payloadBytes"),
     };
-    const way = await open();
+    const connection = await open();
     try {
-      const some = () => runOnce(way, { ...WARM_UP, payloadBytes: load.payloadBytes }, "idle");
-      const { warm, ms } = await warmUp(some, numberParam(params, "warmUpMs"), { windowMs: WARM_UP_WINDOW_MS });
-      await runOnce(way, { ...SETTLE, payloadBytes: load.payloadBytes }, "idle");
-      const measured = await runOnce(way, load, textParam(params, "receiver") as ReceiverState);
+      const warmUpRun = () => runOnce(connection, { ...WARM_UP, payloadBytes: load.payloadBytes }, "idle");
+      const { warm, ms } = await warmUp(warmUpRun, numberParam(params, "warmUpMs"), { windowMs: WARM_UP_WINDOW_MS });
+      await runOnce(connection, { ...SETTLE, payloadBytes: load.payloadBytes }, "idle");
+      const measured = await runOnce(connection, load, textParam(params, "receiver") as ReceiverState);
       return warm
         ? measured
         : { ...measured, values: { ...measured.values, [WARM_UP_CUT]: { unit: "ms", value: ms } } };
     } finally {
-      await way.close();
+      await connection.close();
     }
   };
 }
 
-async function runOnce(way: Way, load: Load, state: ReceiverState): Promise<Measured> {
+async function runOnce(connection: PushConnection, load: Load, state: ReceiverState): Promise<Measured> {
   const receiver = new Receiver(load);
-  const stop = disturb(state);
+  const stopBlocking = blockRepeatedly(state);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const lost = new Promise<never>((_, fail) => {
     timer = setTimeout(
@@ -56,9 +56,9 @@ async function runOnce(way: Way, load: Load, state: ReceiverState): Promise<Meas
       LOST_AFTER_MS + (load.perSecond === 0 ? 0 : (load.count / load.perSecond) * 1000),
     );
   });
-  const sending = way.run(load, receiver);
+  const sending = connection.run(load, receiver);
   await Promise.race([Promise.all([sending, receiver.done]), lost]).finally(() => clearTimeout(timer));
-  const hitch = stop();
+  const hitchRatio = stopBlocking();
   const result = { received: receiver.received, outOfOrder: receiver.outOfOrder };
   if (load.perSecond === 0) {
     const seconds = (receiver.lastMs - receiver.firstMs) / 1000;
@@ -73,7 +73,7 @@ async function runOnce(way: Way, load: Load, state: ReceiverState): Promise<Meas
   }
   return {
     samples: { latency: { unit: "us", ns: receiver.latencyNs } },
-    values: state === "idle" ? {} : { receiverHitchRatio: { unit: "ms/s", value: hitch } },
+    values: state === "idle" ? {} : { receiverHitchRatio: { unit: "ms/s", value: hitchRatio } },
     result,
   };
 }

@@ -27,13 +27,13 @@ const postMessage = pushMechanism(async () => {
 /** The worker keeps the writing end of a stream and transfers its reading end to the main thread. */
 const webStreamsTransferred = pushMechanism(async () => {
   const worker = openWorker("push-bare");
-  let arrived: (stream: ReadableStream<PushEvent>) => void = () => {};
+  let onStream: (stream: ReadableStream<PushEvent>) => void = () => {};
   await new Promise<void>((ready) => {
-    worker.listen((message) => (message === "ready" ? ready() : arrived(message as ReadableStream<PushEvent>)));
+    worker.listen((message) => (message === "ready" ? ready() : onStream(message as ReadableStream<PushEvent>)));
   });
   return {
     run: async (load, receiver) => {
-      const stream = new Promise<ReadableStream<PushEvent>>((resolve) => (arrived = resolve));
+      const stream = new Promise<ReadableStream<PushEvent>>((resolve) => (onStream = resolve));
       worker.post({ kind: "stream", load, sent: receiver.sent });
       const reader = (await stream).getReader();
       for (let next = await reader.read(); !next.done; next = await reader.read()) receiver.receive(next.value);

@@ -17,13 +17,13 @@ export interface PushEvent {
 }
 
 // How long before an event's time the sender stops sleeping, in milliseconds. A timer may be late: Node rounds to whole milliseconds, and
-// Chromium clamps nested timers to 4 ms. From this moment on, the sender turns the event loop without sleeping.
-const AWAKE_BEFORE_MS = 2;
+// Chromium clamps nested timers to 4 ms. From this moment on, the sender polls the clock once in every turn of the event loop.
+const POLL_BEFORE_MS = 2;
 
 /** Waits until `time`. If `time` has passed, returns without yielding to the event loop. */
-export async function untilMs(time: number): Promise<void> {
+export async function waitUntil(time: number): Promise<void> {
   const left = time - nowMs();
-  if (left > AWAKE_BEFORE_MS + 1) await new Promise((done) => setTimeout(done, left - AWAKE_BEFORE_MS));
+  if (left > POLL_BEFORE_MS + 1) await new Promise((done) => setTimeout(done, left - POLL_BEFORE_MS));
   while (nowMs() < time) await turn();
 }
 
@@ -43,7 +43,7 @@ export function bodyOf(load: Load): Uint8Array | undefined {
  * receiver calculates the backlog from it.
  */
 export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent) => void): Promise<void> {
-  const times = intendedTimes(load);
+  const timeOf = intendedTimes(load);
   const body = bodyOf(load);
   if (load.perSecond === 0) {
     const t = nowMs();
@@ -54,20 +54,20 @@ export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent
     return;
   }
   for (let i = 0; i < load.count; i++) {
-    const t = times(i);
-    await untilMs(t);
+    const t = timeOf(i);
+    await waitUntil(t);
     send(body === undefined ? { i, t } : { i, t, body });
   }
 }
 
 /** Yields the same events, for mechanisms that pull. Each event has a new body, which can be transferred. */
 export async function* produce(load: Load, sent: Int32Array): AsyncGenerator<PushEvent> {
-  const times = intendedTimes(load);
+  const timeOf = intendedTimes(load);
   const start = nowMs();
   for (let i = 0; i < load.count; i++) {
-    const t = load.perSecond === 0 ? start : times(i);
+    const t = load.perSecond === 0 ? start : timeOf(i);
     if (load.perSecond === 0) Atomics.add(sent, 0, 1);
-    else await untilMs(t);
+    else await waitUntil(t);
     const body = bodyOf(load);
     yield body === undefined ? { i, t } : { i, t, body };
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The receiver on the main thread. It records the time of every arrival. `disturb` keeps its thread busy or stalls it on purpose.
+// The receiver on the main thread. It records the time of every arrival. `blockRepeatedly` makes its thread busy or stalls it.
 import { nowMs } from "#lab-host";
 import type { Load, PushEvent } from "./pace.js";
 
 export type ReceiverState = "idle" | "half-busy" | "stalled";
 
 /** How each state blocks the thread: for `blockMs` in every `everyMs`, both in milliseconds. */
-const BLOCKS: Record<Exclude<ReceiverState, "idle">, { blockMs: number; everyMs: number }> = {
+const BLOCK_PATTERNS: Record<Exclude<ReceiverState, "idle">, { blockMs: number; everyMs: number }> = {
   "half-busy": { blockMs: 5, everyMs: 10 },
   stalled: { blockMs: 30, everyMs: 300 },
 };
@@ -59,18 +59,18 @@ export class Receiver {
  * Blocks the thread again and again, as `state` demands. The returned function stops this. It returns the time by which the
  * blocks exceeded a 60 Hz frame, in milliseconds per second of the run.
  */
-export function disturb(state: ReceiverState): () => number {
+export function blockRepeatedly(state: ReceiverState): () => number {
   if (state === "idle") return () => 0;
-  const { blockMs, everyMs } = BLOCKS[state];
-  const begin = nowMs();
+  const { blockMs, everyMs } = BLOCK_PATTERNS[state];
+  const runBegin = nowMs();
   let beyondFrameMs = 0;
   const timer = setInterval(() => {
-    const start = nowMs();
-    while (nowMs() - start < blockMs);
-    beyondFrameMs += Math.max(0, nowMs() - start - 1000 / 60);
+    const blockBegin = nowMs();
+    while (nowMs() - blockBegin < blockMs);
+    beyondFrameMs += Math.max(0, nowMs() - blockBegin - 1000 / 60);
   }, everyMs);
   return () => {
     clearInterval(timer);
-    return (beyondFrameMs / (nowMs() - begin)) * 1000;
+    return (beyondFrameMs / (nowMs() - runBegin)) * 1000;
   };
 }

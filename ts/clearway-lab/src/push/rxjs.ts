@@ -3,20 +3,20 @@
 import { asapScheduler, asyncScheduler, observeOn, Subject } from "rxjs";
 import type { Mechanism } from "../protocol/measured.js";
 import type { PushEvent } from "./pace.js";
-import { type Send, sending } from "./sending.js";
+import { type Send, senderMechanism } from "./sender-mechanism.js";
 
-function subject(
-  observed: (source: Subject<PushEvent>) => { subscribe(receive: Send): { unsubscribe(): void } },
+function subjectMechanism(
+  pipe: (source: Subject<PushEvent>) => { subscribe(receive: Send): { unsubscribe(): void } },
 ): Mechanism {
-  return sending(({ receive }) => {
+  return senderMechanism(({ receive }) => {
     const source = new Subject<PushEvent>();
-    const subscription = observed(source).subscribe(receive);
+    const subscription = pipe(source).subscribe(receive);
     return { send: (event) => source.next(event), end: () => subscription.unsubscribe() };
   });
 }
 
 export const rxjs: Record<string, Mechanism> = {
-  "rxjs-subject": subject((source) => source),
-  "rxjs-observeon-async": subject((source) => source.pipe(observeOn(asyncScheduler))),
-  "rxjs-observeon-asap": subject((source) => source.pipe(observeOn(asapScheduler))),
+  "rxjs-subject": subjectMechanism((source) => source),
+  "rxjs-observeon-async": subjectMechanism((source) => source.pipe(observeOn(asyncScheduler))),
+  "rxjs-observeon-asap": subjectMechanism((source) => source.pipe(observeOn(asapScheduler))),
 };

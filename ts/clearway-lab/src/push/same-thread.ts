@@ -2,13 +2,13 @@
 // Mechanisms that push on one thread. They show the cost of the hand-over itself, without a second thread.
 import { hostName } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
-import { pushMechanism, type Way } from "./measure.js";
+import { type PushConnection, pushMechanism } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
-import { sending } from "./sending.js";
+import { senderMechanism } from "./sender-mechanism.js";
 
-const direct = sending(({ receive }) => ({ send: receive }));
+const direct = senderMechanism(({ receive }) => ({ send: receive }));
 
-const lock = sending(({ receive }) => {
+const lock = senderMechanism(({ receive }) => {
   const mutex = new Int32Array(new SharedArrayBuffer(4));
   return {
     send: (event) => {
@@ -24,21 +24,22 @@ const lock = sending(({ receive }) => {
   };
 });
 
-class Pushed extends Event {
+/** A DOM event that carries a pushed event. */
+class PushDomEvent extends Event {
   constructor(readonly detail: PushEvent) {
     super("push");
   }
 }
 
-const eventTarget = sending(({ receive }) => {
+const eventTarget = senderMechanism(({ receive }) => {
   const target = new EventTarget();
-  target.addEventListener("push", (event) => receive((event as Pushed).detail));
-  return { send: (event) => void target.dispatchEvent(new Pushed(event)) };
+  target.addEventListener("push", (event) => receive((event as PushDomEvent).detail));
+  return { send: (event) => void target.dispatchEvent(new PushDomEvent(event)) };
 });
 
-const microtask = sending(({ receive }) => ({ send: (event) => queueMicrotask(() => receive(event)) }));
+const microtask = senderMechanism(({ receive }) => ({ send: (event) => queueMicrotask(() => receive(event)) }));
 
-const messageChannel = sending(({ receive }) => {
+const messageChannel = senderMechanism(({ receive }) => {
   const { port1, port2 } = new MessageChannel();
   port2.onmessage = (event: MessageEvent<PushEvent>) => receive(event.data);
   return { send: (event) => port1.postMessage(event), end: () => port1.close() };
@@ -73,31 +74,31 @@ class AsyncQueue {
 const asyncQueue = pushMechanism(async () => ({
   run: async (load, receiver) => {
     const queue = new AsyncQueue();
-    const reading = (async () => {
+    const allRead = (async () => {
       while (receiver.received < load.count) for (const event of await queue.take()) receiver.receive(event);
     })();
     await emit(load, receiver.sent, (event) => queue.push(event));
-    await reading;
+    await allRead;
   },
   close: async () => {},
 }));
 
 const webStreams = pushMechanism(
-  async (): Promise<Way> => ({
+  async (): Promise<PushConnection> => ({
     run: async (load, receiver) => {
       let controller!: ReadableStreamDefaultController<PushEvent>;
       const stream = new ReadableStream<PushEvent>({
-        start(given) {
-          controller = given;
+        start(streamController) {
+          controller = streamController;
         },
       });
-      const reading = (async () => {
+      const allRead = (async () => {
         const reader = stream.getReader();
         for (let next = await reader.read(); !next.done; next = await reader.read()) receiver.receive(next.value);
       })();
       await emit(load, receiver.sent, (event) => controller.enqueue(event));
       controller.close();
-      await reading;
+      await allRead;
     },
     close: async () => {},
   }),
@@ -116,7 +117,7 @@ export const sameThread: Record<string, Mechanism> = {
 
 if (hostName === "node") {
   const { EventEmitter } = await import("node:events");
-  sameThread["event-emitter"] = sending(({ receive }) => {
+  sameThread["event-emitter"] = senderMechanism(({ receive }) => {
     const emitter = new EventEmitter();
     emitter.on("push", receive);
     return { send: (event) => void emitter.emit("push", event) };

@@ -2,7 +2,7 @@
 // Runs a probe of the profile `promises` in a new page. Pins the page's threads and reads its processor time, which a page cannot do.
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
-import { standApart, threadsOf } from "../machine/cores.js";
+import { pinToTwoCores, threadsOf } from "../machine/cores.js";
 import type { Json, ProbeRequest } from "../protocol/message.js";
 import { PROMISES_PAGE } from "./page-server.js";
 
@@ -33,7 +33,7 @@ export async function runProbe(browser: Browser, serverUrl: string, probe: Probe
     const page = await context.newPage();
     await page.exposeFunction("labStandApart", async () => {
       const pid = await own();
-      standApart(pid, threadsOf(pid, WORKER_THREAD));
+      pinToTwoCores(pid, threadsOf(pid, WORKER_THREAD));
     });
     await page.exposeFunction("labCpuMs", async () => cpuMs(await own()));
     await page.goto(serverUrl + PROMISES_PAGE);

@@ -45,7 +45,7 @@ export function noiseFloor(
   first: ReadonlyMap<number, number>,
   second: ReadonlyMap<number, number>,
 ): number | undefined {
-  const [a, b] = [first, second].map((half) => [...half.values()].filter((value) => value > 0)) as [number[], number[]];
+  const [a, b] = [first, second].map((cell) => [...cell.values()].filter((value) => value > 0)) as [number[], number[]];
   if (a.length === 0 || b.length === 0) return undefined;
   const all = [...a, ...b];
   return Math.max(FLOOR_RATIO_MIN, Math.max(...all) / Math.min(...all));
@@ -60,8 +60,8 @@ export function compare(
   const ratios = pairedRatios(subject, reference);
   if (ratios.length === 0) return undefined;
   const ratio = geometricMean(ratios);
-  const oneWay = ratios.every((each) => each > 1) || ratios.every((each) => each < 1);
-  const beyond = Math.max(ratio, 1 / ratio) > Math.max(floorRatio, FLOOR_RATIO_MIN);
-  const verdict = oneWay && beyond ? (ratio < 1 ? "lower" : "higher") : "no difference seen";
+  const sameDirection = ratios.every((each) => each > 1) || ratios.every((each) => each < 1);
+  const exceedsFloor = Math.max(ratio, 1 / ratio) > Math.max(floorRatio, FLOOR_RATIO_MIN);
+  const verdict = sameDirection && exceedsFloor ? (ratio < 1 ? "lower" : "higher") : "no difference seen";
   return { ratio, ratioMin: Math.min(...ratios), ratioMax: Math.max(...ratios), rounds: ratios.length, verdict };
 }

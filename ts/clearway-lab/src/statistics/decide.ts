@@ -45,7 +45,7 @@ export function decide(ratios: readonly number[], floor: number): Decision | und
   if (!(floor >= 1)) throw new RangeError(`a noise floor must be at least 1: floor=${floor}`);
   if (ratios.length === 0) return undefined;
   const sorted = [...ratios].sort((a, b) => a - b);
-  const decision = { ratio: middle(sorted), ...intervalOf(sorted), rounds: sorted.length };
+  const decision = { ratio: medianRatio(sorted), ...intervalOf(sorted), rounds: sorted.length };
   return { verdict: verdictOf(decision, floor), ...decision };
 }
 
@@ -62,7 +62,7 @@ export function pairedFloor(ratios: readonly number[]): number {
 
 /** Returns the interval of sorted ratios that contains their true median with the minimum coverage. */
 function intervalOf(sorted: readonly number[]): { low: number; high: number } {
-  const left = outside(sorted.length);
+  const left = trimmedPerSide(sorted.length);
   return { low: sorted[left] as number, high: sorted[sorted.length - 1 - left] as number };
 }
 
@@ -73,7 +73,7 @@ function verdictOf({ low, high, rounds }: Omit<Decision, "verdict">, floor: numb
 }
 
 /** Returns how many of `n` sorted values to leave out on each side, so that the interval of the others still has the coverage. */
-function outside(n: number): number {
+function trimmedPerSide(n: number): number {
   let beyond = 0;
   let choose = 1;
   let left = 0;
@@ -90,7 +90,7 @@ function outside(n: number): number {
  * Returns the median of sorted ratios. For an even number, it is the geometric mean of the middle two, so that a ratio and its inverse
  * weigh the same.
  */
-function middle(sorted: readonly number[]): number {
+function medianRatio(sorted: readonly number[]): number {
   const at = sorted.length >> 1;
   const upper = sorted[at] as number;
   return sorted.length % 2 === 1 ? upper : Math.sqrt(upper * (sorted[at - 1] as number));

@@ -28,7 +28,7 @@ export function decodeHistogram(base64: string): Histogram {
 
 /** Merges the histograms of all rounds into a new one. Does not change the given histograms. */
 export function mergeHistograms(parts: readonly Histogram[]): Histogram {
-  const whole = histogramOf([]);
-  for (const part of parts) whole.add(part);
-  return whole;
+  const merged = histogramOf([]);
+  for (const part of parts) merged.add(part);
+  return merged;
 }

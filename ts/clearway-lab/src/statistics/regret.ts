@@ -29,22 +29,24 @@ export interface Regrets {
  * strategies are compared in the rounds that they have. Times of 0 or less are invalid and left out.
  */
 export function regretsOf(times: Times): Regrets {
-  const known = new Map([...times].map(([name, byRound]) => [name, positive(byRound)] as const));
-  const most = Math.max(0, ...[...known.values()].map(({ size }) => size));
-  const whole = [...known].filter(([, byRound]) => byRound.size === most && most > 0);
-  const rounds = [...(whole[0]?.[1].keys() ?? [])].filter((round) => whole.every(([, byRound]) => byRound.has(round)));
+  const valid = new Map([...times].map(([name, byRound]) => [name, validTimes(byRound)] as const));
+  const roundsMax = Math.max(0, ...[...valid.values()].map(({ size }) => size));
+  const complete = [...valid].filter(([, byRound]) => byRound.size === roundsMax && roundsMax > 0);
+  const rounds = [...(complete[0]?.[1].keys() ?? [])].filter((round) =>
+    complete.every(([, byRound]) => byRound.has(round)),
+  );
   const chosenElsewhere = rounds.length > 1;
   const best = new Map<number, string>();
   for (const round of rounds) {
     const others = chosenElsewhere ? rounds.filter((each) => each !== round) : rounds;
-    best.set(round, bestOn(whole, others));
+    best.set(round, bestStrategyOver(complete, others));
   }
   const of = new Map<string, Regret>();
-  for (const [name, byRound] of known) {
+  for (const [name, byRound] of valid) {
     const ratios = rounds.flatMap((round) => {
       const own = byRound.get(round);
-      const least = known.get(best.get(round) ?? "")?.get(round);
-      return own === undefined || least === undefined ? [] : [own / least];
+      const bestTime = valid.get(best.get(round) ?? "")?.get(round);
+      return own === undefined || bestTime === undefined ? [] : [own / bestTime];
     });
     if (ratios.length === 0) continue;
     const ratio = geometricMean(ratios);
@@ -74,16 +76,19 @@ export function withoutCutRound(times: Times): Times {
 }
 
 /** Returns the best strategy by geometric mean. A round that is slow for all strategies then weighs no more than a fast one. */
-function bestOn(candidates: readonly (readonly [string, ReadonlyMap<number, number>])[], rounds: number[]): string {
-  let least = Number.POSITIVE_INFINITY;
+function bestStrategyOver(
+  candidates: readonly (readonly [string, ReadonlyMap<number, number>])[],
+  rounds: number[],
+): string {
+  let leastMean = Number.POSITIVE_INFINITY;
   let name = "";
   for (const [candidate, byRound] of candidates) {
     const mean = geometricMean(rounds.map((round) => byRound.get(round) ?? Number.POSITIVE_INFINITY));
-    if (mean < least) [least, name] = [mean, candidate];
+    if (mean < leastMean) [leastMean, name] = [mean, candidate];
   }
   return name;
 }
 
-function positive(byRound: ReadonlyMap<number, number>): Map<number, number> {
+function validTimes(byRound: ReadonlyMap<number, number>): Map<number, number> {
   return new Map([...byRound].filter(([, value]) => value > 0 && Number.isFinite(value)));
 }

@@ -13,8 +13,8 @@ main.listen(async (message) => {
   }
   let controller!: ReadableStreamDefaultController<PushEvent>;
   const stream = new ReadableStream<PushEvent>({
-    start(given) {
-      controller = given;
+    start(streamController) {
+      controller = streamController;
     },
   });
   main.post(stream, [stream as unknown as Transferable]);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The functions that a probe needs of its host, for a Node process that runs one measurement and ends.
 import { Worker } from "node:worker_threads";
-import { coreOf, standApart, threadsOf } from "../../machine/cores.ts";
-import { subjects } from "../subject/node.mjs";
+import { coreOf, pinToTwoCores, threadsOf } from "../../machine/cores.ts";
+import { mechanisms } from "../mechanism/node.mjs";
 
 const isLinux = process.platform === "linux";
-const threads = () => (isLinux ? threadsOf(process.pid) : []);
-const atStart = new Set(threads());
+const threadIds = () => (isLinux ? threadsOf(process.pid) : []);
+const threadsAtStart = new Set(threadIds());
 
 const host = {
   name: "node",
-  subjects,
+  mechanisms,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   /** Returns the URL of a worker's built file. */
   workerUrl: (name) => new URL(`./promises-worker-${name}.js`, import.meta.url),
@@ -24,21 +24,21 @@ const host = {
     };
   },
   /** Returns the threads that started while `use` ran. */
-  async newThreads(use) {
-    const before = new Set(threads());
+  async threadsStartedBy(use) {
+    const before = new Set(threadIds());
     await use();
-    return threads().filter((thread) => !before.has(thread));
+    return threadIds().filter((thread) => !before.has(thread));
   },
   /** Returns a function that reports whether this thread and the last given thread last ran on one core, or null if unknown. */
-  watchCores: (given) => () => (given.length === 0 ? null : coreOf(process.pid) === coreOf(given.at(-1))),
+  watchCores: (threads) => () => (threads.length === 0 ? null : coreOf(process.pid) === coreOf(threads.at(-1))),
   /** Pins this thread to one core, and all threads that started after this module was loaded to another core. */
-  standApart: () =>
-    standApart(
+  pinToTwoCores: () =>
+    pinToTwoCores(
       process.pid,
-      threads().filter((thread) => !atStart.has(thread)),
+      threadIds().filter((thread) => !threadsAtStart.has(thread)),
     ),
   /** Returns this process's share of one core while `use` ran, in percent. */
-  async cpuOver(use) {
+  async cpuPercentOf(use) {
     const before = process.cpuUsage();
     const begin = performance.now();
     await use();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The functions that a probe needs of its host, for a page. The runner provides `labStandApart` and `labCpuMs`, because a page can
 // neither pin threads nor read its processor time.
+
+import { mechanisms } from "../mechanism/page.mjs";
 import { call } from "../probe/call.mjs";
 import { flight } from "../probe/flight.mjs";
 import { idle } from "../probe/idle.mjs";
@@ -10,11 +12,10 @@ import { scan } from "../probe/scan.mjs";
 import { start } from "../probe/start.mjs";
 import { stream } from "../probe/stream.mjs";
 import { students } from "../probe/students.mjs";
-import { subjects } from "../subject/page.mjs";
 
 const host = {
   name: "chromium",
-  subjects,
+  mechanisms,
   // In a page, a timer that is set inside another timer's callback is up to 4 ms late. A task with a delay is not.
   sleep: (ms) => scheduler.postTask(() => {}, { delay: ms }),
   workerUrl: (name) => new URL(`./promises-worker-${name}.js`, import.meta.url),
@@ -26,13 +27,13 @@ const host = {
       end: () => worker.terminate(),
     };
   },
-  async newThreads(use) {
+  async threadsStartedBy(use) {
     await use();
     return [];
   },
   watchCores: () => () => null,
-  standApart: () => globalThis.labStandApart(),
-  async cpuOver(use) {
+  pinToTwoCores: () => globalThis.labStandApart(),
+  async cpuPercentOf(use) {
     const before = await globalThis.labCpuMs();
     const begin = performance.now();
     await use();

@@ -12,17 +12,17 @@ const warmCalls = 200_000;
  * warm-up takes at least `warmMsMin` and enough calls for the compiler, but at most `warmMsMax`.
  */
 export async function flight({ name, threads, inFlight, warmMsMin, warmMsMax, measuredMs }, host) {
-  const subject = host.subjects(threads).find((each) => each.name === name);
-  if (subject === undefined) throw new RangeError(`no such mechanism on this host: name=${name} threads=${threads}`);
-  const { call, stop } = await subject.start();
-  await tasksASecond(call, inFlight, warmMsMax, (done, forMs) => done >= warmCalls && forMs >= warmMsMin);
-  const figure = await tasksASecond(call, inFlight, measuredMs);
+  const mechanism = host.mechanisms(threads).find((each) => each.name === name);
+  if (mechanism === undefined) throw new RangeError(`no such mechanism on this host: name=${name} threads=${threads}`);
+  const { call, stop } = await mechanism.start();
+  await tasksPerSecond(call, inFlight, warmMsMax, (done, elapsedMs) => done >= warmCalls && elapsedMs >= warmMsMin);
+  const figure = await tasksPerSecond(call, inFlight, measuredMs);
   // Does not wait for `stop`, because the time until a pool's workers end is not measured here.
   void Promise.resolve(stop()).catch(() => {});
   return figure;
 }
 
-async function tasksASecond(call, inFlight, lastsMs, enough = () => false) {
+async function tasksPerSecond(call, inFlight, durationMs, isDone = () => false) {
   let done = 0;
   const begin = performance.now();
   let over = false;
@@ -33,8 +33,8 @@ async function tasksASecond(call, inFlight, lastsMs, enough = () => false) {
         done++;
         // Reads the clock only for every 64th answer, because a reading takes a noticeable part of the time of a call.
         if (done % 64 !== 0) continue;
-        const forMs = performance.now() - begin;
-        over = forMs >= lastsMs || enough(done, forMs);
+        const elapsedMs = performance.now() - begin;
+        over = elapsedMs >= durationMs || isDone(done, elapsedMs);
       }
     }),
   );

@@ -18,32 +18,32 @@ export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
   let came = 0;
   let next = 0;
   let lost = 0;
-  const show = async (wanted) => {
-    const told = new Uint8Array(Uint32Array.of(wanted, bytes, every).buffer);
+  const receiveFrames = async (framesWanted) => {
+    const streamArguments = new Uint8Array(Uint32Array.of(framesWanted, bytes, every).buffer);
     came = next = lost = 0;
-    for await (const frame of plugin.channel("ticks").listen({ arguments: told, items: 4 })) {
+    for await (const frame of plugin.channel("ticks").listen({ arguments: streamArguments, items: 4 })) {
       const number = new DataView(frame.bytes.buffer, frame.bytes.byteOffset).getUint32(0, true);
       lost += number - next;
       next = number + 1;
       came++;
       frame.release();
     }
-    lost += wanted - next;
+    lost += framesWanted - next;
   };
   // The warm-up includes the compilation and the memory mapping that the first frame causes. It also includes two garbage collections of 2
   // to 5 ms. V8 runs them in any process 8 s after the start of a worker, here of the meter's own. The stalls of the warm-up are reported
   // separately.
   const options = { floorMs, stacks: false };
-  const warm = await measure(() => show(Math.round(perSecond * warmSeconds)), options);
+  const warm = await measure(() => receiveFrames(Math.round(perSecond * warmSeconds)), options);
   const before = plugin.stats().ledger.fromNative;
-  const { report } = await measure(() => show(count), options);
+  const { report } = await measure(() => receiveFrames(count), options);
   const { ledger, leaked } = plugin.stats();
   const delta = (name) => ledger.fromNative[name] - before[name];
   const [copiedBytes, uncopiedBytes] = [delta("copiedBytes"), delta("sharedBytes") + delta("movedBytes")];
   await plugin.close();
   if (copiedBytes + uncopiedBytes < came * bytes)
     throw new Error(`the ledger counted too little: bytes=${copiedBytes + uncopiedBytes} of ${came * bytes}`);
-  const own = ({ stalls }) => stalls.filter(({ cause }) => cause !== "machine");
+  const ownStalls = ({ stalls }) => stalls.filter(({ cause }) => cause !== "machine");
   const longest = (stalls) => stalls.reduce((most, { lengthMs }) => Math.max(most, lengthMs), floorMs);
   return {
     asked: count,
@@ -51,8 +51,8 @@ export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
     lost,
     copiedBytes,
     leaked,
-    stallMs: longest(own(report)),
-    warmStallMs: longest(own(warm.report)),
+    stallMs: longest(ownStalls(report)),
+    warmStallMs: longest(ownStalls(warm.report)),
     anyStallMs: longest(report.stalls),
     causes: report.causes.map(({ cause, stalls }) => `${stalls} ${cause}`),
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs in Node. Measures one case of native-cases.mjs: its subjects (the compared mechanisms) in interleaved rounds. Also returns the
-// bytes that the plugin's ledger counted for each subject.
+// Runs in Node. Measures one case of native-cases.mjs: its mechanisms in interleaved rounds. Also returns the
+// bytes that the plugin's ledger counted for each mechanism.
 import { loadPlugin } from "clearway-native";
 import { shuffler } from "../../statistics/rounds.ts";
 import { cases } from "../native-cases.mjs";
@@ -9,38 +9,38 @@ import { cases } from "../native-cases.mjs";
 const warmRounds = 3;
 
 /**
- * Returns, by subject, the microseconds per operation of every round, and the bytes per operation in the plugin's ledger. The bytes of
+ * Returns, by mechanism, the microseconds per operation of every round, and the bytes per operation in the plugin's ledger. The bytes of
  * both directions count as copied or as not copied (shared, lent or moved). `without` names peers that cannot run here, with the reason.
  */
 export async function native({ name, files, rounds, seed }) {
   const { options, make } = cases[name];
   const plugin = await loadPlugin(files.plugin, options);
-  const { subjects, without = {} } = make({ bareFile: files.bare, plugin });
-  const names = Object.keys(subjects);
+  const { mechanisms, without = {} } = make({ bareFile: files.bare, plugin });
+  const names = Object.keys(mechanisms);
   const figures = Object.fromEntries(names.map((each) => [each, { us: [], copiedBytes: 0, uncopiedBytes: 0 }]));
   const shuffle = shuffler(seed);
   for (let round = -warmRounds; round < rounds; round++) {
     for (const each of shuffle(names)) {
-      const { times, run } = subjects[each];
-      const before = crossed(plugin);
+      const { times, run } = mechanisms[each];
+      const before = ledgerBytes(plugin);
       const us = await run(times);
-      const after = crossed(plugin);
+      const after = ledgerBytes(plugin);
       if (round < 0) continue;
-      const own = figures[each];
-      own.us.push(us);
-      own.copiedBytes += after.copied - before.copied;
-      own.uncopiedBytes += after.uncopied - before.uncopied;
+      const sums = figures[each];
+      sums.us.push(us);
+      sums.copiedBytes += after.copied - before.copied;
+      sums.uncopiedBytes += after.uncopied - before.uncopied;
     }
   }
-  for (const [each, own] of Object.entries(figures)) {
-    own.copiedBytes /= subjects[each].times * rounds;
-    own.uncopiedBytes /= subjects[each].times * rounds;
+  for (const [each, sums] of Object.entries(figures)) {
+    sums.copiedBytes /= mechanisms[each].times * rounds;
+    sums.uncopiedBytes /= mechanisms[each].times * rounds;
   }
   await plugin.close();
   return { figures, without };
 }
 
-function crossed(plugin) {
+function ledgerBytes(plugin) {
   const { toNative, fromNative } = plugin.stats().ledger;
   return {
     copied: toNative.copiedBytes + fromNative.copiedBytes,

@@ -5,16 +5,18 @@
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 
-/** The number of rounds after which V8 has compiled the final code of each way. The first rounds of the cursor take three times as long. */
+/**
+ * The number of rounds after which V8 has compiled the final code of each reader. The first rounds of the cursor take three times as long.
+ */
 const warmRounds = 8;
 
 /** Returns the milliseconds of every round, for each way of reading. */
 export async function scan({ rows, rounds, seed }, host) {
   await import("clearway/records");
-  const made = pool(host.workerUrl("records.tasks"), { size: 1 });
-  const table = await made.call.readings(rows);
+  const workers = pool(host.workerUrl("records.tasks"), { size: 1 });
+  const table = await workers.call.readings(rows);
   const array = Float64Array.from({ length: rows }, (_, row) => row / 8);
-  const ways = {
+  const readers = {
     "plain loop": () => sum(array),
     column: () => {
       let total = 0;
@@ -32,21 +34,21 @@ export async function scan({ rows, rounds, seed }, host) {
       return total;
     },
   };
-  const wanted = ((rows - 1) * rows) / 16;
-  const figures = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  const expected = ((rows - 1) * rows) / 16;
+  const figures = Object.fromEntries(Object.keys(readers).map((name) => [name, []]));
   const shuffle = shuffler(seed);
   for (let round = -warmRounds; round < rounds; round++) {
-    for (const name of shuffle(Object.keys(ways))) {
+    for (const name of shuffle(Object.keys(readers))) {
       const begin = performance.now();
-      const total = ways[name]();
+      const total = readers[name]();
       const elapsed = performance.now() - begin;
       // Every partial sum is a multiple of 1/8 below 2^53 / 8, so it is exact in any order.
-      if (total !== wanted) throw new Error(`wrong sum: way=${name} total=${total} wanted=${wanted}`);
+      if (total !== expected) throw new Error(`wrong sum: reader=${name} total=${total} expected=${expected}`);
       if (round >= 0) figures[name].push(elapsed);
       await host.sleep(1);
     }
   }
-  await made.close();
+  await workers.close();
   return figures;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs in Node or in a page. Measures the time from creating a subject (a measured mechanism) with one worker to its first result.
-// Each subject runs once per round.
+// Runs in Node or in a page. Measures the time from creating a mechanism with one worker to its first result.
+// Each mechanism runs once per round.
 import { shuffler } from "../../statistics/rounds.ts";
 
-/** Returns the milliseconds of every round, by subject. */
+/** Returns the milliseconds of every round, by mechanism. */
 export async function start({ rounds, seed }, host) {
-  const subjects = host.subjects(1).filter(({ unavailable }) => unavailable === undefined);
-  const figures = Object.fromEntries(subjects.map(({ name }) => [name, []]));
+  const mechanisms = host.mechanisms(1).filter(({ unavailable }) => unavailable === undefined);
+  const figures = Object.fromEntries(mechanisms.map(({ name }) => [name, []]));
   const shuffle = shuffler(seed);
   for (let round = -1; round < rounds; round++) {
-    for (const { name, start } of shuffle(subjects)) {
+    for (const { name, start } of shuffle(mechanisms)) {
       const begin = performance.now();
       const { call, stop } = await start();
       await call(1);

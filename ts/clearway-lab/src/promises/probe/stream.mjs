@@ -5,8 +5,8 @@
 /** Returns the chunks per second of every round, and the copied bytes per chunk that the ledger counted. */
 export async function stream({ rounds, chunks, bytes }, host) {
   const figures = {};
-  for (const subject of host.subjects(1).filter(({ role, unavailable }) => role === "clearway" && !unavailable)) {
-    const { pool, stop } = await subject.start();
+  for (const mechanism of host.mechanisms(1).filter(({ role, unavailable }) => role === "clearway" && !unavailable)) {
+    const { pool, stop } = await mechanism.start();
     const rates = [];
     for (let round = 0; round <= rounds; round++) {
       const begin = performance.now();
@@ -16,10 +16,10 @@ export async function stream({ rounds, chunks, bytes }, host) {
     }
     const { movedBytes, copiedBytes } = pool.stats().ledger.fromWorkers;
     await stop();
-    const asked = chunks * bytes * (rounds + 1);
-    if (movedBytes + copiedBytes < asked)
-      throw new Error(`the ledger counted too little: bytes=${movedBytes + copiedBytes} of ${asked}`);
-    figures[subject.name] = { chunksPerSecond: rates, copiedBytesPerChunk: copiedBytes / (chunks * (rounds + 1)) };
+    const expectedBytes = chunks * bytes * (rounds + 1);
+    if (movedBytes + copiedBytes < expectedBytes)
+      throw new Error(`the ledger counted too little: bytes=${movedBytes + copiedBytes} of ${expectedBytes}`);
+    figures[mechanism.name] = { chunksPerSecond: rates, copiedBytesPerChunk: copiedBytes / (chunks * (rounds + 1)) };
   }
   return figures;
 }

@@ -13,9 +13,9 @@ const warmRows = 20_000;
 const decoder = new TextDecoder();
 
 /** Readers of a worker's answer, by kind. worker/students-make.mjs makes the answers. */
-const kinds = {
+const readers = {
   clone: (message) => ({ length: message.length, at: (row) => message[row] }),
-  json: (message) => kinds.clone(JSON.parse(message)),
+  json: (message) => readers.clone(JSON.parse(message)),
   columns: ({ rollNum, codes, dictionary, ends, bytes }) => ({
     length: rollNum.length,
     at: (row) => ({
@@ -31,21 +31,21 @@ const kinds = {
  * an idle watcher was late too.
  */
 export async function students({ kind, rows, names }, host) {
-  const { make, stop } = kind.startsWith("records") ? await byPool(kind, host) : await byHand(kind, host);
-  for (let each = 0; each < 2; each++) proof(await make(warmRows, Math.min(names, warmRows)));
+  const { make, stop } = kind.startsWith("records") ? await openPool(kind, host) : await openBareWorker(kind, host);
+  for (let each = 0; each < 2; each++) readEnds(await make(warmRows, Math.min(names, warmRows)));
   let found;
   const { report } = await measure(
     async () => {
-      found = proof(await make(rows, names));
+      found = readEnds(await make(rows, names));
     },
     { floorMs, stacks: false },
   );
   await stop();
-  const wanted = [rows, student(0, names), student(rows - 1, names)];
-  if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`wrong students: ${JSON.stringify(found)}`);
-  const own = report.stalls.filter(({ cause }) => cause !== "machine");
+  const expected = [rows, student(0, names), student(rows - 1, names)];
+  if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`wrong students: ${JSON.stringify(found)}`);
+  const ownStalls = report.stalls.filter(({ cause }) => cause !== "machine");
   return {
-    stallMs: own.reduce((longest, { lengthMs }) => Math.max(longest, lengthMs), floorMs),
+    stallMs: ownStalls.reduce((longest, { lengthMs }) => Math.max(longest, lengthMs), floorMs),
     anyStallMs: Math.max(floorMs, report.longestMs),
     totalMs: report.durationMs,
   };
@@ -53,19 +53,19 @@ export async function students({ kind, rows, names }, host) {
 
 const student = (row, names) => ({ rollNum: row + 1, name: nameAt(row, names) });
 /** Returns the length, the first row and the last row. It copies the rows, because a row may be a view that the next read moves. */
-const proof = (table) => [table.length, copy(table.at(0)), copy(table.at(table.length - 1))];
+const readEnds = (table) => [table.length, copy(table.at(0)), copy(table.at(table.length - 1))];
 const copy = ({ rollNum, name }) => ({ rollNum, name });
 
-async function byPool(kind, host) {
+async function openPool(kind, host) {
   // Imported only here, because only this code reads tables. A build without the records does not have this entry.
   await import("clearway/records");
-  const made = pool(host.workerUrl("records.tasks"), { size: 1 });
-  const make = kind === "records" ? made.call.students : inParts(made.call.studentsInParts);
-  return { make, stop: () => made.close() };
+  const workers = pool(host.workerUrl("records.tasks"), { size: 1 });
+  const make = kind === "records" ? workers.call.students : readParts(workers.call.studentsInParts);
+  return { make, stop: () => workers.close() };
 }
 
 /** Reads and releases each part before it requests the next part. Keeps only the length and two rows. */
-const inParts = (call) => async (rows, names) => {
+const readParts = (call) => async (rows, names) => {
   const ends = {};
   let length = 0;
   for await (const part of call(rows, names)) {
@@ -77,14 +77,14 @@ const inParts = (call) => async (rows, names) => {
   return { length, at: (row) => (row === 0 ? ends.first : ends.last) };
 };
 
-async function byHand(kind, host) {
+async function openBareWorker(kind, host) {
   const worker = host.openWorker(host.workerUrl("students"));
-  let arrived = () => {};
-  worker.listen((message) => arrived(kinds[kind](message)));
+  let onTable = () => {};
+  worker.listen((message) => onTable(readers[kind](message)));
   return {
     make: (rows, names) =>
       new Promise((resolve) => {
-        arrived = resolve;
+        onTable = resolve;
         worker.post({ kind, rows, names });
       }),
     stop: () => worker.end(),

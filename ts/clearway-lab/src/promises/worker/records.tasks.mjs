@@ -5,22 +5,22 @@ import { expose } from "clearway/worker";
 import { nameAt } from "./students-make.mjs";
 
 const Student = record({ rollNum: u32, name: text() });
-const StudentOfFew = record({ rollNum: u32, name: text({ dictionary: true }) });
+const StudentWithDictionary = record({ rollNum: u32, name: text({ dictionary: true }) });
 const Reading = record({ at: u32, value: f64 });
-const rowsAPart = 1 << 20;
+const rowsPerPart = 1 << 20;
 
 export default expose({
   double: (value) => value * 2,
   students(rows, names) {
-    const table = (names < rows ? StudentOfFew : Student).table();
+    const table = (names < rows ? StudentWithDictionary : Student).table();
     for (let row = 0; row < rows; row++) table.push({ rollNum: row + 1, name: nameAt(row, names) });
     return table;
   },
   /** The same students as tables of 2^20 rows. */
   *studentsInParts(rows, names) {
-    for (let from = 0; from < rows; from += rowsAPart) {
-      const table = StudentOfFew.table({ rowsPerChunk: rowsAPart });
-      const to = Math.min(rows, from + rowsAPart);
+    for (let from = 0; from < rows; from += rowsPerPart) {
+      const table = StudentWithDictionary.table({ rowsPerChunk: rowsPerPart });
+      const to = Math.min(rows, from + rowsPerPart);
       for (let row = from; row < to; row++) table.push({ rollNum: row + 1, name: nameAt(row, names) });
       yield table;
     }

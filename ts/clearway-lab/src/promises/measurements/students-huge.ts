@@ -3,30 +3,30 @@
 // students arrive as one table, or as a stream of tables that are read and released one by one. Only in the profile promises-full.
 import { freemem } from "node:os";
 import { median, spread } from "../../statistics/rounds.js";
-import type { RowContext } from "../run.js";
+import type { MeasurementContext } from "../run.js";
 import type { StudentsFigures } from "./students.js";
 
-const wanted = 100_000_000;
+const rowsWanted = 100_000_000;
 /** Free memory per row, in bytes. A row has a number and a dictionary code. The factor 2 is for the worker's buffers, 1.5 is a reserve. */
-const bytesARow = 8 * 2 * 1.5;
+const bytesPerRow = 8 * 2 * 1.5;
 
-const ways = { "students-huge": "records", "students-huge-stream": "records in parts" };
+const kindsByPromise = { "students-huge": "records", "students-huge-stream": "records in parts" };
 
-export async function studentsHuge({ host, collect, settings }: RowContext): Promise<void> {
-  const about = { of: "clearway records", state: "1000 names" };
+export async function studentsHuge({ host, collector, settings }: MeasurementContext): Promise<void> {
+  const labels = { mechanism: "clearway records", state: "1000 names" };
   if (settings["rounds"] === 0) {
     const why = "only in the profile promises-full";
-    for (const id of Object.keys(ways)) collect.unmeasured(id, host.name, about, why);
+    for (const id of Object.keys(kindsByPromise)) collector.addMissingPromise(id, host.name, labels, why);
     return;
   }
-  const rows = Math.min(wanted, Math.floor(freemem() / bytesARow / 1_000_000) * 1_000_000);
-  const size = rows === wanted ? "" : `${rows / 1_000_000} M rows, the most that fits into free memory; `;
-  for (const [id, kind] of Object.entries(ways)) {
+  const rows = Math.min(rowsWanted, Math.floor(freemem() / bytesPerRow / 1_000_000) * 1_000_000);
+  const size = rows === rowsWanted ? "" : `${rows / 1_000_000} M rows, the most that fits into free memory; `;
+  for (const [id, kind] of Object.entries(kindsByPromise)) {
     const figures: StudentsFigures[] = [];
     for (let round = 0; round < (settings["rounds"] ?? 0); round++)
       figures.push(await host.probe<StudentsFigures>("students", { kind, rows, names: 1000 }, 600_000));
     const of = (metric: keyof StudentsFigures) => figures.map((each) => each[metric]);
     const detail = `${size}including the machine's own stalls: ${median(of("anyStallMs")).toFixed(1)} ms`;
-    collect.promise(id, host.name, { ...about, detail }, spread(of("stallMs")));
+    collector.addPromise(id, host.name, { ...labels, detail }, spread(of("stallMs")));
   }
 }

@@ -2,7 +2,7 @@
 // Measures automatic placement with batches of 100 calls of four kinds of work. Compares it with the better of "always inline" and
 // "always a worker" on the same pool.
 import { bestOf, median, quantile, ratio, spread } from "../../statistics/rounds.js";
-import type { RowContext } from "../run.js";
+import type { MeasurementContext } from "../run.js";
 
 const budgetMs = 1;
 const calls = 100;
@@ -13,19 +13,19 @@ const kindText: Record<string, string> = {
   tenMs: "10 ms",
 };
 
-type Place = "auto" | "inline" | "worker";
+type Placement = "auto" | "inline" | "worker";
 
 /** The result of the probe `placement`, by kind of work. */
-interface Placements {
-  figures: Record<string, Record<Place, { ms: number[]; heldMs: number[] }>>;
+interface PlacementFigures {
+  figures: Record<string, Record<Placement, { ms: number[]; heldMs: number[] }>>;
 }
 
-export async function placement({ host, collect, settings, seed }: RowContext): Promise<void> {
-  const { figures } = await host.probe<Placements>("placement", { rounds: settings["rounds"], calls, seed });
+export async function placement({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
+  const { figures } = await host.probe<PlacementFigures>("placement", { rounds: settings["rounds"], calls, seed });
   for (const [kind, { auto, inline, worker }] of Object.entries(figures)) {
     const work = kindText[kind] ?? kind;
     for (const [name, { ms, heldMs }] of Object.entries({ auto, inline, worker })) {
-      collect.measured(
+      collector.addMeasurement(
         "placement",
         host.name,
         { name: `clearway ${name}`, role: "clearway" },
@@ -38,15 +38,15 @@ export async function placement({ host, collect, settings, seed }: RowContext): 
     }
     const better = bestOf({ inline: inline.ms, worker: worker.ms }, "low") as "inline" | "worker";
     const figure = (series: number[]) => `${median(series).toFixed(3)}`;
-    const about = { of: "placement auto", over: better, state: work };
-    collect.promise(
+    const labels = { mechanism: "placement auto", over: better, state: work };
+    collector.addPromise(
       "auto-time",
       host.name,
-      { ...about, detail: `${figure(auto.ms)} ms; inline ${figure(inline.ms)}, worker ${figure(worker.ms)}` },
+      { ...labels, detail: `${figure(auto.ms)} ms; inline ${figure(inline.ms)}, worker ${figure(worker.ms)}` },
       ratio(auto.ms, { inline, worker }[better].ms),
     );
     const stalls = auto.heldMs.map((ms) => ms / budgetMs);
     const detail = `the longest of a round; of all ${quantile(auto.heldMs, 1).toFixed(2)} ms`;
-    collect.promise("auto-stall", host.name, { of: "placement auto", state: work, detail }, spread(stalls));
+    collector.addPromise("auto-stall", host.name, { mechanism: "placement auto", state: work, detail }, spread(stalls));
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures the reading of a table of 10 M rows on the main thread: a numeric column, and the rows themselves.
 import { median, ratio } from "../../statistics/rounds.js";
-import type { Subject } from "../collect.js";
-import type { RowContext } from "../run.js";
+import type { MeasuredMechanism } from "../collector.js";
+import type { MeasurementContext } from "../run.js";
 
 const rows = 10_000_000;
 
-export async function scan({ host, collect, settings, seed }: RowContext): Promise<void> {
-  const lines = [
+export async function scan({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
+  const comparisons = [
     ["scan-column", "column"],
     ["scan-chunk-cursors", "chunk cursors"],
     ["scan-cursor", "cursor"],
@@ -15,14 +15,14 @@ export async function scan({ host, collect, settings, seed }: RowContext): Promi
   const plain = "plain loop";
   const figures = await host.probe<Record<string, number[]>>("scan", { rows, rounds: settings["rounds"], seed });
   for (const [name, ms] of Object.entries(figures)) {
-    const subject: Subject =
+    const mechanism: MeasuredMechanism =
       name === plain ? { name, role: "reference" } : { name: `clearway records, ${name}`, role: "clearway" };
-    collect.measured("scan", host.name, subject, { rows }, { time: { unit: "ms", value: median(ms) } });
+    collector.addMeasurement("scan", host.name, mechanism, { rows }, { time: { unit: "ms", value: median(ms) } });
   }
-  for (const [id, way] of lines) {
-    const [own = [], loop = []] = [figures[way], figures[plain]];
-    const about = { of: `clearway records, ${way}`, over: plain };
+  for (const [id, reader] of comparisons) {
+    const [own = [], loop = []] = [figures[reader], figures[plain]];
+    const labels = { mechanism: `clearway records, ${reader}`, over: plain };
     const detail = `${median(own).toFixed(1)} ms over ${median(loop).toFixed(1)}`;
-    collect.promise(id, host.name, { ...about, detail }, ratio(own, loop));
+    collector.addPromise(id, host.name, { ...labels, detail }, ratio(own, loop));
   }
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a stream of 64 KB chunks from a worker.
 import { median, spread } from "../../statistics/rounds.js";
-import type { RowContext } from "../run.js";
-import { learn, subjectOf } from "./subjects.js";
+import type { MeasurementContext } from "../run.js";
+import { loadMechanisms, mechanismOf } from "./mechanisms.js";
 
-interface Streamed {
+interface StreamFigures {
   chunksPerSecond: number[];
   copiedBytesPerChunk: number;
 }
 
 const bytes = 65_536;
 
-export async function stream({ host, collect, settings }: RowContext): Promise<void> {
-  await learn(host);
-  const figures = await host.probe<Record<string, Streamed>>("stream", {
+export async function stream({ host, collector, settings }: MeasurementContext): Promise<void> {
+  await loadMechanisms(host);
+  const figures = await host.probe<Record<string, StreamFigures>>("stream", {
     rounds: settings["rounds"],
     chunks: 2000,
     bytes,
   });
   for (const [name, { chunksPerSecond, copiedBytesPerChunk }] of Object.entries(figures)) {
     const perSecond = median(chunksPerSecond);
-    collect.measured(
+    collector.addMeasurement(
       "stream",
       host.name,
-      subjectOf(host.name, name),
+      mechanismOf(host.name, name),
       { chunkBytes: bytes },
       {
         rate: { unit: "MB/s", value: (perSecond * bytes) / 1e6 },
@@ -31,6 +31,6 @@ export async function stream({ host, collect, settings }: RowContext): Promise<v
       },
     );
     const detail = `${((perSecond * bytes) / 2 ** 30).toFixed(1)} GiB/s`;
-    collect.promise("stream-copied", host.name, { of: name, detail }, spread([copiedBytesPerChunk]));
+    collector.addPromise("stream-copied", host.name, { mechanism: name, detail }, spread([copiedBytesPerChunk]));
   }
 }

@@ -4,17 +4,21 @@
 import type { HostName } from "../../protocol/message.js";
 import type { Role } from "../../scenario/scenario.js";
 import { bestOf, median, ratio, shuffler } from "../../statistics/rounds.js";
-import type { RowContext } from "../run.js";
-import { known, learn, subjectOf } from "./subjects.js";
+import type { MeasurementContext } from "../run.js";
+import { loadMechanisms, mechanismOf, mechanismsOn } from "./mechanisms.js";
 
 const inFlight = 1000;
 /** Numbers of workers. The caller keeps one core busy with many small tasks, so more than two workers do not help on two cores. */
 const threadCounts = [1, 2];
 
-export async function flight({ host, collect, settings, seed, signal }: RowContext): Promise<void> {
-  await learn(host);
+export async function flight({ host, collector, settings, seed, signal }: MeasurementContext): Promise<void> {
+  await loadMechanisms(host);
   const cells = threadCounts.flatMap((threads) =>
-    known(host.name, threads).map((subject) => ({ key: `${subject.name}, ${threads}`, threads, ...subject })),
+    mechanismsOn(host.name, threads).map((mechanism) => ({
+      key: `${mechanism.name}, ${threads}`,
+      threads,
+      ...mechanism,
+    })),
   );
   const running = cells.filter(({ unavailable }) => unavailable === undefined);
   const rates = new Map<string, number[]>(running.map(({ key }) => [key, []]));
@@ -33,27 +37,41 @@ export async function flight({ host, collect, settings, seed, signal }: RowConte
       }
     }
   }
-  for (const { key, threads, ...subject } of cells) {
+  for (const { key, threads, ...mechanism } of cells) {
     const params = { inFlight, threads };
-    const why = failed.get(key) ?? subject.unavailable;
-    if (why === undefined) collect.measured("flight", host.name, subject, params, rateOf(ratesOf(key)));
-    else collect.absent("flight", host.name, subject, params, why, failed.has(key) ? "failed" : "unavailable");
+    const why = failed.get(key) ?? mechanism.unavailable;
+    if (why === undefined) collector.addMeasurement("flight", host.name, mechanism, params, rateOf(ratesOf(key)));
+    else
+      collector.addMissingMeasurement(
+        "flight",
+        host.name,
+        mechanism,
+        params,
+        why,
+        failed.has(key) ? "failed" : "unavailable",
+      );
   }
-  const whole = [...rates].filter(([key]) => !failed.has(key));
-  const of = (role: Role) =>
-    bestOf(Object.fromEntries(whole.filter(([key]) => roleOf(host.name, key) === role)), "high");
-  const best = of("clearway");
+  const complete = [...rates].filter(([key]) => !failed.has(key));
+  const bestOfRole = (role: Role) =>
+    bestOf(Object.fromEntries(complete.filter(([key]) => roleOf(host.name, key) === role)), "high");
+  const best = bestOfRole("clearway");
   for (const [id, over] of [
-    ["flight-over-peer", of("peer")],
-    ["flight-over-bare", of("reference")],
+    ["flight-over-peer", bestOfRole("peer")],
+    ["flight-over-bare", bestOfRole("reference")],
   ] as const) {
     if (best === undefined || over === undefined)
-      collect.unmeasured(id, host.name, { of: "clearway" }, "nothing to compare: every run failed", "failed");
-    else
-      collect.promise(
+      collector.addMissingPromise(
         id,
         host.name,
-        { of: best, over, detail: inThousands(ratesOf(best), ratesOf(over)) },
+        { mechanism: "clearway" },
+        "nothing to compare: every run failed",
+        "failed",
+      );
+    else
+      collector.addPromise(
+        id,
+        host.name,
+        { mechanism: best, over, detail: inThousands(ratesOf(best), ratesOf(over)) },
         ratio(ratesOf(best), ratesOf(over)),
       );
   }
@@ -61,7 +79,7 @@ export async function flight({ host, collect, settings, seed, signal }: RowConte
 
 function roleOf(host: HostName, key: string): Role {
   const at = key.lastIndexOf(", ");
-  return subjectOf(host, key.slice(0, at), Number(key.slice(at + 2))).role;
+  return mechanismOf(host, key.slice(0, at), Number(key.slice(at + 2))).role;
 }
 
 const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).split("\n")[0] as string;

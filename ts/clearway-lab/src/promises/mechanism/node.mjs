@@ -25,33 +25,33 @@ function postMessage() {
 
 function piscina(threads, options) {
   const filename = url("default-function").href;
-  const made = new Piscina({ filename, minThreads: threads, maxThreads: threads, ...options });
-  return { call: (value) => made.run(value), stop: () => made.destroy() };
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, ...options });
+  return { call: (value) => pool.run(value), stop: () => pool.destroy() };
 }
 
 function tinypool(threads, options) {
   const filename = url("default-function").href;
-  const made = new Tinypool({ filename, minThreads: threads, maxThreads: threads, ...options });
-  return { call: (value) => made.run(value), stop: () => made.destroy() };
+  const pool = new Tinypool({ filename, minThreads: threads, maxThreads: threads, ...options });
+  return { call: (value) => pool.run(value), stop: () => pool.destroy() };
 }
 
 function workerPool(threads) {
-  const made = workerpool.pool(url("workerpool").pathname, {
+  const pool = workerpool.pool(url("workerpool").pathname, {
     workerType: "thread",
     minWorkers: threads,
     maxWorkers: threads,
   });
-  return { call: (value) => made.exec("double", [value]), stop: () => made.terminate() };
+  return { call: (value) => pool.exec("double", [value]), stop: () => pool.terminate() };
 }
 
 function poolifier(threads) {
-  const made = new FixedThreadPool(threads, url("poolifier").pathname, {
+  const pool = new FixedThreadPool(threads, url("poolifier").pathname, {
     enableTasksQueue: true,
     tasksQueueOptions: { concurrency: 100 },
   });
   // poolifier's destroy() sometimes never settles if nothing else keeps the process alive. The pool needs less than one second to end.
-  const second = () => new Promise((resolve) => setTimeout(resolve, 1000));
-  return { call: (value) => made.execute(value), stop: () => Promise.race([made.destroy(), second()]) };
+  const oneSecond = () => new Promise((resolve) => setTimeout(resolve, 1000));
+  return { call: (value) => pool.execute(value), stop: () => Promise.race([pool.destroy(), oneSecond()]) };
 }
 
 function comlink() {
@@ -78,15 +78,15 @@ async function osra() {
   return { call: (value) => remote.double(value), stop: () => worker.terminate() };
 }
 
-const noOsra =
+const osraProblem =
   typeof WebSocket === "undefined"
     ? `osra ${versionOf("osra")} needs a global WebSocket, which this Node (${process.version}) does not have: use Node 22 or newer`
     : undefined;
 
 /** Returns all mechanisms for a number of worker threads. Mechanisms without a pool exist for one thread only. */
-export function subjects(threads) {
-  const both = `minThreads = maxThreads = ${threads}`;
-  const single = [
+export function mechanisms(threads) {
+  const threadSettings = `minThreads = maxThreads = ${threads}`;
+  const singleWorker = [
     { name: "postMessage", role: "reference", settings: "one worker, an id map", start: postMessage },
     { name: "comlink", role: "peer", settings: "one worker, node adapter", start: comlink },
     { name: "capnweb", role: "peer", settings: "newMessagePortRpcSession over a channel of its own", start: capnweb },
@@ -95,22 +95,22 @@ export function subjects(threads) {
       role: "peer",
       settings: "expose over a channel of its own",
       start: osra,
-      ...(noOsra === undefined ? {} : { unavailable: noOsra }),
+      ...(osraProblem === undefined ? {} : { unavailable: osraProblem }),
     },
   ];
   return [
     ...clearways(url("clearway.tasks"), threads),
-    { name: "piscina", role: "peer", settings: both, start: () => piscina(threads, {}) },
+    { name: "piscina", role: "peer", settings: threadSettings, start: () => piscina(threads, {}) },
     {
       name: "piscina tuned",
       role: "peer",
-      settings: `${both}, concurrentTasksPerWorker 100, recordTiming false`,
+      settings: `${threadSettings}, concurrentTasksPerWorker 100, recordTiming false`,
       start: () => piscina(threads, { concurrentTasksPerWorker: 100, recordTiming: false }),
     },
     {
       name: "tinypool",
       role: "peer",
-      settings: `${both}, concurrentTasksPerWorker 100`,
+      settings: `${threadSettings}, concurrentTasksPerWorker 100`,
       start: () => tinypool(threads, { concurrentTasksPerWorker: 100 }),
     },
     {
@@ -125,6 +125,6 @@ export function subjects(threads) {
       settings: `FixedThreadPool(${threads}), tasks queue with concurrency 100`,
       start: () => poolifier(threads),
     },
-    ...(threads === 1 ? single : []),
+    ...(threads === 1 ? singleWorker : []),
   ];
 }

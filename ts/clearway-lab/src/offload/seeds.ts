@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Returns the seeds of a batch: 0 to n-1, ascending or in one shuffled order that is the same in all languages.
 
-export function seedsIn(order: string, count: number): number[] {
+export function seedsInOrder(order: string, count: number): number[] {
   const seeds = Array.from({ length: count }, (_, seed) => seed);
   if (order === "ascending") return seeds;
   if (order !== "shuffled") throw new RangeError(`no such order: order=${order} (ascending, shuffled)`);

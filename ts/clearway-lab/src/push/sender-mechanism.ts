@@ -7,7 +7,7 @@ import type { Receiver } from "./receiver.js";
 export type Send = (event: PushEvent) => void;
 
 /** Makes a mechanism from a function that opens a sender. Each run opens a new sender and closes it with `end`. */
-export function sending(open: (receiver: Receiver) => { send: Send; end?: () => void }): Mechanism {
+export function senderMechanism(open: (receiver: Receiver) => { send: Send; end?: () => void }): Mechanism {
   return pushMechanism(async () => ({
     run: async (load, receiver) => {
       const { send, end } = open(receiver);

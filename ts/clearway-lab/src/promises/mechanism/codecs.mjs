@@ -6,9 +6,9 @@ import { Encoder } from "cbor-x";
 import { standardMessageCodec as standard } from "clearway/channel";
 import { Packr } from "msgpackr";
 
-const place = new Uint8Array(1 << 16);
+const reused = new Uint8Array(1 << 16);
 const packr = new Packr({ useRecords: false });
-const packrOfTypes = new Packr({ useRecords: false, moreTypes: true });
+const packrWithTypes = new Packr({ useRecords: false, moreTypes: true });
 const cbor = new Encoder({ useRecords: false, mapsAsObjects: true });
 
 export const codecs = [
@@ -16,7 +16,7 @@ export const codecs = [
     name: "clearway, encodeInto and owned",
     role: "clearway",
     settings: "encodeInto reused memory; decode with owned: true; decoded lists are views of the message",
-    encode: (value) => standard.encodeInto(value, place),
+    encode: (value) => standard.encodeInto(value, reused),
     message: (value) => standard.encode(value),
     decode: (bytes) => standard.decode(bytes, { owned: true }),
   },
@@ -39,8 +39,8 @@ export const codecs = [
     name: "msgpackr, moreTypes",
     role: "peer",
     settings: "useRecords false, moreTypes true",
-    encode: (value) => packrOfTypes.pack(value),
-    decode: (bytes) => packrOfTypes.unpack(bytes),
+    encode: (value) => packrWithTypes.pack(value),
+    decode: (bytes) => packrWithTypes.unpack(bytes),
   },
   {
     name: "cbor-x",

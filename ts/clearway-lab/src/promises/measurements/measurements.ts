@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The functions that measure the scenarios, by scenario name.
-import type { Row } from "../run.js";
+import type { ScenarioMeasurement } from "../run.js";
 import { call } from "./call.js";
 import { codec } from "./codec.js";
 import { flight } from "./flight.js";
@@ -14,7 +14,7 @@ import { stream } from "./stream.js";
 import { students } from "./students.js";
 import { studentsHuge } from "./students-huge.js";
 
-export const rows: Readonly<Record<string, Row>> = {
+export const measurements: Readonly<Record<string, ScenarioMeasurement>> = {
   call,
   flight,
   students,

@@ -3,18 +3,18 @@
 
 /** Makes calls over a bare `postMessage`. It has the minimum of code: no errors, no cancellation, no handling of the worker's end. */
 export function bare({ send, listen, stop }) {
-  const waiting = new Map();
-  let next = 0;
+  const pending = new Map();
+  let nextId = 0;
   listen(({ id, value }) => {
-    const resolve = waiting.get(id);
-    waiting.delete(id);
+    const resolve = pending.get(id);
+    pending.delete(id);
     resolve(value);
   });
   return {
     call: (value) =>
       new Promise((resolve) => {
-        waiting.set(++next, resolve);
-        send({ id: next, value });
+        pending.set(++nextId, resolve);
+        send({ id: nextId, value });
       }),
     stop,
   };

@@ -40,13 +40,13 @@ async function osra() {
 }
 
 function workerPool(threads) {
-  const made = workerpool.pool(url("workerpool").href, {
+  const pool = workerpool.pool(url("workerpool").href, {
     workerType: "web",
     minWorkers: threads,
     maxWorkers: threads,
     workerOpts: { type: "module" },
   });
-  return { call: (value) => made.exec("double", [value]), stop: () => made.terminate() };
+  return { call: (value) => pool.exec("double", [value]), stop: () => pool.terminate() };
 }
 
 const nodeOnly = ["piscina", "piscina tuned", "tinypool", "poolifier"].map((name) => ({
@@ -57,8 +57,8 @@ const nodeOnly = ["piscina", "piscina tuned", "tinypool", "poolifier"].map((name
 }));
 
 /** Returns all mechanisms for a number of worker threads. Mechanisms without a pool exist for one thread only. */
-export function subjects(threads) {
-  const single = [
+export function mechanisms(threads) {
+  const singleWorker = [
     { name: "postMessage", role: "reference", settings: "one worker, an id map", start: postMessage },
     { name: "comlink", role: "peer", settings: "one worker", start: comlink },
     { name: "capnweb", role: "peer", settings: "newMessagePortRpcSession over a channel of its own", start: capnweb },
@@ -73,6 +73,6 @@ export function subjects(threads) {
       settings: `workerType web, minWorkers = maxWorkers = ${threads}`,
       start: () => workerPool(threads),
     },
-    ...(threads === 1 ? single : []),
+    ...(threads === 1 ? singleWorker : []),
   ];
 }

@@ -8,7 +8,7 @@ const GAIN_MIN = 0.05;
 export const WINDOWS_WITHOUT_GAIN = 10;
 
 /** Decides from successive windows of calls whether a mechanism has reached its full speed. Slow windows count as no gain. */
-export class WarmUpJudge {
+export class WarmUpDetector {
   #best = Number.POSITIVE_INFINITY;
   #withoutGain = 0;
 
