@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { allowedCores, threadsOf } from "../src/machine/cores.js";
-import { onOneCore, pinApart, whyNoPinning } from "../src/machine/thread-pin.js";
+import { keepOnTwoCores, oneCoreCommand, runnerPinningProblem } from "../src/machine/thread-pin.js";
 
 const STARTS_A_WORKER = `
   process.stdin.once("data", () => {
@@ -39,11 +39,11 @@ const pinnedTo = (pid: number) => ({
   ),
 });
 
-describe.skipIf(whyNoPinning() !== undefined)("a pinned runner", () => {
+describe.skipIf(runnerPinningProblem() !== undefined)("a pinned runner", () => {
   const [first, second] = allowedCores().map(String);
 
   test("has all its threads on one core", async () => {
-    const { child, pid } = await started(onOneCore());
+    const { child, pid } = await started(oneCoreCommand());
     await startWorker(child);
     expect(pinnedTo(pid)).toEqual({ main: first, others: new Set([first]) });
     child.kill("SIGKILL");
@@ -51,7 +51,7 @@ describe.skipIf(whyNoPinning() !== undefined)("a pinned runner", () => {
 
   test("has its main thread on one core and the others on a second, also the ones that start later", async () => {
     const { child, pid } = await started();
-    const unpin = pinApart(pid);
+    const unpin = keepOnTwoCores(pid);
     await expect.poll(() => pinnedTo(pid)).toEqual({ main: first, others: new Set([second]) });
     await startWorker(child);
     await expect.poll(() => pinnedTo(pid)).toEqual({ main: first, others: new Set([second]) });
@@ -61,7 +61,7 @@ describe.skipIf(whyNoPinning() !== undefined)("a pinned runner", () => {
 
   test("may end while it is pinned", async () => {
     const { child, pid } = await started();
-    const unpin = pinApart(pid);
+    const unpin = keepOnTwoCores(pid);
     child.kill("SIGKILL");
     await once(child, "exit");
     unpin();

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
-import { whyNoPinning } from "../machine/thread-pin.js";
+import { runnerPinningProblem } from "../machine/thread-pin.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/duration.js";
@@ -158,7 +158,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
 /** Returns the questions for this machine, which may be unable to pin threads to cores. */
 function questionsHere(all: readonly Scenario[]): Question[] {
   const questions = loadQuestions(all);
-  return whyNoPinning() === undefined ? questions : withoutPinning(questions);
+  return runnerPinningProblem() === undefined ? questions : withoutPinning(questions);
 }
 
 /** Returns the number of rounds for every cell, or undefined for the numbers of the scenarios. */

@@ -2,7 +2,7 @@
 // Chooses the runners. Node gets a new process for every measurement, and Chromium one browser for the run. The JVM has one runner,
 // which starts the measuring JVMs itself.
 import { fileURLToPath } from "node:url";
-import { onOneCore, pinApart, type RunnerCores } from "../machine/thread-pin.js";
+import { keepOnTwoCores, oneCoreCommand, type RunnerCores } from "../machine/thread-pin.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
 import { findJvmRunner } from "./jvm-find.js";
@@ -45,10 +45,10 @@ export class Runners {
     return this.#with(
       host,
       async (runner) => {
-        const unpin = cores === "two" && runner.pid !== undefined ? pinApart(runner.pid) : undefined;
+        const unpin = cores === "two" && runner.pid !== undefined ? keepOnTwoCores(runner.pid) : undefined;
         return runner.measure(cell, timeoutMs).finally(unpin);
       },
-      cores === "one" ? onOneCore() : [],
+      cores === "one" ? oneCoreCommand() : [],
     );
   }
 
