@@ -120,9 +120,9 @@ describe("a run of the profile promises", () => {
   };
   const enter =
     (id: string): ScenarioMeasurement =>
-    async ({ host, collector, settings, seed }) => {
+    async ({ host, collector, amounts, seed }) => {
       expect(await host.probe("x", { seed })).toEqual({ host: host.name, name: "x", seed: 3 });
-      collector.addPromise(id, host.name, { mechanism: "clearway" }, ratio([settings["rounds"] as number], [1]));
+      collector.addPromise(id, host.name, { mechanism: "clearway" }, ratio([amounts["rounds"] as number], [1]));
     };
   const fakes = { scan: enter("scan-column"), start: enter("start-over-bare"), codec: enter("codec-over-peer") };
   const reported: string[] = [];

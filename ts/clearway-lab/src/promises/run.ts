@@ -14,7 +14,7 @@ export type Probe = <T = Json>(name: string, params: object, timeoutMs?: number)
 export interface MeasurementContext {
   host: { name: HostName; probe: Probe };
   collector: Collector;
-  settings: Amounts;
+  amounts: Amounts;
   seed: number;
   nativeFiles(): NativeFiles;
   /**
@@ -75,11 +75,11 @@ export async function measurePromises(
         signal.throwIfAborted();
         return (await hosts.probe(host, name, params, timeoutMs)) as T;
       };
-      const settings = amountsOf(scenario, plan.profile, plan.rounds);
+      const amounts = amountsOf(scenario, plan.profile, plan.rounds);
       const context = {
         host: { name: host, probe },
         collector,
-        settings,
+        amounts,
         seed: plan.seed,
         nativeFiles: hosts.nativeFiles,
         signal,

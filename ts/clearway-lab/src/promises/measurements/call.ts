@@ -19,14 +19,14 @@ interface CallFigures {
 }
 type FiguresByMechanism = Record<string, CallFigures>;
 
-export async function call({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
+export async function call({ host, collector, amounts, seed }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   // A page's clock has steps of 5 us, several times the length of a call through the ring. Pages therefore time calls in groups.
   const group = host.name === "chromium" ? 20 : 1;
   const plans = [
-    { gapMs: 0, passes: 1, slice: 200 / group, rounds: settings["rounds"], roles: ["clearway", "peer", "reference"] },
+    { gapMs: 0, passes: 1, slice: 200 / group, rounds: amounts["rounds"], roles: ["clearway", "peer", "reference"] },
     // The passes are short, because the wake-up time of a halted core changes within a second. This plan has no peers.
-    { gapMs: 2, passes: 5, slice: 4, rounds: settings["gapRounds"], roles: ["clearway", "reference"] },
+    { gapMs: 2, passes: 5, slice: 4, rounds: amounts["gapRounds"], roles: ["clearway", "reference"] },
   ];
   for (const state of CORE_STATES) {
     const why = pinningProblem(state);

@@ -13,8 +13,8 @@ interface CodecFigures {
   changed: string[];
 }
 
-export async function codec({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
-  const figures = await host.probe<Record<string, CodecFigures>>("codec", { rounds: settings["rounds"], seed });
+export async function codec({ host, collector, amounts, seed }: MeasurementContext): Promise<void> {
+  const figures = await host.probe<Record<string, CodecFigures>>("codec", { rounds: amounts["rounds"], seed });
   const figuresOf = (name: string) => figures[name] as CodecFigures;
   for (const { name, role, settings } of codecs as readonly Required<MeasuredMechanism>[]) {
     const { us, bytes, changed } = figuresOf(name);

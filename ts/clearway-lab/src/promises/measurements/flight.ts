@@ -11,7 +11,7 @@ const inFlight = 1000;
 /** Numbers of workers. The caller keeps one core busy with many small tasks, so more than two workers do not help on two cores. */
 const threadCounts = [1, 2];
 
-export async function flight({ host, collector, settings, seed, signal }: MeasurementContext): Promise<void> {
+export async function flight({ host, collector, amounts, seed, signal }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   const cells = threadCounts.flatMap((threads) =>
     mechanismsOn(host.name, threads).map((mechanism) => ({
@@ -25,7 +25,7 @@ export async function flight({ host, collector, settings, seed, signal }: Measur
   const ratesOf = (key: string) => rates.get(key) ?? [];
   const failed = new Map<string, string>();
   const shuffle = shuffler(seed);
-  for (let round = 0; round < (settings["rounds"] ?? 0); round++) {
+  for (let round = 0; round < (amounts["rounds"] ?? 0); round++) {
     for (const { key, name, threads } of shuffle(running)) {
       if (failed.has(key)) continue;
       try {

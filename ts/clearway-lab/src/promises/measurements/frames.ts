@@ -27,7 +27,7 @@ interface FirehoseFigures {
   lost: number;
 }
 
-export async function frames({ host, collector, settings, nativeFiles }: MeasurementContext): Promise<void> {
+export async function frames({ host, collector, amounts, nativeFiles }: MeasurementContext): Promise<void> {
   const { files, why } = nativeFiles();
   const labels = { mechanism: "plugin, events" };
   if (why !== undefined) {
@@ -35,7 +35,7 @@ export async function frames({ host, collector, settings, nativeFiles }: Measure
       collector.addMissingPromise(id, host.name, labels, why);
     return;
   }
-  const { seconds = 0, warmSeconds = 0 } = settings;
+  const { seconds = 0, warmSeconds = 0 } = amounts;
   const params = { file: files.plugin, seconds, warmSeconds, bytes: frameBytes, perSecond };
   const figures = await host.probe<FrameFigures>("frames", params, (warmSeconds + seconds + 30) * 1000);
   const state = `for ${seconds} s`;
@@ -64,7 +64,7 @@ export async function frames({ host, collector, settings, nativeFiles }: Measure
   const firehose = await host.probe<FirehoseFigures>("firehose", {
     file: files.plugin,
     count: events,
-    rounds: settings["eventRounds"],
+    rounds: amounts["eventRounds"],
   });
   const rate = median(firehose.perSecond);
   const detail = `${(rate / 1e6).toFixed(1)} M events/s`;

@@ -47,7 +47,7 @@ const comparisons = {
 const megabyteMechanisms = comparisons.megabyte.map(({ mechanism }) => mechanism);
 const isReference = (name: string) => /^(in C|two memcpy|Node-API)/.test(name);
 
-export async function native({ host, collector, settings, seed, nativeFiles }: MeasurementContext): Promise<void> {
+export async function native({ host, collector, amounts, seed, nativeFiles }: MeasurementContext): Promise<void> {
   const { files, why } = nativeFiles();
   if (why !== undefined) {
     for (const [name, caseComparisons] of Object.entries<Comparison[]>(comparisons)) {
@@ -59,7 +59,7 @@ export async function native({ host, collector, settings, seed, nativeFiles }: M
     }
     return;
   }
-  const rounds = settings["rounds"] as number;
+  const rounds = amounts["rounds"] as number;
   for (const [name, caseComparisons] of Object.entries<Comparison[]>(comparisons)) {
     const { figures, without } = await host.probe<CaseFigures>("native", { name, files, rounds, seed });
     const usOf = (name: string) => figures[name]?.us as number[];

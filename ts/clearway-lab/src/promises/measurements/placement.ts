@@ -20,8 +20,8 @@ interface PlacementFigures {
   figures: Record<string, Record<Placement, { ms: number[]; heldMs: number[] }>>;
 }
 
-export async function placement({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
-  const { figures } = await host.probe<PlacementFigures>("placement", { rounds: settings["rounds"], calls, seed });
+export async function placement({ host, collector, amounts, seed }: MeasurementContext): Promise<void> {
+  const { figures } = await host.probe<PlacementFigures>("placement", { rounds: amounts["rounds"], calls, seed });
   for (const [kind, { auto, inline, worker }] of Object.entries(figures)) {
     const work = kindText[kind] ?? kind;
     for (const [name, { ms, heldMs }] of Object.entries({ auto, inline, worker })) {

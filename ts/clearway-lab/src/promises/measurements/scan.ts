@@ -6,14 +6,14 @@ import type { MeasurementContext } from "../run.js";
 
 const rows = 10_000_000;
 
-export async function scan({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
+export async function scan({ host, collector, amounts, seed }: MeasurementContext): Promise<void> {
   const comparisons = [
     ["scan-column", "column"],
     ["scan-chunk-cursors", "chunk cursors"],
     ["scan-cursor", "cursor"],
   ] as const;
   const plain = "plain loop";
-  const figures = await host.probe<Record<string, number[]>>("scan", { rows, rounds: settings["rounds"], seed });
+  const figures = await host.probe<Record<string, number[]>>("scan", { rows, rounds: amounts["rounds"], seed });
   for (const [name, ms] of Object.entries(figures)) {
     const mechanism: MeasuredMechanism =
       name === plain ? { name, role: "reference" } : { name: `clearway records, ${name}`, role: "clearway" };

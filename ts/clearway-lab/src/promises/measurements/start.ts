@@ -4,9 +4,9 @@ import { median, ratio } from "../../statistics/rounds.js";
 import type { MeasurementContext } from "../run.js";
 import { loadMechanisms, mechanismOf } from "./mechanisms.js";
 
-export async function start({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
+export async function start({ host, collector, amounts, seed }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
-  const figures = await host.probe<Record<string, number[]>>("start", { rounds: settings["rounds"], seed });
+  const figures = await host.probe<Record<string, number[]>>("start", { rounds: amounts["rounds"], seed });
   for (const [name, ms] of Object.entries(figures))
     collector.addMeasurement(
       "start",

@@ -11,10 +11,10 @@ interface StreamFigures {
 
 const bytes = 65_536;
 
-export async function stream({ host, collector, settings }: MeasurementContext): Promise<void> {
+export async function stream({ host, collector, amounts }: MeasurementContext): Promise<void> {
   await loadMechanisms(host);
   const figures = await host.probe<Record<string, StreamFigures>>("stream", {
-    rounds: settings["rounds"],
+    rounds: amounts["rounds"],
     chunks: 2000,
     bytes,
   });

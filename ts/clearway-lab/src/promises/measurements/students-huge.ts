@@ -12,9 +12,9 @@ const bytesPerRow = 8 * 2 * 1.5;
 
 const kindsByPromise = { "students-huge": "records", "students-huge-stream": "records in parts" };
 
-export async function studentsHuge({ host, collector, settings }: MeasurementContext): Promise<void> {
+export async function studentsHuge({ host, collector, amounts }: MeasurementContext): Promise<void> {
   const labels = { mechanism: "clearway records", state: "1000 names" };
-  if (settings["rounds"] === 0) {
+  if (amounts["rounds"] === 0) {
     const why = "only in the profile promises-full";
     for (const id of Object.keys(kindsByPromise)) collector.addMissingPromise(id, host.name, labels, why);
     return;
@@ -23,7 +23,7 @@ export async function studentsHuge({ host, collector, settings }: MeasurementCon
   const size = rows === rowsWanted ? "" : `${rows / 1_000_000} M rows, the most that fits into free memory; `;
   for (const [id, kind] of Object.entries(kindsByPromise)) {
     const figures: StudentsFigures[] = [];
-    for (let round = 0; round < (settings["rounds"] ?? 0); round++)
+    for (let round = 0; round < (amounts["rounds"] ?? 0); round++)
       figures.push(await host.probe<StudentsFigures>("students", { kind, rows, names: 1000 }, 600_000));
     const of = (metric: keyof StudentsFigures) => figures.map((each) => each[metric]);
     const detail = `${size}including the machine's own stalls: ${median(of("anyStallMs")).toFixed(1)} ms`;

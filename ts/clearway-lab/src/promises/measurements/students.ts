@@ -39,13 +39,13 @@ export interface StudentsFigures {
   totalMs: number;
 }
 
-export async function students({ host, collector, settings, seed }: MeasurementContext): Promise<void> {
+export async function students({ host, collector, amounts, seed }: MeasurementContext): Promise<void> {
   const cells = dataSets.flatMap(({ names }) => (Object.keys(kinds) as Kind[]).map((kind): Cell => ({ kind, names })));
   const key = ({ kind, names }: Cell) => `${kind} ${names}`;
   const figures = new Map(cells.map((cell) => [key(cell), { stall: [], any: [], total: [] } as Series]));
   const seriesOf = (cell: Cell) => figures.get(key(cell)) as Series;
   const shuffle = shuffler(seed);
-  for (let round = 0; round < (settings["rounds"] ?? 0); round++) {
+  for (let round = 0; round < (amounts["rounds"] ?? 0); round++) {
     for (const cell of shuffle(cells)) {
       const { stallMs, anyStallMs, totalMs } = await host.probe<StudentsFigures>("students", { ...cell, rows });
       seriesOf(cell).stall.push(stallMs);
