@@ -241,7 +241,7 @@ describe("an answer", () => {
     const [same] = answersOf(record({ cells: cells(clone) }), [two]) as [Answer];
     expect(same.verdict).toBe("decided");
     expect(answerText(same)).toMatch(
-      /^Records of .*clone: records 5 ms against 500 ms, 1\/100, decided \(.*\); JSON 500 ms against 500 ms, no difference \(.*\)\.$/,
+      /^Records of .*clone: records: 5 ms against 500 ms, 1\/100, decided \(.*\); JSON: 500 ms against 500 ms, no difference \(.*\)\.$/,
     );
     const [open] = answersOf(record({ cells: cells(clone.map((ms, round) => (round % 2 ? ms : ms * 3))) }), [two]) as [
       Answer,

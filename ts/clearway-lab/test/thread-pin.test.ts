@@ -15,7 +15,7 @@ const STARTS_A_WORKER = `
   });
   console.log("ready");`;
 
-/** Starts a process that starts a worker when it is told to. */
+/** Starts a process that starts a worker when it receives a line. */
 async function started(prefix: readonly string[] = []): Promise<{ child: ChildProcess; pid: number }> {
   const [command = "", ...args] = [...prefix, process.execPath, "-e", STARTS_A_WORKER];
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });

@@ -191,9 +191,9 @@ interface NativeChannel {
     readonly name: string;
     /**
      * Calls the handler at once, on this thread. Use it only for direct handlers, which the plugin registers to run on the calling thread.
-     * Does not copy the message, and allocates nothing if the answer is null. The handler may write to the message's bytes. Throws the
-     * handler's error. Throws `no-handler` if the channel has no handler, and `not-direct` if the handler runs on another thread or answers
-     * later.
+     * Does not copy the message. Allocates nothing if the call has no attachments and the answer is null. The handler may write to the
+     * message's bytes. Throws the handler's error. Throws `no-handler` if the channel has no handler, and `not-direct` if the handler runs on
+     * another thread or answers later.
      */
     call(message?: Payload, attachments?: Attachments): NativeMessage;
     /**
@@ -226,7 +226,8 @@ interface Plugin extends AsyncDisposable, Disposable {
     lend(bytes: Uint8Array): LentMemory;
     /**
      * Sets the handler of the messages that the plugin sends on a channel. The handler's result is the answer. Each message is released when
-     * the handler's promise settles. Disposing the result removes the handler. Throws `invalid-argument` if the channel has a handler.
+     * the handler's promise settles. To remove the handler, dispose the object that `handle` returns. Throws `invalid-argument` if the
+     * channel has a handler.
      */
     handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
     /** Returns the current counters. */

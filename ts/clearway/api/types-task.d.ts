@@ -64,7 +64,8 @@ interface TaskContext {
 interface TaskOptions {
     /**
      * Number of nodes of a result that are searched for memory to move. Default 10,000. Memory beyond this limit is copied, and the ledger
-     * records the reason `search-limit`.
+     * records the reason `search-limit`. A result under `move()` fails with `would-copy` instead, and at least 10,000 of its nodes are
+     * searched.
      */
     moveSearchLimit?: number;
     /**

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prints the tables of a run on a terminal, at most 100 columns wide.
 import pc from "picocolors";
+import { answerLines, answersHeadline } from "../report/answer-text.js";
 import { doubtLines } from "../report/doubts.js";
 import { offloadLines } from "../report/offload/lines.js";
+import { REST } from "../report/report.js";
 import type { Table, TableRow } from "../report/table.js";
 import { tablesOf } from "../report/tables.js";
 import { verdictOf } from "../report/verdict.js";
+import { answersOf } from "../run/answer.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 
@@ -25,11 +28,19 @@ export function summary(results: Results, record: RunRecord): string {
   return lines.join("\n");
 }
 
-/** Returns the answers to the questions as a list. Without questions, returns the verdict as one paragraph. */
+/**
+ * Returns the answers to the questions as a list with a line for each comparison. Without questions, returns the verdict as one paragraph.
+ */
 function verdictLines(results: Results, record: RunRecord): string[] {
-  const [first = "", ...rest] = verdictOf(results, record);
-  if (record.questions === undefined) return wrap([first, ...rest].join(" "), WIDTH_MAX);
-  return [...wrap(first, WIDTH_MAX), ...rest.flatMap((line) => wrap(`- ${line}`, WIDTH_MAX))];
+  const answers = record.questions === undefined ? [] : answersOf(record, record.questions);
+  if (answers.length === 0) return wrap(verdictOf(results, record).join(" "), WIDTH_MAX);
+  const lines = answers
+    .map(answerLines)
+    .flatMap(({ sentence, parts }) => [
+      ...wrap(`- ${sentence}${parts.length > 0 ? ":" : ""}`, WIDTH_MAX),
+      ...parts.flatMap((part) => wrap(`  ${part}`, WIDTH_MAX)),
+    ]);
+  return [...wrap(answersHeadline(answers), WIDTH_MAX), ...lines, ...wrap(REST, WIDTH_MAX).map(pc.dim)];
 }
 
 export function tableLines(table: Table): string[] {

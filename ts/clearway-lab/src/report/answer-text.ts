@@ -16,10 +16,21 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-export function answerText({ question, parts }: Answer): string {
+/** Returns an answer as one sentence. */
+export function answerText(answer: Answer): string {
+  const { sentence, parts } = answerLines(answer);
+  return parts.length === 0 ? sentence : `${sentence}: ${parts.join("; ")}.`;
+}
+
+/** Returns an answer as a sentence and one line per comparison. An answer with a single comparison is only a sentence. */
+export function answerLines({ question, parts }: Answer): { sentence: string; parts: string[] } {
   const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return `${filled(question.sentence, only)}: ${partText(only)}.`;
-  return `${question.sentence}: ${parts.map((part) => `${part.compared.label} ${figures(part)}${partText(part)}`).join("; ")}.`;
+  if (parts.length === 1 && only !== undefined)
+    return { sentence: `${filled(question.sentence, only)}: ${partText(only)}.`, parts: [] };
+  return {
+    sentence: question.sentence,
+    parts: parts.map((part) => `${part.compared.label}: ${figures(part)}${partText(part)}`),
+  };
 }
 
 /** Inserts both figures into the sentence. Without a comparison it inserts the names of the mechanisms. */
@@ -42,6 +53,11 @@ function partText({ decision, why }: ComparedAnswer): string {
   return `${verdict} (${intervalText(decision)})`;
 }
 
-function intervalText({ low, high, rounds }: Decision): string {
-  return `${times(low)} to ${times(high)} in ${rounds} ${rounds === 1 ? "round" : "rounds"}`;
+function intervalText(decision: Decision): string {
+  return `${rangeText(decision)} in ${decision.rounds} ${decision.rounds === 1 ? "round" : "rounds"}`;
+}
+
+/** Returns the ends of a decision's interval, as `1.2 times to 1.4 times`. */
+export function rangeText({ low, high }: Decision): string {
+  return `${times(low)} to ${times(high)}`;
 }

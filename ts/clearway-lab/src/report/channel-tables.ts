@@ -5,6 +5,7 @@ import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Column } from "./columns.js";
+import { coresText } from "./load-text.js";
 import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./table.js";
 
 /** The figures of a round trip, one table each. The first table is open. The report collapses the others, and a terminal omits them. */
@@ -26,9 +27,9 @@ export function channelTables(
   cells: RecordedCell[],
 ): Table[] {
   const own = cells.filter(({ control }) => !control);
-  const directions = [...new Set(own.map(({ params }) => String(params["direction"])))];
+  const directions = [...new Set(own.map(directionText))];
   return directions.flatMap((direction) => {
-    const going = own.filter(({ params }) => params["direction"] === direction);
+    const going = own.filter((cell) => directionText(cell) === direction);
     return FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
       const known = going.filter((cell) => figure.metric in metricsFor(results, record, cell));
       if (known.length === 0) return [];
@@ -55,6 +56,11 @@ export function channelTables(
       return [{ scenario: scenario.name, host, load, lead: [...LEAD], columns, rows, folded: at > 0 }];
     });
   });
+}
+
+/** Returns the direction of the calls, and the cores of the threads if they were pinned. */
+function directionText({ params }: RecordedCell): string {
+  return [String(params["direction"]), coresText(params)].filter((text) => text !== "").join(", ");
 }
 
 /** Returns a short name of a row, for a terminal. Leaves out the channel kind "message". */

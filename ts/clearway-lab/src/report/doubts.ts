@@ -8,17 +8,22 @@ export const DOUBT_LINES_MAX = 5;
 /** The kinds whose details a reader needs at once: they name what is missing from the results. */
 const WHOLE = new Set<Warning["code"]>(["interrupted", "cell-failed", "host-unavailable"]);
 
+/** The kinds about single figures, which the tables also mark. */
+const MINOR = new Set<Warning["code"]>(["quantile-unsupported", "mechanism-note"]);
+
 /**
- * Returns one short line per kind of warning, at most five. The warnings are in the order of their importance. If there are more kinds,
- * the last line counts the others.
+ * Returns one short line per kind of warning, at most five. Warnings about single figures come last. If there are more kinds, the last
+ * line counts the others and says where they are.
  */
-export function doubtLines(warnings: readonly Warning[]): string[] {
-  const kinds = new Map<string, Warning[]>();
+export function doubtLines(warnings: readonly Warning[], elsewhere = "listed in report.html"): string[] {
+  const kinds = new Map<Warning["code"], Warning[]>();
   for (const warning of warnings) kinds.set(warning.code, [...(kinds.get(warning.code) ?? []), warning]);
-  const lines = [...kinds.values()].map(lineOf);
+  const isMinor = ([code]: [Warning["code"], Warning[]]) => MINOR.has(code);
+  const sorted = [...kinds].sort((a, b) => Number(isMinor(a)) - Number(isMinor(b)));
+  const lines = sorted.map(([, own]) => lineOf(own));
   if (lines.length <= DOUBT_LINES_MAX) return lines;
   const left = lines.length - DOUBT_LINES_MAX + 1;
-  return [...lines.slice(0, DOUBT_LINES_MAX - 1), `${left} more kinds of doubt, listed in report.html.`];
+  return [...lines.slice(0, DOUBT_LINES_MAX - 1), `${left} more kinds of doubt, ${elsewhere}.`];
 }
 
 /** Returns the part of a message before its details. A message with details has a colon before them. */

@@ -23,7 +23,11 @@ export function loadText(params: Params): string {
   if (typeof memory === "string") parts.push(`${memory} memory`);
   if (typeof value === "string") parts.push(value);
   if (receiver === "half-busy") parts.push("receiver half busy");
-  if (cores === "one") parts.push("all threads on one core");
-  if (cores === "two") parts.push("main thread on its own core");
+  if (cores !== undefined) parts.push(coresText(params));
   return parts.join(", ");
+}
+
+/** Describes the cores of the runner's threads. Returns an empty text if the scheduler decided. */
+export function coresText({ cores }: Params): string {
+  return cores === "one" ? "all threads on one core" : cores === "two" ? "main thread on its own core" : "";
 }

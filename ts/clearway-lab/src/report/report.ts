@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Renders report.html: one file that fetches nothing and is readable without scripts.
 
+import { answersOf } from "../run/answer.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
+import { answersHtml } from "./answers-html.js";
 import { doubtLines } from "./doubts.js";
 import { duration } from "./duration.js";
 import { factsSection } from "./facts.js";
@@ -21,7 +23,11 @@ const FAMILY_TITLES: Record<string, string> = {
   offload: "Offload: the best executor for each kind of work",
 };
 
+/** Tells where the measurements are that the questions leave out. */
+export const REST = "The profile full measures everything else: clearway lab --profile full.";
+
 export function reportHtml(results: Results, record: RunRecord): string {
+  const answers = record.questions === undefined ? [] : answersOf(record, record.questions);
   const [first, ...others] = verdictOf(results, record).map((sentence) => sentence.replace(/(\d) us\b/g, "$1 µs"));
   const tables = tablesOf(results, record);
   const { style, script } = zoomAssets();
@@ -33,7 +39,8 @@ export function reportHtml(results: Results, record: RunRecord): string {
 <title>Clearway lab report</title><link rel="icon" href="data:,"><style>${style}${new Html(STYLE)}</style></head>
 <body><main>
 <header><p class="kicker">Clearway lab</p><h1>${first!}</h1>
-${others.length > 0 ? html`<ul class="verdicts">${others.map((sentence) => html`<li>${sentence}</li>`)}</ul>` : html``}
+${answers.length > 0 ? answersHtml(answers) : others.length > 0 ? html`<ul class="verdicts">${others.map((sentence) => html`<li>${sentence}</li>`)}</ul>` : html``}
+${answers.length > 0 ? html`<p class="meta">A ratio is Clearway's figure divided by the other one. For times, below 1 is faster; for events per second, above 1 is faster. ${REST}</p>` : html``}
 <p class="meta">${when} UTC, profile ${run.profile}, ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}; ${machine.cpu}, ${machine.cores} cores; ${Object.values(run.runtimes).join(", ")}.</p></header>
 ${doubts(results)}
 ${families.map(
@@ -53,6 +60,6 @@ function doubts({ warnings }: Results): Html {
   if (warnings.length === 0) return html``;
   const item = ({ message, next }: Results["warnings"][number]) =>
     html`<li>${message} <span class="next">${next}.</span></li>`;
-  return html`<aside class="doubt"><h2>Doubts</h2><ul>${doubtLines(warnings).map((line) => html`<li>${line}</li>`)}</ul>
-<details><summary>What to do about each</summary><ul>${warnings.map(item)}</ul></details></aside>`;
+  return html`<aside class="doubt"><h2>Doubts</h2><ul>${doubtLines(warnings, "listed below").map((line) => html`<li>${line}</li>`)}</ul>
+<details><summary>All doubts, and what to do about each</summary><ul>${warnings.map(item)}</ul></details></aside>`;
 }

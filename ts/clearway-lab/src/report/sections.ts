@@ -9,7 +9,7 @@ import { stripOf, timelineChart } from "./chart/timeline.js";
 import { figuresOf } from "./columns.js";
 import { HOST_TITLES } from "./host-titles.js";
 import { type Html, html } from "./html.js";
-import { loadText } from "./load-text.js";
+import { coresText, loadText } from "./load-text.js";
 import { offloadCharts } from "./offload/charts.js";
 import { channelChart, codecChart, firehoseChart, poolChart, roleLegend } from "./range-charts.js";
 import { memoryCharts, uploadCharts } from "./size-charts.js";
@@ -65,8 +65,15 @@ function hostCharts(
   scenario: RecordedScenario,
   host: HostName,
   cells: RecordedCell[],
+  title: string = HOST_TITLES[host],
 ): Html {
-  const title = HOST_TITLES[host];
+  const states = [...new Set(cells.map(({ params }) => coresText(params)))];
+  // Threads on one core and threads on two cores have charts of their own.
+  if (states.length > 1)
+    return html`${states.map((state) => {
+      const own = cells.filter(({ params }) => coresText(params) === state);
+      return hostCharts(results, record, scenario, host, own, state === "" ? title : `${title}, ${state}`);
+    })}`;
   if (scenario.name === "students" || scenario.name === "fetch-image") {
     const strips = byLoad(cells)[0]!
       .map(stripOf)

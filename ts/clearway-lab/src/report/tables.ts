@@ -70,8 +70,14 @@ function loadTable(
   const reference = record.cells.find(
     (cell) => cell.scenario === scenario.name && cell.mechanism === scenario.reference,
   );
-  const compared = [{ label: "against " + (reference?.mechanism ?? "the reference"), unit: comparedLabel(scenario) }];
-  return { scenario: scenario.name, host, load: loadText(group[0]!.params), columns: [...columns, ...compared], rows };
+  const load = loadText(group[0]!.params);
+  const isCompared = rows.some(({ cells }) => !["–", "reference"].includes(cells.at(-1)?.text ?? "–"));
+  if (!isCompared) {
+    for (const { cells } of rows) cells.pop();
+    return { scenario: scenario.name, host, load, columns, rows };
+  }
+  const compared = { label: "against " + (reference?.mechanism ?? "the reference"), unit: comparedLabel(scenario) };
+  return { scenario: scenario.name, host, load, columns: [...columns, compared], rows };
 }
 
 /** Returns the columns of a scenario that COLUMNS does not have: at most six of its metrics, with their own names. */

@@ -4,8 +4,10 @@ import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import type { HostName, Params, Value } from "../protocol/message.js";
 import type { Role } from "../scenario/scenario.js";
 import { median } from "../statistics/compare.js";
+import type { Verdict } from "../statistics/decide.js";
 import { type Distribution, distributionOf, significant } from "../statistics/distribution.js";
 import { decodeHistogram, mergeHistograms } from "../statistics/histogram.js";
+import { type Answer, answersOf, verdictOfPart } from "./answer.js";
 import { type Floor, floorsOf } from "./floor.js";
 import type { RecordedCell, RunRecord } from "./record.js";
 import type { Warning } from "./warning.js";
@@ -27,6 +29,26 @@ export interface ResultCell {
   metrics: Record<string, Metric>;
 }
 
+/** The answer to a question, for programs. */
+export interface ResultAnswer {
+  question: string;
+  verdict: Verdict;
+  comparisons: {
+    label?: string;
+    host: HostName;
+    scenario: string;
+    metric: string;
+    subject: string;
+    reference: string;
+    verdict: Verdict;
+    ratio?: number;
+    low?: number;
+    high?: number;
+    rounds?: number;
+    why?: string;
+  }[];
+}
+
 export interface Results {
   version: number;
   run: {
@@ -44,6 +66,8 @@ export interface Results {
   build: BuildFacts;
   noiseFloor: Floor[];
   warnings: Warning[];
+  /** The answers of a run that was planned for questions. */
+  answers?: ResultAnswer[];
 }
 
 export function resultsOf(record: RunRecord): Results {
@@ -66,7 +90,34 @@ export function resultsOf(record: RunRecord): Results {
     build: record.build,
     noiseFloor,
     warnings: warningsOf(record, noiseFloor),
+    ...(record.questions === undefined ? {} : { answers: answersOf(record, record.questions).map(resultAnswer) }),
   };
+}
+
+function resultAnswer(answer: Answer): ResultAnswer {
+  const comparisons = answer.parts.map((part) => {
+    const { label, host, scenario, metric, subject, reference } = part.compared;
+    const { decision, why } = part;
+    return {
+      ...(label === undefined ? {} : { label }),
+      host,
+      scenario,
+      metric,
+      subject,
+      reference,
+      verdict: verdictOfPart(part),
+      ...(decision === undefined
+        ? {}
+        : {
+            ratio: significant(decision.ratio),
+            low: significant(decision.low),
+            high: significant(decision.high),
+            rounds: decision.rounds,
+          }),
+      ...(why === undefined ? {} : { why }),
+    };
+  });
+  return { question: answer.question.name, verdict: answer.verdict, comparisons };
 }
 
 function resultCell(cell: RecordedCell): ResultCell {

@@ -5,6 +5,8 @@ import { CONTROL_PARAM, CORES_PARAM, type PlannedCell } from "./plan.js";
 import { type Compared, type Question, setOf } from "./question.js";
 import type { MechanismInfo, Scenario } from "./scenario.js";
 
+export { ROUNDS_MIN } from "../statistics/decide.js";
+
 /** The maximum number of rounds. A question without a decision after these rounds stays undecided. */
 export const ROUNDS_MAX = 9;
 

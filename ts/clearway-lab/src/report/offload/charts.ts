@@ -34,6 +34,8 @@ ${(["warm", "cold"] as const).map((temperature) => regretMap(record, host, tempe
 function regretMap(record: RunRecord, host: HostName, temperature: Temperature): Html {
   const { columns, rows } = regretGrid(record, host, temperature);
   if (columns.length === 0) return html``;
+  // A run for questions measures other strategies for each work, which no grid can compare.
+  if (record.questions !== undefined && rows.some(({ regrets }) => regrets.includes(undefined))) return html``;
   const cells = rows.flatMap(({ cell, regrets }) =>
     regrets.flatMap((regret, at) => {
       if (regret === undefined) return [];
