@@ -98,7 +98,7 @@ pub(crate) struct OwnedRequest {
 
 impl Request<'_> {
     /// Keeps the content beyond the call. Takes references to its memories, and copies bytes that are not in a memory.
-    pub(crate) fn to_owned_request(&self) -> Result<OwnedRequest> {
+    pub(crate) fn to_owned_request(self) -> Result<OwnedRequest> {
         let memory = self.memory()?;
         let from = memory.as_ref().map_or(0, |memory| self.content.data as usize - memory.loads().as_ptr() as usize);
         let bytes = (memory.is_none() && !self.is_null()).then(|| self.bytes().into_owned());
