@@ -3,7 +3,7 @@ package clearway.channel
 
 import clearway.channel.transport.CloseReason
 
-/** The ways in which a call, a post or a stream can fail. spec/errors.md defines the codes. */
+/** The ways in which a connect, a call, a post or a stream can fail. spec/errors.md defines the codes. */
 public enum class ChannelError(
     /** The error code, the same in every language. */
     public val code: String
@@ -18,7 +18,7 @@ public enum class ChannelError(
     QUEUE_FULL("queue-full"),
     /** The call or the stream was cancelled. */
     CANCELLED("cancelled"),
-    /** No answer arrived within `deadlineMs`, measured at this end. */
+    /** No answer arrived within `deadlineMs`, or no hello arrived within `helloMs`. This end measures both times. */
     DEADLINE("deadline"),
     /**
      * The handler ran longer than `timeoutMs`, measured at the other end. On the plain wire, it means that no answer
@@ -27,13 +27,19 @@ public enum class ChannelError(
     TIMEOUT("timeout"),
     /** The transport is closed. [ChannelException.reason] has the reason. */
     TRANSPORT_CLOSED("transport-closed"),
-    /** The other end sent bytes that violate the protocol. */
+    /**
+     * The other end sent bytes that violate the protocol. Or the hellos of the two ends have no version or wire in
+     * common.
+     */
     PROTOCOL("protocol"),
     /** A message does not fit in the largest frame of the connection. */
     TOO_LARGE("too-large"),
 }
 
-/** The failure of a call, a post or a stream. Errors that the other end's code threw are [RemoteException]s instead. */
+/**
+ * The failure of a connect, a call, a post or a stream. Errors that the other end's code threw are [RemoteException]s
+ * instead.
+ */
 public class ChannelException
 @JvmOverloads
 public constructor(

@@ -7,6 +7,7 @@ import clearway.channel.transport.Log
 import clearway.channel.transport.MemoryTransport
 import clearway.channel.transport.TransportLimits
 import clearway.channel.wire.Frame
+import clearway.channel.wire.Head
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Op
 import clearway.channel.wire.WIRE_VERSION
@@ -36,7 +37,7 @@ internal class Bare(
     fun read(): Unit = there.open(log)
 
     fun call(id: Int, channel: String = "m", timeoutMs: Long = 0, body: ByteArray = ByteArray(0)) {
-        there.send(writeFrame(Op.CALL, id = id, b = timeoutMs, name = channel.toByteArray(), body = body))
+        there.send(writeFrame(Head(Op.CALL, id = id, b = timeoutMs), name = channel.toByteArray(), body = body))
     }
 
     /** Waits until the peer has received `count` frames of this kind, and returns them. */

@@ -4,6 +4,7 @@ package clearway.channel
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MethodCall
 import clearway.channel.transport.TransportLimits
+import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.writeFrame
@@ -59,6 +60,11 @@ class CallsMaxTest {
         }
     }
 
+    /** Handles the calls of the bare peer with [block]. */
+    private fun handleByBlocking(bare: Bare) {
+        bare.end.methods("m").handle(MethodTable().on("it") { _, _ -> null.also { block() } })
+    }
+
     /** Lets all handlers end, and waits for them. */
     private fun finish() {
         release.countDown()
@@ -76,20 +82,13 @@ class CallsMaxTest {
     @Test
     fun `calls whose callers have cancelled count against callsMax while their handlers run`() =
         Bare(options()).use { bare ->
-            bare.end
-                .methods("m")
-                .handle(
-                    MethodTable().on("it") { _, _ ->
-                        block()
-                        null
-                    }
-                )
+            handleByBlocking(bare)
             bare.read()
             for (id in 1..4) bare.call(id, body = call)
             running.acquire(4)
             for (id in 1..300) {
                 if (id > 4) bare.call(id, body = call)
-                bare.there.send(writeFrame(Op.CANCEL, id = id, a = Status.CANCELLED.toLong()))
+                bare.there.send(writeFrame(Head(Op.CANCEL, id = id, a = Status.CANCELLED.toLong())))
             }
             assertEquals(List(296) { Status.BUSY }, statuses(bare, 296))
             assertEquals(4, bare.end.stats().handling)
@@ -103,21 +102,16 @@ class CallsMaxTest {
     @Test
     fun `a caller that cancels at once makes at most callsMax handlers run at a time`() =
         Bare(options()).use { bare ->
-            bare.end
-                .methods("m")
-                .handle(
-                    MethodTable().on("it") { _, _ ->
-                        block()
-                        null
-                    }
-                )
+            handleByBlocking(bare)
             bare.read()
             for (id in 1..300) {
                 bare.call(id, body = call)
-                bare.there.send(writeFrame(Op.CANCEL, id = id, a = Status.CANCELLED.toLong()))
+                bare.there.send(writeFrame(Head(Op.CANCEL, id = id, a = Status.CANCELLED.toLong())))
             }
             // The channel has no events, so the endpoint answers this request at once, after all calls.
-            bare.there.send(writeFrame(Op.LISTEN, id = 1, a = 1, b = 1, c = 1, name = "m".toByteArray(), body = call))
+            bare.there.send(
+                writeFrame(Head(Op.LISTEN, id = 1, a = 1, b = 1, c = 1), name = "m".toByteArray(), body = call)
+            )
             bare.frames(Op.END, 1)
             // A call that is cancelled before a thread runs its handler starts no handler. It stops counting against
             // `callsMax`.
@@ -130,14 +124,7 @@ class CallsMaxTest {
     @Test
     fun `a call counts against callsMax after its timeout while its handler runs`() =
         Bare(options()).use { bare ->
-            bare.end
-                .methods("m")
-                .handle(
-                    MethodTable().on("it") { _, _ ->
-                        block()
-                        null
-                    }
-                )
+            handleByBlocking(bare)
             bare.read()
             for (id in 1..4) bare.call(id, timeoutMs = 5, body = call)
             bare.call(5, body = call)
@@ -165,7 +152,10 @@ class CallsMaxTest {
             bare.read()
             bare.call(1)
             handling.await()
-            bare.there.send(writeFrame(Op.CANCEL, id = 1, a = Status.CANCELLED.toLong()))
+            // Wait until the endpoint has the stage. Otherwise its completion below may be handled later, on the other
+            // thread.
+            tasks.arriveAndAwaitAdvance()
+            bare.there.send(writeFrame(Head(Op.CANCEL, id = 1, a = Status.CANCELLED.toLong())))
             bare.call(2)
             assertEquals(listOf(Status.BUSY), statuses(bare, 1))
             promised.complete(Reply.empty())
@@ -181,15 +171,15 @@ class CallsMaxTest {
             bare.read()
             val name = "e".toByteArray()
             fun listen(id: Int) =
-                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1000, c = 1, name = name, body = call))
+                bare.there.send(writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1000, c = 1), name = name, body = call))
             for (id in 1..4) {
                 listen(id)
                 running.acquire()
-                bare.there.send(writeFrame(Op.STOP, id = id))
+                bare.there.send(writeFrame(Head(Op.STOP, id = id)))
             }
             for (id in 5..300) {
                 listen(id)
-                bare.there.send(writeFrame(Op.STOP, id = id))
+                bare.there.send(writeFrame(Head(Op.STOP, id = id)))
             }
             val ends = bare.frames(Op.END, 296)
             assertEquals(List(296) { Status.BUSY }, ends.map { it.a.toInt() })
@@ -222,11 +212,11 @@ class CallsMaxTest {
             bare.read()
             fun listen(id: Int) {
                 val name = "e".toByteArray()
-                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1000, c = 1, name = name, body = call))
+                bare.there.send(writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1000, c = 1), name = name, body = call))
             }
             listen(1)
             bare.frames(Op.EVENT, 1)
-            bare.there.send(writeFrame(Op.STOP, id = 1))
+            bare.there.send(writeFrame(Head(Op.STOP, id = 1)))
             closing.await()
             listen(2)
             assertEquals(listOf(Status.BUSY), bare.frames(Op.END, 1).map { it.a.toInt() })
@@ -253,7 +243,7 @@ class CallsMaxTest {
             assertEquals(List(20) { Status.ERROR }, statuses(bare, 20))
             for (id in 1..20) {
                 val name = "e$id".toByteArray()
-                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1000, c = 1, name = name, body = call))
+                bare.there.send(writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1000, c = 1), name = name, body = call))
             }
             assertEquals(List(20) { Status.ERROR }, bare.frames(Op.END, 20).map { it.a.toInt() })
             assertTrue(refused.get() >= 40)

@@ -6,6 +6,7 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.Log
 import clearway.channel.transport.MemoryTransport
+import clearway.channel.wire.Head
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Op
 import clearway.channel.wire.WIRE_VERSION
@@ -25,15 +26,15 @@ class HostileTest {
     private fun frames(): List<ByteArray> {
         val name = "math".toByteArray()
         return listOf(
-            writeFrame(Op.CALL, id = 1, a = 5, b = 7, name = name, body = call),
-            writeFrame(Op.POST, name = name, body = call),
-            writeFrame(Op.LISTEN, id = 2, a = 16, b = 1000, c = 1, name = "events".toByteArray(), body = call),
-            writeFrame(Op.CREDIT, id = 2, a = 0xffff_ffff, b = 0xffff_ffff),
-            writeFrame(Op.REPLY, id = 1, body = byteArrayOf(0, 0)),
-            writeFrame(Op.EVENT, id = 1, body = byteArrayOf(0, 0)),
-            writeFrame(Op.END, id = 1, a = 1, body = byteArrayOf(12, 1)),
-            writeFrame(Op.CANCEL, id = 1, a = 5),
-            writeFrame(Op.STOP, id = 2),
+            writeFrame(Head(Op.CALL, id = 1, a = 5, b = 7), name = name, body = call),
+            writeFrame(Head(Op.POST), name = name, body = call),
+            writeFrame(Head(Op.LISTEN, id = 2, a = 16, b = 1000, c = 1), name = "events".toByteArray(), body = call),
+            writeFrame(Head(Op.CREDIT, id = 2, a = 0xffff_ffff, b = 0xffff_ffff)),
+            writeFrame(Head(Op.REPLY, id = 1), body = byteArrayOf(0, 0)),
+            writeFrame(Head(Op.EVENT, id = 1), body = byteArrayOf(0, 0)),
+            writeFrame(Head(Op.END, id = 1, a = 1), body = byteArrayOf(12, 1)),
+            writeFrame(Head(Op.CANCEL, id = 1, a = 5)),
+            writeFrame(Head(Op.STOP, id = 2)),
         )
     }
 
@@ -76,7 +77,7 @@ class HostileTest {
         val endpoint = connecting.get(60, TimeUnit.SECONDS)
         val stream = endpoint.events("numbers").listen<Int>(null, ListenOptions().window(1))
         log.count(2) // the hello and the listen
-        repeat(2) { there.send(writeFrame(Op.EVENT, id = 1, body = byteArrayOf(0, 0))) }
+        repeat(2) { there.send(writeFrame(Head(Op.EVENT, id = 1), body = byteArrayOf(0, 0))) }
         assertEquals(CloseCode.PROTOCOL, endpoint.closed.get(60, TimeUnit.SECONDS).code)
         stream.close()
     }

@@ -7,6 +7,7 @@ import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.MemoryTransport
 import clearway.channel.transport.TransportLimits
+import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.writeFrame
@@ -121,7 +122,7 @@ class ReplyBytesTest {
             val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
             bare.end.methods("m").handle(MethodTable())
             for (id in 1..12_000) bare.there.send(
-                writeFrame(Op.LISTEN, id = id, a = 1, b = 1, c = 1, name = "m".toByteArray(), body = call)
+                writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1, c = 1), name = "m".toByteArray(), body = call)
             )
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
@@ -133,7 +134,7 @@ class ReplyBytesTest {
     @Test
     fun `a peer whose streams replace each other is disconnected at once when its transport cannot pause`() =
         Bare(options().callsMax(10).replyBytesMax(1 shl 30), change = { WithoutPause(it) }).use { bare ->
-            for (id in 1..12_000) bare.there.send(writeFrame(Op.LISTEN, id = id, name = "m".toByteArray()))
+            for (id in 1..12_000) bare.there.send(writeFrame(Head(Op.LISTEN, id = id), name = "m".toByteArray()))
             assertEquals(CloseCode.TIMEOUT, bare.end.closed.get(60, TimeUnit.SECONDS).code)
             assertEquals(0, bare.end.stats().run { serving + waitingBytes })
         }
@@ -144,7 +145,9 @@ class ReplyBytesTest {
             bare.end.messages("m").handle({ _, _ -> Reply.of(ran.incrementAndGet()) })
             fun listen(id: Int, args: String) {
                 val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", args))
-                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1, name = "e".toByteArray(), body = call))
+                bare.there.send(
+                    writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1), name = "e".toByteArray(), body = call)
+                )
             }
             // Each stream replaces the one before.
             listen(1, "first")
@@ -170,7 +173,11 @@ class ReplyBytesTest {
                 ServeOptions().whenFull(WhenFull.DROP_NEWEST),
             )
             val frame =
-                writeFrame(Op.LISTEN, id = 1, a = 1, b = 1, c = Int.MAX_VALUE, name = "e".toByteArray(), body = call)
+                writeFrame(
+                    Head(Op.LISTEN, id = 1, a = 1, b = 1, c = Int.MAX_VALUE),
+                    name = "e".toByteArray(),
+                    body = call,
+                )
             bare.there.send(frame)
             settle(bare)
             val waiting = bare.end.stats().waitingBytes

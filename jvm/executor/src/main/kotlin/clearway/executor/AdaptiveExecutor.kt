@@ -12,10 +12,12 @@ import clearway.executor.run.CountBody
 import clearway.executor.run.EventThreads
 import clearway.executor.run.ListBody
 import clearway.executor.run.LiveCosts
+import clearway.executor.run.MapBody
 import clearway.executor.run.Runner
 import clearway.executor.run.Singles
 import clearway.executor.run.VirtualJobs
 import clearway.executor.run.Workers
+import java.util.Collections
 import java.util.RandomAccess
 import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.Callable
@@ -25,6 +27,7 @@ import java.util.concurrent.ExecutorService
 import java.util.concurrent.RunnableFuture
 import java.util.concurrent.TimeUnit
 import java.util.function.Consumer
+import java.util.function.Function
 import java.util.function.IntConsumer
 
 /**
@@ -134,8 +137,50 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
      */
     public fun <T> runAllAsync(site: Site, items: List<T>, action: Consumer<in T>): CompletableFuture<Void?> {
         val list = indexed(items)
-        val future = BatchFuture()
+        val future = BatchFuture<Void?>(null)
         runner.start(site, list.size, future, events, ListBody(list, action))
+        return future
+    }
+
+    /**
+     * Calls `function` for every item and returns the results, in the order of the items. The calls are one batch: the
+     * rules of [runAll] for threads, order, exceptions, interrupts and nested batches apply here, too. So the first
+     * exception of `function` is thrown, and the results of other items are dropped. A result may be null.
+     *
+     * The list of results is new and cannot be changed. Allocates one reference per item, and no task or future per
+     * item. Copies a list without fast access by index; does not copy the items. The list of items must not change
+     * before this function returns.
+     *
+     * @throws InterruptedException if the calling thread was interrupted before the call or while the batch ran. A
+     *   batch of trivial items may complete instead; the thread's interrupt status then stays set
+     * @throws java.util.concurrent.RejectedExecutionException after a shutdown, except inside work that was accepted
+     *   before, and for an empty list
+     * @throws java.util.concurrent.CancellationException if `shutdownNow` ended the batch
+     * @throws IllegalStateException on a registered event thread, which must not block: use [mapAllAsync]
+     */
+    @Throws(InterruptedException::class)
+    public fun <T, R> mapAll(site: Site, items: List<T>, function: Function<in T, out R>): List<R> {
+        checkMayBlock(items.size)
+        val list = indexed(items)
+        val results = arrayOfNulls<Any?>(list.size)
+        runner.run(site, results.size, MapBody(list, function, results))
+        return fixed(results)
+    }
+
+    /**
+     * Starts the batch of [mapAll] and returns without waiting for it. The future's value is the list of results.
+     * Otherwise it works as [runAllAsync] does: no item runs on the calling thread, `cancel` ends the batch, and the
+     * future completes when no item of the batch runs any more.
+     */
+    public fun <T, R> mapAllAsync(
+        site: Site,
+        items: List<T>,
+        function: Function<in T, out R>,
+    ): CompletableFuture<List<R>> {
+        val list = indexed(items)
+        val results = arrayOfNulls<Any?>(list.size)
+        val future = BatchFuture<List<R>>(fixed(results))
+        runner.start(site, results.size, future, events, MapBody(list, function, results))
         return future
     }
 
@@ -218,6 +263,10 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     internal val known: Collection<Site>
         get() = sites.values
 
+    /** Returns a list over the array, without a copy. The list cannot be changed. */
+    @Suppress("UNCHECKED_CAST") // Only results of type R are stored in the array.
+    private fun <R> fixed(results: Array<Any?>): List<R> = Collections.unmodifiableList(results.asList()) as List<R>
+
     private fun <T> indexed(items: List<T>): List<T> = if (items is RandomAccess) items else ArrayList(items)
 
     /**
@@ -232,7 +281,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     private fun checkMayBlock(count: Int) {
         check(count == 0 || !events.isOne(Thread.currentThread())) {
-            "runAll would hold the event thread; use runAllAsync: thread=${Thread.currentThread().name}"
+            "a batch would block the event thread; use runAllAsync or mapAllAsync: thread=${Thread.currentThread().name}"
         }
     }
 

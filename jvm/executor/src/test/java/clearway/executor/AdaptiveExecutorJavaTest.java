@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -37,6 +38,21 @@ class AdaptiveExecutorJavaTest {
             assertTrue(inOrder.awaitTermination(1, TimeUnit.MINUTES));
 
             executor.registerEventThread(new Thread());
+        }
+    }
+
+    @Test
+    @DisplayName("Java: mapAll and mapAllAsync return the results in the order of the items")
+    void mapsAll() throws Exception {
+        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
+            List<String> words = List.of("one", "three", "seventeen");
+            // #region map-all
+            Site lengths = executor.site("lengths");
+            List<Integer> found = executor.mapAll(lengths, words, String::length); // blocks; this thread takes part
+            CompletableFuture<List<Integer>> later = executor.mapAllAsync(lengths, words, String::length);
+            // #endregion map-all
+            assertEquals(List.of(3, 5, 9), found);
+            assertEquals(found, later.get());
         }
     }
 

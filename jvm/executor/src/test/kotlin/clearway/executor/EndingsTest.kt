@@ -99,6 +99,28 @@ class EndingsTest {
     }
 
     @Test
+    fun `an interrupt of the caller interrupts the items on other threads when the caller's item consumes it`() {
+        val site = executor.site("waits")
+        val begun = CountDownLatch(2)
+        val interrupted = CountDownLatch(2)
+        val outcome = waiting {
+            executor.runAll(site, 2) {
+                begun.countDown()
+                try {
+                    CountDownLatch(1).await()
+                } catch (thrown: InterruptedException) {
+                    interrupted.countDown()
+                    throw thrown
+                }
+            }
+        }
+        begun.await()
+        outcome.first.interrupt()
+        assertTrue(outcome.second.get(1, TimeUnit.MINUTES) is InterruptedException)
+        assertTrue(interrupted.await(1, TimeUnit.MINUTES))
+    }
+
+    @Test
     fun `batches and tasks of an ordered site wait for each other in any order`() {
         val inside = AtomicInteger()
         val overlaps = AtomicInteger()

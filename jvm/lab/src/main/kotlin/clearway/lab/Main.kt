@@ -12,7 +12,7 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * The lab's runner for the JVM. It speaks the protocol of spec/runner-protocol.md on stdin and stdout. The runner
+ * The lab's runner for the JVM. It speaks the protocol of docs/lab/runner-protocol.md on stdin and stdout. The runner
  * measures nothing itself: its child JVMs do, or JMH's forks in the full profile.
  */
 public fun main() {

@@ -15,8 +15,11 @@ import clearway.lab.offload.measureSizes
 import clearway.lab.offload.measureWorks
 import clearway.lab.protocol.Cell
 import clearway.lab.protocol.Measured
+import clearway.lab.published.Ways
+import clearway.lab.published.measureWays
 import clearway.lab.push.PushMechanisms
 import clearway.lab.push.measurePush
+import clearway.lab.push.measureStamped
 
 /** All mechanisms that this runner can measure, by scenario. */
 internal object Registry {
@@ -26,14 +29,20 @@ internal object Registry {
     private val offload =
         mapOf("works" to ::measureWorks, "sizes" to ::measureSizes, "changing-site" to ::measureChanging)
     private val push = setOf("stream-jvm", "firehose-jvm")
+    private val stamped = setOf("published-stream-jvm", "published-firehose-jvm")
+    private const val WAYS = "published-executors"
     private const val CODEC = "codec-jvm"
     private const val MEMORY = "memset-jvm"
     private const val NATIVE = "channel-native-jvm"
     private const val PROCESS = "channel-process-jvm"
 
+    private val stampedKinds = PushMechanisms.all + PushMechanisms.chains
+
     fun entries(): List<Entry> =
         offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
+            Ways.all.map { Entry(WAYS, it.name, it.unavailable) } +
             push.flatMap { scenario -> PushMechanisms.all.map { Entry(scenario, it.name, it.unavailable) } } +
+            stamped.flatMap { scenario -> stampedKinds.map { Entry(scenario, it.name, it.unavailable) } } +
             LabCodecs.names.map { Entry(CODEC, it, null) } +
             Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
             Fillers.all.map { Entry(MEMORY, it.name, it.problem) } +
@@ -47,14 +56,16 @@ internal object Registry {
         val found = offload[cell.scenario]
         return when {
             found != null -> found(cell)
+            cell.scenario == WAYS -> measureWays(cell)
             cell.scenario in push -> measurePush(cell)
+            cell.scenario in stamped -> measureStamped(cell)
             cell.scenario == CODEC -> measureCodec(cell)
             cell.scenario == MEMORY -> measureFills(cell)
             cell.scenario == NATIVE -> measureCalls(cell, Callers.named(cell.mechanism).open)
             cell.scenario == PROCESS -> measureCalls(cell) { row -> Processes.open(cell.mechanism, row) }
             else ->
                 throw IllegalArgumentException(
-                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC + MEMORY + NATIVE + PROCESS).joinToString()})"
+                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + WAYS + push + stamped + CODEC + MEMORY + NATIVE + PROCESS).joinToString()})"
                 )
         }
     }

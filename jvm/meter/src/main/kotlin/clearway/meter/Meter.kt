@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
+import java.util.function.Consumer
 
 /**
  * Measures the stalls of an event thread, and finds their causes. In a stall, the thread cannot answer events. The
@@ -28,8 +29,7 @@ public object Meter {
     @JvmStatic
     @JvmOverloads
     public fun watch(executor: Executor, options: MeterOptions = MeterOptions()): StallWatch {
-        val onStall = options.onStall
-        val watcher = watcher(executor, options, MeterOptions.BEAT_MS) { onStall?.accept(it) }
+        val watcher = watcher(executor, options, MeterOptions.BEAT_MS, options.onStall)
         watcher.start()
         return StallWatch(watcher)
     }
@@ -107,7 +107,7 @@ public object Meter {
     public fun pingRemote(target: PingTarget, options: PingOptions = PingOptions()): PingReport =
         pinged(target, options, sameClock = false)
 
-    private fun watcher(executor: Executor, options: MeterOptions, beatMs: Double, onStall: (Stall) -> Unit) =
+    private fun watcher(executor: Executor, options: MeterOptions, beatMs: Double, onStall: Consumer<in Stall>?) =
         Watcher(executor, options, options.beatMs ?: beatMs, marks, onStall)
 
     private fun <T> measured(
@@ -115,7 +115,7 @@ public object Meter {
         options: MeterOptions,
         call: () -> CompletableFuture<T>,
     ): Measurement<T> {
-        val watcher = watcher(executor, options, MeterOptions.BEAT_MS_BRIEF) {}
+        val watcher = watcher(executor, options, MeterOptions.BEAT_MS_BRIEF, null)
         watcher.start()
         try {
             watcher.ready.get()
@@ -131,7 +131,7 @@ public object Meter {
     }
 
     /**
-     * One measured call, which runs on the watched thread. The call held the thread until the function returned. The
+     * One measured call, which runs on the watched thread. The call blocked the thread until the function returned. The
      * function's stage may complete later.
      */
     private class Run<T>(
@@ -153,7 +153,7 @@ public object Meter {
                     CompletableFuture.failedFuture(failure)
                 }
             val returnedMs = MeterClock.nowMs()
-            watcher.held(startMs, returnedMs, label)
+            watcher.blocked(startMs, returnedMs, label)
             val isOver = stage.isDone
             stage.whenComplete { result, failure ->
                 endMs = if (isOver) returnedMs else MeterClock.nowMs()

@@ -32,7 +32,7 @@ public class MeterOptions {
     /** Sets the name of this run in the report. */
     public fun label(label: String): MeterOptions = apply { this.label = label }
 
-    /** Sets whether the meter samples the stack of a held thread. Default: true. */
+    /** Sets whether the meter samples the stack of a blocked thread. Default: true. */
     public fun stacks(stacks: Boolean): MeterOptions = apply { this.stacks = stacks }
 
     /**
@@ -54,10 +54,11 @@ public class MeterOptions {
     }
 
     /**
-     * Sets a function that gets each stall of a watch. The meter's own thread calls it 0.1 s after the stall's end,
-     * when the cause is known. [StallWatch.close] calls it on the closing thread for the stalls that remain. The
-     * function should be fast, because the meter observes nothing while the function runs. Its exceptions go to the
-     * thread's uncaught-exception handler.
+     * Sets a function that gets each stall of a watch, 0.1 s after the stall's end, when the cause is known. A daemon
+     * thread of the watch calls it, for one stall at a time, in order. The function may be slow: the meter continues to
+     * observe. At most 1,024 stalls wait for the function; further ones replace the oldest. The report has all of them.
+     * [StallWatch.close] waits for the function, at most a second. Exceptions of the function go to the thread's
+     * uncaught-exception handler.
      */
     public fun onStall(onStall: Consumer<in Stall>): MeterOptions = apply { this.onStall = onStall }
 

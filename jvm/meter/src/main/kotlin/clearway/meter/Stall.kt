@@ -20,7 +20,7 @@ public enum class StallCause {
 }
 
 /**
- * A stack of the held thread, innermost frame first. [seen] is the number of the stall's samples that showed this
+ * A stack of the blocked thread, innermost frame first. [seen] is the number of the stall's samples that showed this
  * stack.
  */
 public class StackSample internal constructor(public val frames: List<String>, public val seen: Int)

@@ -29,10 +29,13 @@ public class StallWatch internal constructor(private val watcher: Watcher) : Aut
     }
 
     /**
-     * Stops watching. Blocks for some ms until the meter's thread has ended. [report] returns the final report
-     * afterwards. A second call does nothing.
+     * Stops watching. Blocks for some ms until the meter's thread has ended, and until the function of
+     * [MeterOptions.onStall] has returned for the remaining stalls. If that function needs more than a second, this
+     * function interrupts it, drops the stalls that still wait for it, and returns. [report] returns the final report
+     * afterwards. A second call does nothing. The function of `onStall` may call it, and does not wait for itself.
      */
     override fun close() {
         synchronized(closing) { if (last == null) last = watcher.report(watcher.stop()) }
+        watcher.finishDelivery()
     }
 }

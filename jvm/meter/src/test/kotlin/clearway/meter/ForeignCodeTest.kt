@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
@@ -51,6 +52,39 @@ class ForeignCodeTest {
                 }
             }
         }
+
+    @Test
+    fun `the meter observes the thread while onStall hangs, and close ends the thread of onStall`() {
+        val caller = CompletableFuture<Thread>()
+        val options =
+            MeterOptions().onStall {
+                caller.complete(Thread.currentThread())
+                CountDownLatch(1).await()
+            }
+        val watch = Meter.watch(loop, options)
+        do loop.submit(::hold).get() while (!caller.isDone)
+        // Repeats until a later stall has a stack. On a busy machine, the meter's thread may have no core during a
+        // whole stall.
+        do loop.submit { Meter.mark("later", ::hold) }.get() while (
+            watch.report().stalls.none { stall -> stall.stacks.isNotEmpty() && stall.marks.any { it.label == "later" } }
+        )
+        watch.close()
+        caller.get().join()
+    }
+
+    @Test
+    fun `a watch ends when its executor throws and the handler of uncaught exceptions hangs`() {
+        val release = CountDownLatch(1)
+        val executor = Executor {
+            Thread.currentThread().setUncaughtExceptionHandler { _, _ -> release.await() }
+            throw IllegalStateException("broken")
+        }
+        try {
+            Meter.watch(executor).use { it.ready.get(60, TimeUnit.SECONDS) }
+        } finally {
+            release.countDown()
+        }
+    }
 
     @Test
     fun `onStall may close its watch`() {

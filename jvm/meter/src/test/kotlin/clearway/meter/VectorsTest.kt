@@ -6,8 +6,8 @@ import clearway.meter.model.TimedTrip
 import clearway.meter.model.bestOffset
 import clearway.meter.model.summarize
 import clearway.meter.record.BeatDetector
+import clearway.meter.record.DetectedStall
 import clearway.meter.record.Evidence
-import clearway.meter.record.Found
 import clearway.meter.record.causeOf
 import com.google.gson.JsonArray
 import com.google.gson.JsonElement
@@ -74,17 +74,17 @@ class VectorsTest {
             }
         }
 
-    private fun step(detector: BeatDetector, step: JsonArray): Found? {
+    private fun step(detector: BeatDetector, step: JsonArray): DetectedStall? {
         fun number(at: Int) = step[at].asDouble
         return when (step[0].asString) {
             "restart" -> null.also { detector.restart(number(1)) }
-            "held" -> null.also { detector.held(number(1)) }
+            "held" -> null.also { detector.blockedUntil(number(1)) }
             else -> detector.beat(number(1), number(2), number(3))
         }
     }
 
     private fun found(json: JsonObject) =
-        Found(
+        DetectedStall(
             json["startMs"].asDouble,
             json["endMs"].asDouble,
             json["earliestMs"].asDouble,

@@ -7,6 +7,7 @@ import clearway.channel.ChannelException
 import clearway.channel.codec.CodecException
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
+import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.readError
@@ -78,13 +79,10 @@ internal class Calls(
 
     fun send(call: Call, message: ByteArray, options: CallOptions) {
         val name = connection.name(call.channel)
-        if (connection.isPlain) connection.send(Op.MESSAGE, id = call.id, name = name, body = message)
+        if (connection.isPlain) connection.send(Head(Op.MESSAGE, id = call.id), name = name, body = message)
         else
             connection.send(
-                Op.CALL,
-                id = call.id,
-                a = toWire(options.deadlineMs),
-                b = toWire(options.timeoutMs),
+                Head(Op.CALL, id = call.id, a = toWire(options.deadlineMs), b = toWire(options.timeoutMs)),
                 name = name,
                 body = message,
             )
@@ -112,7 +110,7 @@ internal class Calls(
         connection.lock.locked {
             if (take(call.id) != null) {
                 if (!outbox.remove(call) && !connection.isPlain)
-                    connection.send(Op.CANCEL, id = call.id, a = status.toLong())
+                    connection.send(Head(Op.CANCEL, id = call.id, a = status.toLong()))
                 end(call, null, reason)
             }
         }

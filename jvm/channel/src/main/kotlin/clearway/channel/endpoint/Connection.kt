@@ -21,6 +21,7 @@ import clearway.channel.transport.CloseReason
 import clearway.channel.transport.uncaught
 import clearway.channel.wire.FRAME_BYTES_MIN
 import clearway.channel.wire.Flag
+import clearway.channel.wire.Head
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Wires
 import clearway.channel.wire.partsOf
@@ -102,17 +103,9 @@ internal class Connection(
     /**
      * Sends a frame that is known to fit. Never throws: an exception closes the connection. The caller holds the lock.
      */
-    fun control(
-        op: Int,
-        flags: Int = 0,
-        id: Int = 0,
-        a: Long = 0,
-        b: Long = 0,
-        name: ByteArray = NOTHING,
-        body: ByteArray = NOTHING,
-    ) {
+    fun control(head: Head, name: ByteArray = NOTHING, body: ByteArray = NOTHING) {
         try {
-            send(op, flags, id, a, b, name = name, body = body)
+            send(head, name, body)
         } catch (thrown: Throwable) {
             failed(thrown)
         }
@@ -176,20 +169,11 @@ internal class Connection(
      * Sends a frame. Throws `too-large` before anything is sent. Drops the frame if the connection has ended. The
      * caller holds the lock.
      */
-    fun send(
-        op: Int,
-        flags: Int = 0,
-        id: Int = 0,
-        a: Long = 0,
-        b: Long = 0,
-        c: Int = 0,
-        name: ByteArray = NOTHING,
-        body: ByteArray = NOTHING,
-    ) {
+    fun send(head: Head, name: ByteArray = NOTHING, body: ByteArray = NOTHING) {
         if (reason != null) return
         val size = body.size.toLong() + name.size + OVERHEAD
         if (size > frameBytesMax) throw tooLarge(body.size)
-        val frame = writeFrame(op, flags, id, a, b, c, name, body)
+        val frame = writeFrame(head, name, body)
         try {
             if (!transport.send(frame)) congested = true
         } catch (thrown: Throwable) {

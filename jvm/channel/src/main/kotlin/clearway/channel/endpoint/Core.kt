@@ -14,6 +14,7 @@ import clearway.channel.transport.CloseReason
 import clearway.channel.transport.withSafeToString
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
+import clearway.channel.wire.Head
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
@@ -97,7 +98,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             object : QueuedRequest {
                 override fun send() {
                     val op = if (connection.isPlain) Op.MESSAGE else Op.POST
-                    connection.send(op, name = connection.name(channel), body = message)
+                    connection.send(Head(op), name = connection.name(channel), body = message)
                     posts.remove(this)
                     lock.defer { future.complete(null) }
                 }
@@ -216,7 +217,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         val channel = channel(frame) ?: return
         if (!plainSubscriptions.message(channel, message)) request(frame, message, frame.id != 0, channel)
         // An event needs no answer. An answer is sent only if the other end asked for one.
-        else if (frame.id != 0) replies.send(Op.ANSWER, 0, frame.id, 0, 0, NOTHING) {}
+        else if (frame.id != 0) replies.send(Head(Op.ANSWER, id = frame.id), NOTHING) {}
     }
 
     private fun request(frame: Frame, message: Received, wanted: Boolean, name: String? = channel(frame)) {

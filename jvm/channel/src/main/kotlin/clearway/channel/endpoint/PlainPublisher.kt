@@ -5,6 +5,7 @@ import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.codec.NOTHING
 import clearway.channel.wire.ErrorParts
+import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import java.nio.ByteBuffer
@@ -58,7 +59,7 @@ internal class PlainPublisher(
                 override fun encode(event: Any?) = serving.encode(event)
 
                 override fun event(message: ByteArray, dropped: Long) =
-                    connection.send(Op.MESSAGE, name = connection.name(channel), body = message)
+                    connection.send(Head(Op.MESSAGE), name = connection.name(channel), body = message)
 
                 override fun error(thrown: Throwable): ByteArray =
                     try {
@@ -75,8 +76,8 @@ internal class PlainPublisher(
                         } catch (_: IllegalArgumentException) {
                             return // No peer can listen to a channel whose name is too long for it.
                         }
-                    if (error.isNotEmpty()) connection.control(Op.MESSAGE, name = name, body = error)
-                    connection.control(Op.MESSAGE, name = name)
+                    if (error.isNotEmpty()) connection.control(Head(Op.MESSAGE), name = name, body = error)
+                    connection.control(Head(Op.MESSAGE), name = name)
                 }
             }
         val source =

@@ -5,6 +5,7 @@ import clearway.channel.WhenFull
 import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
+import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
@@ -98,13 +99,13 @@ internal class Publishers(
                 override fun encode(event: Any?) = serving.encode(event)
 
                 override fun event(message: ByteArray, dropped: Long) =
-                    connection.send(Op.EVENT, id = id, a = dropped, body = message)
+                    connection.send(Head(Op.EVENT, id = id, a = dropped), body = message)
 
                 override fun error(thrown: Throwable) =
                     connection.errorBody(connection.redacted(thrown, stream.channel))
 
                 override fun end(status: Int, error: ByteArray, dropped: Long) {
-                    replies.send(Op.END, 0, id, status.toLong(), dropped, error) {}
+                    replies.send(Head(Op.END, id = id, a = status.toLong(), b = dropped), error) {}
                 }
             }
         val source =
@@ -119,7 +120,8 @@ internal class Publishers(
     }
 
     fun refuse(stream: RequestedStream, status: Int) {
-        if (requested.remove(stream.id, stream)) replies.send(Op.END, 0, stream.id, status.toLong(), 0, NOTHING) {}
+        if (requested.remove(stream.id, stream))
+            replies.send(Head(Op.END, id = stream.id, a = status.toLong()), NOTHING) {}
     }
 
     fun credit(frame: Frame) {

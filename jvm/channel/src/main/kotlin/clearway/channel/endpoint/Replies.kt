@@ -3,6 +3,7 @@ package clearway.channel.endpoint
 
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.wire.Head
 import java.util.ArrayDeque
 
 /** The owner of a [Replies]. All methods are called under the lock. */
@@ -27,15 +28,7 @@ internal interface RepliesOwner {
  * guards this object.
  */
 internal class Replies(private val connection: Connection, private val owner: RepliesOwner) {
-    private class Reply(
-        val op: Int,
-        val flags: Int,
-        val id: Int,
-        val a: Long,
-        val b: Long,
-        val body: ByteArray,
-        val onSentOrDropped: () -> Unit,
-    ) {
+    private class Reply(val head: Head, val body: ByteArray, val onSentOrDropped: () -> Unit) {
         val bytes: Long
             get() = REPLY_BYTES + body.size
     }
@@ -59,13 +52,13 @@ internal class Replies(private val connection: Connection, private val owner: Re
      * Sends a reply now, or when the transport has room. Calls `onSentOrDropped` when the reply was sent or dropped.
      * Never throws.
      */
-    fun send(op: Int, flags: Int, id: Int, a: Long, b: Long, body: ByteArray, onSentOrDropped: () -> Unit) {
+    fun send(head: Head, body: ByteArray, onSentOrDropped: () -> Unit) {
         if (connection.reason != null) return onSentOrDropped()
         if (waiting.isEmpty() && !connection.congested) {
-            connection.control(op, flags, id, a, b, body = body)
+            connection.control(head, body = body)
             return onSentOrDropped()
         }
-        val reply = Reply(op, flags, id, a, b, body, onSentOrDropped)
+        val reply = Reply(head, body, onSentOrDropped)
         waiting.add(reply)
         bytes += reply.bytes
         val settings = connection.settings
@@ -87,7 +80,7 @@ internal class Replies(private val connection: Connection, private val owner: Re
         while (!connection.congested) {
             val reply = waiting.poll() ?: break
             bytes -= reply.bytes
-            connection.control(reply.op, reply.flags, reply.id, reply.a, reply.b, body = reply.body)
+            connection.control(reply.head, body = reply.body)
             reply.onSentOrDropped()
         }
         if (full && waiting.size < before) afterDrain()

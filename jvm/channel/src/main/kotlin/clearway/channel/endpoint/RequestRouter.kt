@@ -3,6 +3,7 @@ package clearway.channel.endpoint
 
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
+import clearway.channel.wire.Head
 import clearway.channel.wire.Status
 import java.util.ArrayDeque
 
@@ -126,7 +127,7 @@ internal class RequestRouter(private val connection: Connection, private val rep
     }
 
     override fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, onSentOrDropped: () -> Unit): Unit =
-        replies.send(op, flags, id, status, 0, body, onSentOrDropped)
+        replies.send(Head(op, flags, id, status), body, onSentOrDropped)
 
     override fun finished(served: Served) {
         counted.remove(served)

@@ -7,6 +7,7 @@ import clearway.channel.EventStream
 import clearway.channel.ListenOptions
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
+import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
@@ -23,10 +24,11 @@ internal class Subscriptions(private val connection: Connection, private val out
 
         override fun decode(message: Received): T = decode.invoke(message)
 
-        override fun grant(items: Long, bytes: Long): Unit = connection.send(Op.CREDIT, id = id, a = items, b = bytes)
+        override fun grant(items: Long, bytes: Long): Unit =
+            connection.send(Head(Op.CREDIT, id = id, a = items, b = bytes))
 
         override fun cancel() {
-            if (open.remove(id) != null && !outbox.remove(this)) connection.send(Op.STOP, id = id)
+            if (open.remove(id) != null && !outbox.remove(this)) connection.send(Head(Op.STOP, id = id))
         }
 
         override fun dropped(count: Long) {
@@ -36,12 +38,14 @@ internal class Subscriptions(private val connection: Connection, private val out
         override fun send() {
             val policy = options.whenFull?.let { it.ordinal + 1 } ?: 0
             connection.send(
-                Op.LISTEN,
-                policy shl Flag.WHEN_FULL_SHIFT,
-                id,
-                options.windowItems,
-                options.windowBytes,
-                options.capacity,
+                Head(
+                    Op.LISTEN,
+                    policy shl Flag.WHEN_FULL_SHIFT,
+                    id,
+                    options.windowItems,
+                    options.windowBytes,
+                    options.capacity,
+                ),
                 connection.name(channel),
                 args,
             )

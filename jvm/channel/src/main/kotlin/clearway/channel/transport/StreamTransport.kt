@@ -25,6 +25,10 @@ import kotlin.concurrent.withLock
  * limit, before it allocates memory for the frame. It closes with `lost` if the streams end without a reason. It closes
  * with `failed` if a stream throws an exception other than IOException.
  *
+ * After the end, the transport closes each stream once, even if the stream has thrown. An exception of `close` is added
+ * to the stream's first exception as suppressed. Without a first exception, an IOException of `close` is ignored, and
+ * any other one goes to the thread's uncaught exception handler.
+ *
  * Five seconds after the end, a thread may still be blocked in a stream. The transport then closes both streams, which
  * ends the thread even if the other end neither reads nor exits. There are two exceptions. The streams of a child
  * process cannot be closed in that way, and their threads end with the child. The process's own standard streams are
@@ -33,7 +37,7 @@ import kotlin.concurrent.withLock
 public class StreamTransport
 internal constructor(
     private val input: InputStream,
-    private val raw: OutputStream,
+    raw: OutputStream,
     private val limits: TransportLimits,
     private val process: Process?,
     /**
@@ -45,6 +49,9 @@ internal constructor(
 ) : ChannelTransport {
     // The buffer joins a header with its frame, and small frames with each other.
     private val output = BufferedOutputStream(raw, PIECE_BYTES)
+    private val inputCloser = StreamCloser(input)
+    // Closes the stream below the buffer. Closing the buffer would write the rest of a frame after an exception.
+    private val outputCloser = StreamCloser(raw)
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
     private val resumed = lock.newCondition()
@@ -129,6 +136,7 @@ internal constructor(
             later(0) {
                 finish(reason, false)
                 reportClosed()
+                closeOnThread()
             }
         }
     }
@@ -152,8 +160,8 @@ internal constructor(
                 output.write(body)
             }
             output.flush()
-            if (ownsStreams) output.close()
         } catch (broken: Throwable) {
+            outputCloser.failed = broken
             lock.withLock {
                 failed = broken
                 queue.clear()
@@ -167,6 +175,7 @@ internal constructor(
             later(END_EVENTS_MS) { finish(reason, false) }
         }
         lock.withLock { writing = false }
+        closeStreams()
         reportClosed()
     }
 
@@ -211,20 +220,23 @@ internal constructor(
                 if (count < 0) break
                 frames.push(piece, count)
             }
-            input.close()
         } catch (broken: Throwable) {
+            inputCloser.failed = broken
             loss = broken
         }
+        if (!readerEnded && lock.withLock { end } == null) readingEnded(loss, frames.inside)
         lock.withLock { reading = false }
-        if (readerEnded || lock.withLock { end } != null) return
+        closeStreams()
+    }
+
+    /** Ends the transport after the input has ended, or has thrown `loss`. */
+    private fun readingEnded(loss: Throwable?, inFrame: Boolean) {
         if (loss != null && loss !is IOException) {
             // For example, there was no memory for a frame. The other end still reads, so it can receive the reason.
-            return finish(
-                CloseReason(CloseCode.FAILED, "reading failed: ${loss.javaClass.name}", emptyMap(), loss),
-                true,
-            )
+            val reason = CloseReason(CloseCode.FAILED, "reading failed: ${loss.javaClass.name}", emptyMap(), loss)
+            return finish(reason, true)
         }
-        val where = if (frames.inside) " in the middle of a frame" else ""
+        val where = if (inFrame) " in the middle of a frame" else ""
         finish(
             exitReason() ?: CloseReason(CloseCode.LOST, "the other end closed its output$where", emptyMap(), loss),
             false,
@@ -255,22 +267,44 @@ internal constructor(
         }
         later(LEAVE_MS) {
             reportClosed(late = true)
-            abandon()
+            closeOnThread(evenIfBlocked = process == null && ownsStreams)
         }
-        if (lock.withLock { failed } != null) later(0) { reportClosed() }
+        if (lock.withLock { failed } != null)
+            later(0) {
+                reportClosed()
+                closeOnThread()
+            }
     }
 
-    /** Closes the streams if a thread is still blocked in them. */
-    private fun abandon() {
-        val stuck = lock.withLock { reading || writing }
-        if (!stuck || process != null || !ownsStreams) return
-        // Closing a stream may block, too, and all endpoints share the timer thread. A separate thread therefore closes
-        // the streams.
-        val closing = {
-            guarded { input.close() }
-            guarded { raw.close() }
+    /**
+     * Closes the streams that no thread uses, each once, when the transport has ended and nothing is left to write. The
+     * input waits for the writer, too: closing one stream of a socket closes both. With `evenIfBlocked`, closes all
+     * streams. Blocks as long as a stream's `close` does.
+     */
+    private fun closeStreams(evenIfBlocked: Boolean = false) {
+        val closers =
+            lock.withLock {
+                if (end == null || (writing && !evenIfBlocked)) return
+                listOfNotNull(
+                    inputCloser.takeIf { (!reading || evenIfBlocked) && it.take() },
+                    outputCloser.takeIf { ownsStreams && it.take() },
+                )
+            }
+        // Each stream has its own thread, because its `close` may block.
+        for (closer in closers.dropLast(1)) {
+            try {
+                CLOSERS.newThread(closer::close).start()
+            } catch (_: Throwable) {
+                closer.close() // The system starts no thread.
+            }
         }
-        guarded { CLOSERS.newThread(closing).start() }
+        closers.lastOrNull()?.close()
+    }
+
+    /** Calls [closeStreams] on a new thread, because all endpoints share the timer thread. Does not block. */
+    private fun closeOnThread(evenIfBlocked: Boolean = false) {
+        if (inputCloser.isTaken && (outputCloser.isTaken || !ownsStreams)) return
+        guarded { CLOSERS.newThread { closeStreams(evenIfBlocked) }.start() }
     }
 
     private fun reportClosed(late: Boolean = false) {
@@ -305,8 +339,8 @@ internal constructor(
         private val CLOSERS = DaemonThreads("clearway-channel-closer-")
 
         /**
-         * Returns a transport over any two streams of bytes. The transport closes both streams after its end. A stream
-         * that has thrown an exception may stay open.
+         * Returns a transport over any two streams of bytes. The transport closes both streams after its end, each
+         * once, even if a stream has thrown an exception.
          */
         @JvmStatic
         @JvmOverloads

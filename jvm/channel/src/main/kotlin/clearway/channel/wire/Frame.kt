@@ -69,6 +69,11 @@ internal object Status {
     const val BUSY = 7
 }
 
+/**
+ * The numbers in the head of a frame to send. [Op] names the kinds of frames; spec/channel.md defines `a`, `b` and `c`.
+ */
+internal class Head(val op: Int, val flags: Int = 0, val id: Int = 0, val a: Long = 0, val b: Long = 0, val c: Int = 0)
+
 /** A frame that was received. The name, the body and the attachments are views of the received bytes. */
 internal class Frame(
     val op: Int,
@@ -88,25 +93,16 @@ private fun padded(bytes: Int): Int = (bytes + 7) and -8
  * Returns a frame in new memory of its exact size. Copies the name and the body. Throws ArithmeticException if the
  * frame would be larger than an array can be.
  */
-internal fun writeFrame(
-    op: Int,
-    flags: Int = 0,
-    id: Int = 0,
-    a: Long = 0,
-    b: Long = 0,
-    c: Int = 0,
-    name: ByteArray = NOTHING,
-    body: ByteArray = NOTHING,
-): ByteArray {
+internal fun writeFrame(head: Head, name: ByteArray = NOTHING, body: ByteArray = NOTHING): ByteArray {
     val bodyAt = HEAD_BYTES + padded(name.size)
     val frame = ByteArray(Math.addExact(bodyAt, body.size))
-    val head = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN)
-    head.putInt(0, op or (flags shl 8) or (name.size shl 16))
-    head.putInt(4, id)
-    head.putInt(8, a.toInt())
-    head.putInt(12, b.toInt())
-    head.putInt(16, body.size)
-    head.putInt(20, c shl 16)
+    val bytes = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN)
+    bytes.putInt(0, head.op or (head.flags shl 8) or (name.size shl 16))
+    bytes.putInt(4, head.id)
+    bytes.putInt(8, head.a.toInt())
+    bytes.putInt(12, head.b.toInt())
+    bytes.putInt(16, body.size)
+    bytes.putInt(20, head.c shl 16)
     System.arraycopy(name, 0, frame, HEAD_BYTES, name.size)
     System.arraycopy(body, 0, frame, bodyAt, body.size)
     return frame

@@ -38,7 +38,10 @@ private const val BODY_BYTES = 12
 internal fun writeHello(hello: Hello): ByteArray {
     val body = ByteBuffer.allocate(BODY_BYTES).order(ByteOrder.LITTLE_ENDIAN)
     body.putInt(hello.frameBytesMax.toInt()).putInt(hello.nameBytesMax.toInt()).putInt(hello.callsMax.toInt())
-    return writeFrame(Op.HELLO, id = HELLO_MAGIC, a = hello.version, b = hello.wires.toLong(), body = body.array())
+    return writeFrame(
+        Head(Op.HELLO, id = HELLO_MAGIC, a = hello.version, b = hello.wires.toLong()),
+        body = body.array(),
+    )
 }
 
 /** Parses a hello. Returns null if the frame is not a hello. */

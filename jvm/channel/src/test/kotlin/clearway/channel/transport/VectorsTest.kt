@@ -5,6 +5,7 @@ import clearway.channel.codec.Codecs
 import clearway.channel.conformance.fromHex
 import clearway.channel.conformance.toHex
 import clearway.channel.wire.Frame
+import clearway.channel.wire.Head
 import clearway.channel.wire.readFrame
 import clearway.channel.wire.writeFrame
 import java.io.File
@@ -70,6 +71,6 @@ class VectorsTest {
     private fun write(frame: Frame): ByteArray {
         val name = ByteArray(frame.name.remaining()).apply { frame.name.duplicate().get(this) }
         val body = ByteArray(frame.body.remaining()).apply { frame.body.duplicate().get(this) }
-        return writeFrame(frame.op, frame.flags, frame.id, frame.a, frame.b, frame.c, name, body)
+        return writeFrame(Head(frame.op, frame.flags, frame.id, frame.a, frame.b, frame.c), name, body)
     }
 }

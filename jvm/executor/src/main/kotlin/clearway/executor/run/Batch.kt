@@ -110,7 +110,7 @@ internal class Batch(
             lane.publish(this)
         } else {
             share()
-            fail(thrown)
+            failed(me, thrown)
             finish(me.giveUp(++index))
         }
         me.done(size)
@@ -188,7 +188,7 @@ internal class Batch(
         me.items += end - first // Counted first, so that an item that throws counts, too.
         for (index in first until end) {
             me.item = index
-            runItem(index)
+            runItem(me, index)
         }
     }
 
@@ -204,7 +204,7 @@ internal class Batch(
             me.items += body.runFrom(me, first) - first
             me.done(claimedEnd)
         } catch (thrown: Throwable) {
-            fail(thrown)
+            failed(me, thrown)
             // Drops the rest of the chunk, except for the items that were taken back before.
             val failed = me.item
             finish(me.giveUp(failed + 1))
@@ -213,12 +213,21 @@ internal class Batch(
         }
     }
 
-    private fun runItem(index: Int) {
+    private fun runItem(me: Participant, index: Int) {
         try {
             body.run(index)
         } catch (thrown: Throwable) {
-            fail(thrown)
+            failed(me, thrown)
         }
+    }
+
+    /**
+     * Records the exception of an item that `me` ran. An InterruptedException on the caller's thread means that the
+     * item has consumed an interrupt of the caller. So it also cancels the batch, which interrupts the other threads.
+     */
+    private fun failed(me: Participant, thrown: Throwable) {
+        fail(thrown)
+        if (thrown is InterruptedException && me === caller) cancel(null)
     }
 
     override fun over() {

@@ -6,10 +6,14 @@ import java.util.concurrent.CompletableFuture
 
 /**
  * The future of an asynchronous batch. `cancel` cancels the batch. The future completes when no item of the batch runs
- * any more.
+ * any more. If every item has returned, its value is `result`, which the items may have filled.
  */
-internal class BatchFuture : CompletableFuture<Void?>() {
+internal class BatchFuture<V>(private val result: V) : CompletableFuture<V>() {
     @Volatile var batch: Batch? = null
+
+    fun succeed() {
+        complete(result)
+    }
 
     override fun cancel(mayInterruptIfRunning: Boolean): Boolean {
         val running = batch ?: return super.cancel(mayInterruptIfRunning)

@@ -2,6 +2,7 @@
 package clearway.executor.run
 
 import java.util.function.Consumer
+import java.util.function.Function
 import java.util.function.IntConsumer
 
 /** Runs the items of a batch, given their indexes. */
@@ -38,6 +39,17 @@ internal class ListBody<T>(private val items: List<T>, private val action: Consu
         val items = items
         val action = action
         return me.runFrom(first) { action.accept(items[it]) }
+    }
+}
+
+/** Runs a function for the items of a list with fast access by index. Stores each result at the item's index. */
+internal class MapBody<T, R>(
+    private val items: List<T>,
+    private val function: Function<in T, out R>,
+    private val results: Array<Any?>,
+) : Body {
+    override fun run(index: Int) {
+        results[index] = function.apply(items[index])
     }
 }
 

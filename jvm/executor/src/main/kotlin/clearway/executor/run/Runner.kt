@@ -154,11 +154,11 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
      * Starts an asynchronous batch. No item runs on the calling thread. An item that never waited before may wait this
      * time, possibly for the caller's next action. On the calling thread, such an item would wait for ever.
      */
-    fun start(site: Site, size: Int, future: BatchFuture, events: EventThreads, body: Body) {
+    fun start(site: Site, size: Int, future: BatchFuture<*>, events: EventThreads, body: Body) {
         enter(registry.lane())
         if (size == 0) {
             lifecycle.leave()
-            future.complete(null)
+            future.succeed()
             return
         }
         val lock = site.lock
@@ -191,7 +191,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     }
 
     /** Learns from an asynchronous batch that has ended, releases its site's lock, and completes its future. */
-    private fun ended(site: Site, batch: Batch, future: BatchFuture) {
+    private fun ended(site: Site, batch: Batch, future: BatchFuture<*>) {
         registry.removeDetached(batch)
         try {
             if (batch.plan.timeBatch) learn(site, batch)
@@ -201,7 +201,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         batch.lockWaiter?.let { site.lock?.release(it) }
         lifecycle.leave()
         val failure = batch.failure()
-        if (failure != null) future.completeExceptionally(failure) else future.complete(null)
+        if (failure != null) future.completeExceptionally(failure) else future.succeed()
     }
 
     /**

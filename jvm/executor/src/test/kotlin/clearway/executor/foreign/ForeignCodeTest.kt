@@ -51,6 +51,7 @@ class ForeignCodeTest {
             assertEquals(1, executor.asExecutorService(site).submit(Callable { 1 }).get(LIMIT, TimeUnit.SECONDS))
         }
         assertEquals(200, count.get())
+        assertEquals(List(50) { it + 1 }, executor.mapAll(ordered, List(50) { it }) { it + 1 })
         executor.shutdown()
         assertTrue(executor.awaitTermination(LIMIT, TimeUnit.SECONDS))
     }
@@ -83,6 +84,7 @@ class ForeignCodeTest {
                 val other = executor.site("other")
                 executor.runAll(other, 3) { executor.runAll(executor.site("inner"), 3) {} }
                 executor.runAllAsync(other, listOf(1, 2)) {}.join()
+                executor.mapAll(other, listOf(1, 2)) { executor.mapAll(other, listOf(it)) { 1 } }
                 executor.submit(Callable { 1 }).get()
                 executor.asExecutorService(other).shutdownNow()
             }

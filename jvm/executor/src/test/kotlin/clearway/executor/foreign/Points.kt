@@ -92,6 +92,15 @@ internal val POINTS: List<Point> =
         Point("an item of an ordered batch that nobody waits in") { executor, act ->
             listOf(executor.runAllAsync(executor.ordered(), (0 until 20).toList()) { if (it == 3) act() })
         },
+        Point("a function of mapAll") { executor, act ->
+            listOf(elsewhere { executor.mapAll(executor.site("new"), (0 until 20).toList()) { if (it == 3) act() } })
+        },
+        Point("a function of mapAllAsync") { executor, act ->
+            listOf(executor.mapAllAsync(executor.site("new"), (0 until 20).toList()) { if (it == 3) act() })
+        },
+        Point("a list's get(), in mapAll") { executor, act ->
+            listOf(elsewhere { executor.mapAll(executor.site("new"), Foreign(act)) { it } })
+        },
         Point("a list's get()") { executor, act ->
             listOf(elsewhere { executor.runAll(executor.site("new"), Foreign(act)) {} })
         },

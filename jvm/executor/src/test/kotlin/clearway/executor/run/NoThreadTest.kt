@@ -75,7 +75,7 @@ class NoThreadTest {
     fun `a batch without a waiting caller fails when no thread can start, and runs on its caller otherwise`() {
         for (site in sites) {
             val runner = runner()
-            val future = BatchFuture()
+            val future = BatchFuture<Void?>(null)
             runner.start(site, 3, future, EventThreads()) {}
             val failed = assertThrows(ExecutionException::class.java) { future.get(1, TimeUnit.MINUTES) }
             assertTrue(failed.cause is RejectedExecutionException)

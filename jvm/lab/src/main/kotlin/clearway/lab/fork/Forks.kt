@@ -31,11 +31,14 @@ internal class Forks : AutoCloseable {
 
     private fun keyOf(cell: Cell): String? =
         when (cell.scenario) {
-            "works" -> "works ${cell.text("work")}"
+            "works",
+            "published-executors" -> "${cell.scenario} ${cell.text("work")}"
             "sizes",
             "changing-site",
             "stream-jvm",
-            "firehose-jvm" -> cell.scenario
+            "firehose-jvm",
+            "published-stream-jvm",
+            "published-firehose-jvm" -> cell.scenario
             else -> null
         }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.jmh
 
+import clearway.lab.offload.CpuReading
 import clearway.lab.offload.Meters
 import org.openjdk.jmh.infra.BenchmarkParams
 import org.openjdk.jmh.infra.IterationParams
@@ -12,13 +13,13 @@ import org.openjdk.jmh.results.ScalarResult
 
 /** Reports CPU time and allocations per operation, in JMH's forks. JMH instantiates it by its class name. */
 public class CpuProfiler : InternalProfiler {
-    private var cpu = 0L
+    private var cpu: CpuReading? = null
     private var bytes = 0L
 
     override fun getDescription(): String = "processor time of the process, and bytes allocated, an operation"
 
     override fun beforeIteration(benchmark: BenchmarkParams, iteration: IterationParams) {
-        cpu = Meters.cpuNs()
+        cpu = Meters.cpu()
         bytes = Meters.allocatedBytes()
     }
 
@@ -27,10 +28,13 @@ public class CpuProfiler : InternalProfiler {
         iteration: IterationParams,
         result: IterationResult,
     ): Collection<Result<*>> {
+        // Reading the CPU time allocates, so the bytes are read first.
+        val allocated = Meters.allocatedBytes() - bytes
+        val cpuNs = Meters.cpu().since(cpu!!)
         val operations = maxOf(1L, result.metadata.allOps).toDouble()
         return listOf(
-            ScalarResult(CPU, (Meters.cpuNs() - cpu) / operations, "ns/op", AggregationPolicy.AVG),
-            ScalarResult(BYTES, (Meters.allocatedBytes() - bytes) / operations, "B/op", AggregationPolicy.AVG),
+            ScalarResult(CPU, cpuNs / operations, "ns/op", AggregationPolicy.AVG),
+            ScalarResult(BYTES, allocated / operations, "B/op", AggregationPolicy.AVG),
         )
     }
 

@@ -21,14 +21,16 @@ private val processors = Runtime.getRuntime().availableProcessors()
  */
 internal val coroutineStrategies: List<StrategyKind> =
     listOf(
-        StrategyKind("coroutines-blocking") { Blocking() },
-        StrategyKind("flow") { OneFlow() },
-        StrategyKind("coroutines-default") { Launching(Dispatchers.Default) },
-        StrategyKind("coroutines-default-limited") { Launching(Dispatchers.Default.limitedParallelism(processors)) },
-        StrategyKind("flow-default") { Merging(Dispatchers.Default, DEFAULT_CONCURRENCY) },
-        StrategyKind("flow-limited") { Merging(Dispatchers.Default, processors) },
-        StrategyKind("coroutines-io") { Launching(Dispatchers.IO) },
-        StrategyKind("flow-io") { Merging(Dispatchers.IO, MANY) },
+        StrategyKind("coroutines-launch") { Blocking() },
+        StrategyKind("flow-map") { OneFlow() },
+        StrategyKind("coroutines-launch-default") { Launching(Dispatchers.Default) },
+        StrategyKind("coroutines-launch-default-limited") {
+            Launching(Dispatchers.Default.limitedParallelism(processors))
+        },
+        StrategyKind("flow-flatmapmerge-default") { Merging(Dispatchers.Default, DEFAULT_CONCURRENCY) },
+        StrategyKind("flow-flatmapmerge-cores") { Merging(Dispatchers.Default, processors) },
+        StrategyKind("coroutines-launch-io") { Launching(Dispatchers.IO) },
+        StrategyKind("flow-flatmapmerge-io") { Merging(Dispatchers.IO, MANY) },
     )
 
 /** The default concurrency of `flatMapMerge`. */

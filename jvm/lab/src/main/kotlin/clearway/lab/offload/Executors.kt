@@ -16,10 +16,10 @@ internal const val MANY = 100
 /** Strategies of the JDK's executors. They use `invokeAll`, which is designed for batches. */
 internal val executorStrategies: List<StrategyKind> =
     listOf(
-        StrategyKind("fixed-pool") { Invoking(Executors.newFixedThreadPool(processors)) },
-        StrategyKind("work-stealing") { Invoking(Executors.newWorkStealingPool()) },
-        StrategyKind("fixed-100") { Invoking(Executors.newFixedThreadPool(MANY)) },
-        StrategyKind("work-stealing-100") { Invoking(Executors.newWorkStealingPool(MANY)) },
+        StrategyKind("fixed-pool-invokeall") { Invoking(Executors.newFixedThreadPool(processors)) },
+        StrategyKind("work-stealing-invokeall") { Invoking(Executors.newWorkStealingPool()) },
+        StrategyKind("fixed-100-invokeall") { Invoking(Executors.newFixedThreadPool(MANY)) },
+        StrategyKind("work-stealing-100-invokeall") { Invoking(Executors.newWorkStealingPool(MANY)) },
         StrategyKind("virtual-threads", VirtualThreads.unavailable) { Invoking(VirtualThreads.executor()) },
     )
 

@@ -53,11 +53,12 @@ internal fun measureWorks(cell: Cell): Measured {
         val result = resultOf(first)
         val warmed = warmUp(load.warmMs) { into.consume(batches.run()) }
         val perSample = perSample(batches, warmed, into)
-        val cpu = Meters.cpuNs()
+        val cpu = Meters.cpu()
         val allocated = Meters.allocatedBytes()
         val ns = timed(batches, load, perSample, into)
-        val cpuNs = Meters.cpuNs() - cpu
+        // Reading the CPU time allocates, so the bytes are read first.
         val bytes = Meters.allocatedBytes() - allocated
+        val cpuNs = Meters.cpu().since(cpu)
         val count = ns.size.toDouble() * perSample
         val medianNs = median(ns)
         val values =

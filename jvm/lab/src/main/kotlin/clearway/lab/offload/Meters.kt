@@ -10,6 +10,25 @@ import java.lang.invoke.MethodHandles
 import java.lang.invoke.MethodType
 import java.lang.management.ManagementFactory
 
+/**
+ * Two counts of a process's CPU time. [livingThreadsNs] has steps of 1 ns, but only the threads that live, because
+ * Linux forgets a thread's count when it ends. [processNs] has all threads, in steps of 10 ms.
+ */
+internal class CpuReading(private val livingThreadsNs: Long?, private val processNs: Long) {
+    /** Returns the CPU time since [before], in ns. It is never negative. */
+    fun since(before: CpuReading): Long {
+        val process = maxOf(0, processNs - before.processNs)
+        if (livingThreadsNs == null || before.livingThreadsNs == null) return process
+        val living = livingThreadsNs - before.livingThreadsNs
+        // Threads have ended since if the first count lacks more than the steps of the second one explain.
+        return if (living < process - 2 * STEP_NS) process else maxOf(0, living)
+    }
+
+    private companion object {
+        const val STEP_NS = 10_000_000L
+    }
+}
+
 /** Reads the JVM's counters of CPU time, threads and allocations. Each reading takes some microseconds. */
 internal object Meters {
     private val system = ManagementFactory.getOperatingSystemMXBean() as OperatingSystemMXBean
@@ -24,13 +43,13 @@ internal object Meters {
             null // A JDK older than 21.
         }
 
-    /**
-     * Returns the CPU time of the whole process in ns, including the threads of the compiler and the collector. Linux
-     * counts each thread in ns, as long as the thread lives. On other systems it is the JVM's count, in steps of 10 ms.
-     */
-    fun cpuNs(): Long {
-        val tasks = File("/proc/self/task").listFiles() ?: return system.processCpuTime
-        return tasks.sumOf { task -> scheduledNs(task) ?: return system.processCpuTime }
+    /** Reads the CPU time of the whole process, including the threads of the compiler and the collector. */
+    fun cpu(): CpuReading = CpuReading(livingThreadsNs(), system.processCpuTime)
+
+    /** Returns null where the system does not count each thread. */
+    private fun livingThreadsNs(): Long? {
+        val tasks = File("/proc/self/task").listFiles() ?: return null
+        return tasks.sumOf { task -> scheduledNs(task) ?: return null }
     }
 
     private fun scheduledNs(task: File): Long? {

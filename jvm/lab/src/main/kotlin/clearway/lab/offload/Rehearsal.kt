@@ -47,12 +47,12 @@ internal object Rehearsal {
     private fun sharesThreads(strategy: String): Boolean =
         strategy in
             setOf(
-                "coroutines-default",
-                "coroutines-default-limited",
-                "flow-default",
-                "flow-limited",
-                "coroutines-io",
-                "flow-io",
+                "coroutines-launch-default",
+                "coroutines-launch-default-limited",
+                "flow-flatmapmerge-default",
+                "flow-flatmapmerge-cores",
+                "coroutines-launch-io",
+                "flow-flatmapmerge-io",
             )
 
     /**

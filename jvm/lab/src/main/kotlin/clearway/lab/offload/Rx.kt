@@ -8,9 +8,9 @@ import io.reactivex.rxjava3.schedulers.Schedulers
 /** Strategies of RxJava 3. They use each scheduler with the operator that RxJava's documentation combines it with. */
 internal val rxStrategies: List<StrategyKind> =
     listOf(
-        StrategyKind("rxjava-single") { OneThread() },
-        StrategyKind("rxjava-computation") { Rails() },
-        StrategyKind("rxjava-io") { FlatMapped(Schedulers.io()) },
+        StrategyKind("rxjava-flowable-single") { OneThread() },
+        StrategyKind("rxjava-parallel-computation") { Rails() },
+        StrategyKind("rxjava-flatmap-io") { FlatMapped(Schedulers.io()) },
     )
 
 /** Restarts RxJava's standard schedulers, because they are global to the JVM. `close` ends them. */

@@ -9,7 +9,7 @@ import kotlinx.serialization.json.doubleOrNull
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
 
-/** One measurement, as the lab sends it to a runner (spec/runner-protocol.md). Immutable. */
+/** One measurement, as the lab sends it to a runner (docs/lab/runner-protocol.md). Immutable. */
 internal data class Cell(
     val family: String,
     val scenario: String,

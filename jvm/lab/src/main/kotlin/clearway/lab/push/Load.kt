@@ -3,10 +3,22 @@ package clearway.lab.push
 
 import java.util.concurrent.locks.LockSupport
 
+/** When the sender sends the events of a load. */
+internal enum class Pace {
+    /** Each event has an intended time, which is fixed before the run. The sender spins shortly before it. */
+    INTENDED,
+    /**
+     * The published loop: the sender stamps an event, sends it, and sleeps for the interval. A late sender delays all
+     * later events, and an event that waits in the sender is not late.
+     */
+    STAMPED,
+}
+
 /**
- * The events to send. If `perSecond` is 0, the load is a firehose: events follow each other directly, without a clock.
+ * The events to send. If `perSecond` is 0, the load is a firehose: events follow each other directly. A firehose with
+ * intended times does not read the clock; a stamped one stamps each event.
  */
-internal class Load(val count: Int, val perSecond: Double, val payloadBytes: Int) {
+internal class Load(val count: Int, val perSecond: Double, val payloadBytes: Int, val pace: Pace = Pace.INTENDED) {
     val firehose: Boolean
         get() = perSecond == 0.0
 
@@ -18,24 +30,36 @@ internal class Load(val count: Int, val perSecond: Double, val payloadBytes: Int
 }
 
 /**
- * One event and its receiver. The event names its receiver, because a mechanism that is opened once serves several
- * runs. Immutable.
+ * One event and its receiver. `sentNs` is the time from which its delay counts: the intended time or the stamp. The
+ * event names its receiver, because a mechanism that is opened once serves several runs. Immutable.
  */
-internal class Event(val i: Int, val intendedNs: Long, val body: ByteArray?, val to: Receiver) {
+internal class Event(val i: Int, val sentNs: Long, val body: ByteArray?, val to: Receiver) {
     fun arrive() = to.receive(this)
 }
 
 /**
- * Calls `send` for every event at its intended time, or as soon after it as the thread can. A late event does not
- * change the intended times of the others. The function is inline, so that `send` may suspend if the caller may.
+ * Calls `send` for every event at the pace of the load. With intended times, a late event does not change the times of
+ * the others. The function is inline, so that `send` may suspend if the caller may.
  */
 internal inline fun emitAll(load: Load, receiver: Receiver, send: (Event) -> Unit) {
-    val start = System.nanoTime() + if (load.firehose) 0 else HEAD_START_NS
+    val stamped = load.pace == Pace.STAMPED
+    val start = System.nanoTime() + if (load.firehose || stamped) 0 else HEAD_START_NS
     val stepNs = if (load.firehose) 0.0 else 1e9 / load.perSecond
     for (i in 0 until load.count) {
         val intended = start + (i * stepNs).toLong()
-        if (load.firehose) receiver.noteSent() else untilNs(intended)
-        send(Event(i, intended, load.body(), receiver))
+        if (load.firehose) receiver.noteSent() else if (!stamped) untilNs(intended)
+        send(Event(i, if (stamped) System.nanoTime() else intended, load.body(), receiver))
+        if (stamped && !load.firehose) sleepNs(stepNs.toLong())
+    }
+}
+
+/** Sleeps for `ns`. Sleeps again after an early wake, because frameworks unpark the threads that they use. */
+internal fun sleepNs(ns: Long) {
+    val end = System.nanoTime() + ns
+    while (true) {
+        val left = end - System.nanoTime()
+        if (left <= 0) return
+        LockSupport.parkNanos(left)
     }
 }
 

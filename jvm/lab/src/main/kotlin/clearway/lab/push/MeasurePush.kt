@@ -9,13 +9,18 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /** Runs one push measurement. Warms up the mechanism, runs the load once, and returns counts, order and figures. */
-internal fun measurePush(cell: Cell): Measured {
+internal fun measurePush(cell: Cell): Measured = measurePush(cell, Pace.INTENDED)
+
+/** As [measurePush], with the published loop: stamp, send, sleep. */
+internal fun measureStamped(cell: Cell): Measured = measurePush(cell, Pace.STAMPED)
+
+private fun measurePush(cell: Cell, pace: Pace): Measured {
     val kind = PushMechanisms.named(cell.mechanism)
-    val load = Load(cell.int("count"), cell.number("perSecond"), cell.int("payloadBytes"))
+    val load = Load(cell.int("count"), cell.number("perSecond"), cell.int("payloadBytes"), pace)
     return kind.open().use { mechanism ->
         // The first run compiles the code. The second run sends at a pace, so it also compiles the waiting.
-        runOnce(mechanism, Load(20_000, 0.0, 8), "idle")
-        runOnce(mechanism, Load(500, 2_500.0, load.payloadBytes), "idle")
+        runOnce(mechanism, Load(20_000, 0.0, 8, pace), "idle")
+        runOnce(mechanism, Load(500, 2_500.0, load.payloadBytes, pace), "idle")
         val state = cell.text("receiver")
         val receiver = runOnce(mechanism, load, state)
         val result = buildJsonObject {
@@ -23,16 +28,29 @@ internal fun measurePush(cell: Cell): Measured {
             put("outOfOrder", JsonPrimitive(receiver.outOfOrder))
         }
         if (load.firehose) {
-            val seconds = (receiver.lastNs - receiver.firstNs) / 1e9
-            val throughput = Value("events/s", load.count / seconds)
-            val backlog = Value("events", receiver.backlogMax.toDouble())
-            Measured(emptyMap(), mapOf("throughput" to throughput, "backlogMax" to backlog), result)
+            Measured(emptyMap(), firehoseFigures(load, receiver), result)
         } else {
             val hitch = Value("ms/s", receiver.hitchRatio())
             val values = if (state == "idle") emptyMap() else mapOf("receiverHitchRatio" to hitch)
             Measured(mapOf("latency" to Samples("us", receiver.latencyNs)), values, result)
         }
     }
+}
+
+/**
+ * A firehose has a throughput and a backlog, and no latency: each event waits behind all events that were sent before
+ * it, so a delay would only say how long the queue had become.
+ */
+private fun firehoseFigures(load: Load, receiver: Receiver): Map<String, Value> {
+    val seconds = (receiver.lastNs - receiver.firstNs) / 1e9
+    val backlogs =
+        receiver.backlogs.mapIndexed { at, backlog ->
+            "backlogSent${100 * (at + 1) / Receiver.QUARTERS}" to Value("events", backlog.toDouble())
+        }
+    return mapOf(
+        "throughput" to Value("events/s", load.count / seconds),
+        "backlogMax" to Value("events", receiver.backlogMax.toDouble()),
+    ) + backlogs
 }
 
 private fun runOnce(mechanism: PushMechanism, load: Load, state: String): Receiver {

@@ -18,8 +18,13 @@ internal object PushMechanisms {
     val all: List<PushMechanismKind> =
         sameThreadMechanisms + threadMechanisms + rxMechanisms + coroutineMechanisms + queueMechanisms
 
+    /** Several mechanisms in a row. Only the published loads have them. */
+    val chains: List<PushMechanismKind> = chainedMechanisms
+
     fun named(name: String): PushMechanismKind =
-        requireNotNull(all.find { it.name == name }) { "no such mechanism: $name (${all.joinToString { it.name }})" }
+        requireNotNull((all + chains).find { it.name == name }) {
+            "no such mechanism: $name (${(all + chains).joinToString { it.name }})"
+        }
 }
 
 /** A mechanism that sends each event with one call. */

@@ -20,6 +20,11 @@ internal class Receiver(private val load: Load, state: String) {
     var backlogMax = 0
         private set
 
+    /** The backlog at the first arrival after a quarter, half, three quarters and all of the events had been sent. */
+    val backlogs = IntArray(QUARTERS)
+    private var quarter = 0
+    private var quarterAt = quarterEnd(0)
+
     var firstNs = 0L
         private set
 
@@ -40,11 +45,11 @@ internal class Receiver(private val load: Load, state: String) {
     fun receive(event: Event) {
         val now = System.nanoTime()
         if (load.firehose) {
-            backlogMax = maxOf(backlogMax, sent.get() - received)
+            noteBacklog(sent.get())
         } else {
-            latencyNs[event.i] = now - event.intendedNs
+            latencyNs[event.i] = now - event.sentNs
         }
-        if (received == 0) firstNs = event.intendedNs
+        if (received == 0) firstNs = event.sentNs
         if (event.i != next) outOfOrder++
         next = event.i + 1
         received++
@@ -52,6 +57,18 @@ internal class Receiver(private val load: Load, state: String) {
         if (block != null && now >= blockAt) hold(block)
         if (received == load.count) done.countDown()
     }
+
+    private fun noteBacklog(sent: Int) {
+        val backlog = sent - received
+        backlogMax = maxOf(backlogMax, backlog)
+        while (quarter < QUARTERS && sent >= quarterAt) {
+            backlogs[quarter++] = backlog
+            quarterAt = quarterEnd(quarter)
+        }
+    }
+
+    /** Returns the number of events with which a quarter ends. */
+    private fun quarterEnd(quarter: Int): Long = (load.count * (quarter + 1L) + QUARTERS - 1) / QUARTERS
 
     /** Waits up to `limitMs` for all events. Returns false if some did not arrive. */
     fun await(limitMs: Long): Boolean = done.await(limitMs, TimeUnit.MILLISECONDS)
@@ -69,10 +86,11 @@ internal class Receiver(private val load: Load, state: String) {
 
     private class Block(val blockMs: Int, val everyMs: Int)
 
-    private companion object {
-        const val FRAME_NS = 16_666_667L
+    internal companion object {
+        const val QUARTERS = 4
+        private const val FRAME_NS = 16_666_667L
 
-        fun blockOf(state: String): Block? =
+        private fun blockOf(state: String): Block? =
             when (state) {
                 "idle" -> null
                 "half-busy" -> Block(blockMs = 5, everyMs = 10)

@@ -18,9 +18,10 @@ internal class StrategiesTest {
     @Test
     fun `the runner has every strategy of the family`() {
         val names =
-            "direct coroutines-blocking flow coroutines-default coroutines-default-limited flow-default flow-limited " +
-                "coroutines-io flow-io rxjava-single rxjava-computation rxjava-io fixed-pool work-stealing fixed-100 " +
-                "work-stealing-100 virtual-threads clearway-adaptive"
+            "direct coroutines-launch flow-map coroutines-launch-default coroutines-launch-default-limited " +
+                "flow-flatmapmerge-default flow-flatmapmerge-cores coroutines-launch-io flow-flatmapmerge-io " +
+                "rxjava-flowable-single rxjava-parallel-computation rxjava-flatmap-io fixed-pool-invokeall " +
+                "work-stealing-invokeall fixed-100-invokeall work-stealing-100-invokeall virtual-threads clearway-adaptive"
         assertEquals(names.split(" "), Strategies.all.map { it.name })
     }
 
@@ -62,7 +63,7 @@ internal class StrategiesTest {
 
     @Test
     fun `workloads that wait return the same results as on every host`() {
-        Strategies.named("fixed-100").open().use { strategy ->
+        Strategies.named("fixed-100-invokeall").open().use { strategy ->
             for (work in listOf("storage", "network")) {
                 val batches = Batches(strategy, Works.named(work, networkUs = 10.0), seedsOf("shuffled", 100))
                 val found = resultOf(batches.run())

@@ -2,9 +2,9 @@
 package clearway.meter.host
 
 /**
- * Times of the watched thread and of the heart's thread, in ms, as the system counts them. They are how long the
+ * Times of the watched thread and of the monitor's thread, in ms, as the system counts them. They are how long the
  * watched thread ran on a core, and how long each of the two was ready without a core. The watched thread calls
- * [opened]; the heart's thread calls everything else.
+ * [opened]; the monitor's thread calls everything else.
  */
 internal class ThreadTimes(private val observer: ThreadObserver) : AutoCloseable {
     @Volatile private var watched: Waiting? = null
@@ -60,8 +60,8 @@ internal class ThreadTimes(private val observer: ThreadObserver) : AutoCloseable
     }
 
     /**
-     * Returns how long, in ms, the heart's thread was ready without a core since the last call. Called on that thread.
-     * Returns 0 if the host does not count it.
+     * Returns how long, in ms, the monitor's thread was ready without a core since the last call. Called on that
+     * thread. Returns 0 if the host does not count it.
      */
     fun ownWaitedMs(): Double {
         if (!isStarted) own = observer.waiting()

@@ -5,25 +5,28 @@ import clearway.meter.MeterOptions
 import clearway.meter.SourceState
 import clearway.meter.Stall
 import clearway.meter.StallReport
-import clearway.meter.record.Found
+import clearway.meter.record.DetectedStall
 import clearway.meter.record.Marks
 import clearway.meter.record.Recorder
 import clearway.meter.record.RecorderOptions
 import java.time.Instant
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
 import java.util.concurrent.locks.LockSupport
+import java.util.function.Consumer
 
 /**
- * Observes one thread. It connects three parts: a daemon thread that ticks a [Heart], the garbage collector's
- * notifications, and the recorder, which receives the findings of the other two.
+ * Observes one thread. It connects three parts: a daemon thread that ticks a [HeartbeatMonitor], the garbage
+ * collector's notifications, and the recorder, which receives the findings of the other two. Stalls go to `onStall` on
+ * another thread, because code of the app must not delay the ticks.
  */
 internal class Watcher(
     executor: Executor,
     private val options: MeterOptions,
     beatMs: Double,
     marks: Marks,
-    private val onStall: (Stall) -> Unit,
+    onStall: Consumer<in Stall>?,
 ) {
     private val recorder: Recorder =
         Recorder(
@@ -33,17 +36,25 @@ internal class Watcher(
                 options.floorMs,
                 options.stallsMax,
                 sources = { sources() },
-                marks = { fromMs, untilMs -> marks.during(heart.thread, fromMs, untilMs) },
+                marks = { fromMs, untilMs -> marks.during(monitor.thread, fromMs, untilMs) },
             )
         )
-    private val heart: Heart =
-        Heart(executor, HeartOptions(options.floorMs, beatMs, options.stacks), recorder, MeterClock::nowMs)
+    private val monitor: HeartbeatMonitor =
+        HeartbeatMonitor(
+            executor,
+            HeartbeatOptions(options.floorMs, beatMs, options.stacks),
+            recorder,
+            MeterClock::nowMs,
+        )
     private val collections: Collections? = optional {
         Collections { startMs, endMs -> synchronized(recorder) { recorder.garbageCollected(startMs, endMs) } }
     }
+    private val delivery = onStall?.let { StallDelivery(it) }
     @Volatile private var runStarted = Instant.EPOCH
     @Volatile private var stopped = false
     private val thread = Thread(::run, "clearway-meter").apply { isDaemon = true }
+    /** Opens when the meter's thread ticks no more. */
+    private val ended = CountDownLatch(1)
 
     /** Completes when the first beat was answered, or when the watch has ended without an answer. */
     val ready: CompletableFuture<Void?> = CompletableFuture()
@@ -54,6 +65,7 @@ internal class Watcher(
             thread.start()
         } catch (thrown: Throwable) {
             collections?.close() // The system cannot start a thread.
+            ended.countDown()
             throw thrown
         }
     }
@@ -62,20 +74,25 @@ internal class Watcher(
         try {
             watch()
         } catch (thrown: Throwable) {
-            heart.failed("the meter", thrown)
+            monitor.failed("the meter", thrown)
         } finally {
             ready.complete(null)
             collections?.close()
+            ended.countDown()
         }
+        // The handler of uncaught exceptions is code of the app and may hang, so it is called last.
+        monitor.failure?.let(::uncaught)
     }
 
     private fun watch() {
         while (!stopped) {
-            val dueMs = heart.tick()
-            if (heart.answered || heart.isRefused) ready.complete(null)
-            if (heart.isRefused) break
+            val dueMs = monitor.tick()
+            if (monitor.answered || monitor.isRefused) ready.complete(null)
+            if (monitor.isRefused) break
             explain(MeterClock.nowMs() - SETTLE_MS)
-            val leftNs = ((dueMs - MeterClock.nowMs()) * 1e6).toLong()
+            val nowMs = MeterClock.nowMs()
+            monitor.waitsFrom(nowMs)
+            val leftNs = ((dueMs - nowMs) * 1e6).toLong()
             if (leftNs > 0 && !stopped) LockSupport.parkNanos(leftNs)
         }
     }
@@ -85,16 +102,16 @@ internal class Watcher(
         synchronized(recorder) {
             runStarted = Instant.now()
             recorder.begin(atMs, runStarted)
-            heart.restart(atMs)
+            monitor.restart(atMs)
         }
     }
 
     /** Records that the watched thread ran `name` from `startMs` to `endMs`, without returning to its loop. */
-    fun held(startMs: Double, endMs: Double, name: String) {
+    fun blocked(startMs: Double, endMs: Double, name: String) {
         synchronized(recorder) {
             recorder.call(startMs, endMs, name)
-            recorder.found(Found(startMs, endMs, startMs, CLOCK_ERROR_MS))
-            heart.held(endMs)
+            recorder.detected(DetectedStall(startMs, endMs, startMs, CLOCK_ERROR_MS))
+            monitor.blockedUntil(endMs)
         }
     }
 
@@ -105,8 +122,8 @@ internal class Watcher(
     fun explain(untilMs: Double) {
         val explained = synchronized(recorder) { recorder.explain(untilMs) }
         for (stall in explained) {
-            guarded { FlightRecording.write(stall, runStarted, heart.thread, options.label) }
-            guarded { onStall(stall) }
+            guarded { FlightRecording.write(stall, runStarted, monitor.thread, options.label) }
+            guarded { delivery?.add(stall) }
         }
     }
 
@@ -122,17 +139,25 @@ internal class Watcher(
         LockSupport.unpark(thread)
         val atMs = MeterClock.nowMs()
         if (Thread.currentThread() !== thread) joined()
-        heart.finish(atMs)
+        monitor.finish(atMs)
         explain(atMs)
         return atMs
     }
 
-    /** Waits until the meter's thread has ended. Until then, only that thread may tick or finish the heart. */
+    /**
+     * Waits until `onStall` has returned for all stalls, for a limited time. Call it after [stop], without a lock: the
+     * function may close the watch, too.
+     */
+    fun finishDelivery() {
+        delivery?.close()
+    }
+
+    /** Waits until the meter's thread ticks no more. Until then, only that thread may tick or finish the monitor. */
     private fun joined() {
         var interrupted = false
-        while (thread.isAlive) {
+        while (ended.count > 0) {
             try {
-                thread.join()
+                ended.await()
             } catch (_: InterruptedException) {
                 interrupted = true
             }
@@ -142,7 +167,7 @@ internal class Watcher(
 
     private fun sources(): List<SourceState> {
         val missing = if (collections == null) "this JVM tells nothing, or forbids to ask it" else collections.missing
-        return heart.sources() + SourceState("garbage collection", missing == null, missing)
+        return monitor.sources() + SourceState("garbage collection", missing == null, missing)
     }
 
     companion object {

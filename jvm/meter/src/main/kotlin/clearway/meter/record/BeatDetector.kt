@@ -2,14 +2,14 @@
 package clearway.meter.record
 
 /** A detected stall: the thread could not answer from [startMs] to [endMs], on the meter's clock. */
-internal data class Found(
+internal data class DetectedStall(
     val startMs: Double,
     val endMs: Double,
     /** Earliest possible start. Evidence after this time may belong to this stall. */
     val earliestMs: Double,
     val errorMs: Double,
     /** Whether this stall continues the stall that was found last and ended at [startMs]. */
-    val goesOn: Boolean = false,
+    val continuesLast: Boolean = false,
 )
 
 /**
@@ -31,7 +31,7 @@ internal data class Found(
  */
 internal class BeatDetector(private val floorMs: Double, private val windowBeats: Int = 5_000) {
     private var lastMs = Double.NaN
-    private var heldUntilMs = Double.NaN
+    private var blockedUntilMs = Double.NaN
     private var newestLagMs = Double.POSITIVE_INFINITY
     private var olderLagMs = Double.POSITIVE_INFINITY
     private var beats = 0
@@ -43,47 +43,47 @@ internal class BeatDetector(private val floorMs: Double, private val windowBeats
     /** Starts a run at `atMs` and forgets the last answer. */
     fun restart(atMs: Double) {
         lastMs = atMs
-        heldUntilMs = Double.NaN
+        blockedUntilMs = Double.NaN
     }
 
     /**
-     * Records that the thread was held until `atMs`. If the next beat was due before `atMs`, it shows how long the
+     * Records that the thread was blocked until `atMs`. If the next beat was due before `atMs`, it shows how long the
      * stall continued.
      */
-    fun held(atMs: Double) {
+    fun blockedUntil(atMs: Double) {
         lastMs = atMs
-        heldUntilMs = atMs
+        blockedUntilMs = atMs
     }
 
     /**
-     * Handles a beat that was sent at `sentMs`, `heldMs` later than the sender wanted, and answered at `atMs`. Returns
-     * the stall that ended with the answer, or null. If the sender was so late that it may have missed a stall, returns
-     * the known part of that stall. This part may be shorter than `floorMs`.
+     * Handles a beat that was sent at `sentMs`, `wokeLateMs` later than the sender wanted, and answered at `atMs`.
+     * Returns the stall that ended with the answer, or null. If the sender was so late that it may have missed a stall,
+     * returns the known part of that stall. This part may be shorter than `floorMs`.
      */
-    fun beat(sentMs: Double, atMs: Double, heldMs: Double = 0.0): Found? {
+    fun beat(sentMs: Double, atMs: Double, wokeLateMs: Double = 0.0): DetectedStall? {
         renew(atMs - sentMs)
         val before = lastMs
-        val isKnown = heldUntilMs == before
+        val isKnown = blockedUntilMs == before
         lastMs = atMs
         if (before.isNaN()) return null
-        heldUntilMs = Double.NaN
+        blockedUntilMs = Double.NaN
         val dueMs = sentMs + lagMinMs
         val tooShort = atMs - before < floorMs
         if (dueMs <= before) {
-            // This beat was sent before the last answer, and the thread was held again before it answered this one.
+            // This beat was sent before the last answer, and the thread was blocked again before it answered this one.
             if (tooShort && !isKnown) return null
-            return Found(before, atMs, before, minOf(atMs - before, before - dueMs), goesOn = isKnown)
+            return DetectedStall(before, atMs, before, minOf(atMs - before, before - dueMs), continuesLast = isKnown)
         }
         if (tooShort) return null
         val unsureMs = dueMs - before
         // If the sender wanted to wake before the last answer, later work of the thread did not delay it.
-        val wantedMs = if (dueMs - heldMs > before) dueMs - heldMs else dueMs
+        val wantedMs = if (dueMs - wokeLateMs > before) dueMs - wokeLateMs else dueMs
         val startMs = (before + wantedMs) / 2
         // A beat without lateness shows no stall, however long the sender slept.
         if (atMs - dueMs > unsureMs / 4 && atMs - startMs >= floorMs) {
-            return Found(startMs, atMs, before, maxOf(startMs - before, dueMs - startMs))
+            return DetectedStall(startMs, atMs, before, maxOf(startMs - before, dueMs - startMs))
         }
-        return if (heldMs > 0) Found(dueMs, atMs, before, unsureMs) else null
+        return if (wokeLateMs > 0) DetectedStall(dueMs, atMs, before, unsureMs) else null
     }
 
     private fun renew(lagMs: Double) {

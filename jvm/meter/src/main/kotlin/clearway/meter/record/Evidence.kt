@@ -64,7 +64,7 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
 }
 
 /**
- * Returns how long, in ms, the machine kept the thread from running. Two observations show it: `heldMs` of the idle
+ * Returns how long, in ms, the machine kept the thread from running. Two observations show it: `watcherMs` of the idle
  * watcher and `queuedMs` of the thread itself. Both apply at the same time for `bothMs`.
  *
  * The result is the length of their union, limited to the time in which the thread did not run. The limit never makes
@@ -72,9 +72,9 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
  * last continues to count, so the limit would be too low. If the run time is unknown, the result is the longer
  * observation.
  */
-internal fun machineMs(lengthMs: Double, heldMs: Double, queuedMs: Double, bothMs: Double, ranMs: Double): Double {
-    val one = maxOf(heldMs, queuedMs)
-    return if (ranMs.isNaN()) one else maxOf(one, minOf(heldMs + queuedMs - bothMs, lengthMs - ranMs))
+internal fun machineMs(lengthMs: Double, watcherMs: Double, queuedMs: Double, bothMs: Double, ranMs: Double): Double {
+    val one = maxOf(watcherMs, queuedMs)
+    return if (ranMs.isNaN()) one else maxOf(one, minOf(watcherMs + queuedMs - bothMs, lengthMs - ranMs))
 }
 
 private fun ms(value: Double) = fixed(value, 1) + " ms"

@@ -29,7 +29,7 @@ internal class Recorder(private val options: RecorderOptions) {
     private var endMs = Double.POSITIVE_INFINITY
     private var startedAt = Instant.EPOCH
     private var history = StallHistory(options.stallsMax, 0.0)
-    private val pending = ArrayDeque<Found>()
+    private val pending = ArrayDeque<DetectedStall>()
     private val watcher = SpanRing<Unit>(EVIDENCE_MAX)
     private val queued = SpanRing<Unit>(EVIDENCE_MAX)
     private val ran = SpanRing<Double>(EVIDENCE_MAX)
@@ -52,16 +52,16 @@ internal class Recorder(private val options: RecorderOptions) {
     }
 
     /** Adds a detected stall. Cuts off the part after the end of the run. */
-    fun found(stall: Found) {
+    fun detected(stall: DetectedStall) {
         if (stall.endMs <= beginMs || stall.startMs >= endMs) return
         val cut = if (stall.endMs > endMs) stall.copy(endMs = endMs) else stall
         val last = pending.lastOrNull()
-        if (cut.goesOn && last?.endMs == cut.startMs) pending[pending.lastIndex] = last.copy(endMs = cut.endMs)
+        if (cut.continuesLast && last?.endMs == cut.startMs) pending[pending.lastIndex] = last.copy(endMs = cut.endMs)
         else pending += cut
     }
 
     /** Records that the idle watcher was due to wake at `startMs` and woke at `endMs`. */
-    fun watcherHeld(startMs: Double, endMs: Double): Unit = watcher.add(startMs, endMs, Unit)
+    fun watcherLate(startMs: Double, endMs: Double): Unit = watcher.add(startMs, endMs, Unit)
 
     /** Records that the thread was ready between these moments, while the machine ran other threads. */
     fun queued(startMs: Double, endMs: Double): Unit = queued.add(startMs, endMs, Unit)
@@ -114,27 +114,27 @@ internal class Recorder(private val options: RecorderOptions) {
         )
     }
 
-    private fun explained(found: Found): PlacedStall? {
-        val startMs = maxOf(found.startMs, beginMs)
-        val endMs = found.endMs
+    private fun explained(detected: DetectedStall): PlacedStall? {
+        val startMs = maxOf(detected.startMs, beginMs)
+        val endMs = detected.endMs
         val lengthMs = endMs - startMs
         if (lengthMs < options.floorMs) return null
         // Uses evidence from the stall's earliest possible start on. Each kind of evidence counts for at most the
         // stall's length.
-        val fromMs = minOf(startMs, maxOf(found.earliestMs, beginMs))
+        val fromMs = minOf(startMs, maxOf(detected.earliestMs, beginMs))
         val sources = options.sources()
         val noWatcher = sources.find { it.name == "watcher" }.let { if (it == null) "not started" else it.why }
-        val heldMs = heldByMachineMs(fromMs, endMs)
+        val watcherMs = watcherLateMs(fromMs, endMs)
         val queuedMs = queued.overlapMs(fromMs, endMs)
         val ranMs = ranMs(fromMs, endMs)
         val samples = stacks.during(fromMs, endMs).map { it.value }
         val unwokenMs = if (samples.isEmpty()) 0.0 else lengthMs * samples.count { it.isEmpty() } / samples.size
-        val takenMs = machineMs(lengthMs, heldMs, queuedMs, bothMs(fromMs, endMs), ranMs)
+        val takenMs = machineMs(lengthMs, watcherMs, queuedMs, bothMs(fromMs, endMs), ranMs)
         val evidence =
             Evidence(
                 lengthMs,
                 machineMs = minOf(lengthMs, maxOf(takenMs, unwokenMs)),
-                queued = queuedMs >= heldMs,
+                queued = queuedMs >= watcherMs,
                 ranMs,
                 unwokenMs,
                 gcMs = minOf(lengthMs, collections.overlapMs(fromMs, endMs)),
@@ -149,7 +149,7 @@ internal class Recorder(private val options: RecorderOptions) {
             Stall(
                 startMs - beginMs,
                 lengthMs,
-                found.errorMs,
+                detected.errorMs,
                 cause,
                 because,
                 evidence.machineMs,
@@ -164,13 +164,13 @@ internal class Recorder(private val options: RecorderOptions) {
      * Returns how long, in ms, the machine delayed the idle watcher. Excludes garbage-collection pauses: they stop the
      * watcher, too, because it runs in the same process.
      */
-    private fun heldByMachineMs(fromMs: Double, untilMs: Double): Double {
-        val held =
+    private fun watcherLateMs(fromMs: Double, untilMs: Double): Double {
+        val lateMs =
             watcher.during(fromMs, untilMs).sumOf { span ->
                 val (start, end) = maxOf(fromMs, span.startMs) to minOf(untilMs, span.endMs)
                 end - start - collections.overlapMs(start, end)
             }
-        return held.coerceIn(0.0, untilMs - fromMs)
+        return lateMs.coerceIn(0.0, untilMs - fromMs)
     }
 
     /** Returns how long, in ms, the idle watcher was delayed while the thread was also ready without a core. */

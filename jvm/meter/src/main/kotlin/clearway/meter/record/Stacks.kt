@@ -9,9 +9,9 @@ private const val FRAMES_MAX = 32
 private val PLATFORM = listOf("java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.")
 
 /**
- * Returns the frames of a held thread as text, innermost first. Omits the platform's frames if the stack has frames of
- * the app. If it has none, a running thread keeps the platform's frames (a toolkit that lays out or paints). A waiting
- * thread gets an empty list, because it waits for its next event.
+ * Returns the frames of a blocked thread as text, innermost first. Omits the platform's frames if the stack has frames
+ * of the app. If it has none, a running thread keeps the platform's frames (a toolkit that lays out or paints). A
+ * waiting thread gets an empty list, because it waits for its next event.
  */
 internal fun frames(stack: Array<StackTraceElement>, isRunning: Boolean): List<String> {
     val app = stack.filter { frame -> PLATFORM.none { frame.className.startsWith(it) } }

@@ -23,8 +23,8 @@ class RecorderTest {
             begin(1000.0, Instant.parse("2026-01-01T00:00:00Z"))
         }
 
-    private fun stall(startMs: Double, endMs: Double, errorMs: Double = 0.0, goesOn: Boolean = false) =
-        Found(startMs, endMs, startMs - errorMs, errorMs, goesOn)
+    private fun stall(startMs: Double, endMs: Double, errorMs: Double = 0.0, continuesLast: Boolean = false) =
+        DetectedStall(startMs, endMs, startMs - errorMs, errorMs, continuesLast)
 
     private fun only(report: StallReport): Stall {
         assertEquals(1, report.stalls.size)
@@ -36,32 +36,32 @@ class RecorderTest {
     @Test
     fun `a stall that continues is recorded as one stall`() {
         val recorder = recorder()
-        recorder.found(stall(1100.0, 1200.0))
-        recorder.found(stall(1200.0, 1203.0, goesOn = true))
+        recorder.detected(stall(1100.0, 1200.0))
+        recorder.detected(stall(1200.0, 1203.0, continuesLast = true))
         assertEquals(100.0 to 103.0, recorder.only().let { it.startMs to it.lengthMs })
     }
 
     @Test
     fun `the recorder cuts a stall at the run's start and end, and drops it when the rest is below the floor`() {
         val recorder = recorder()
-        recorder.found(stall(900.0, 1050.0))
+        recorder.detected(stall(900.0, 1050.0))
         recorder.end(2000.0)
-        recorder.found(stall(1990.0, 2500.0))
-        recorder.found(stall(2600.0, 2700.0))
+        recorder.detected(stall(1990.0, 2500.0))
+        recorder.detected(stall(2600.0, 2700.0))
         assertEquals(
             listOf(0.0 to 50.0, 990.0 to 10.0),
             recorder.report(2000.0).stalls.map { it.startMs to it.lengthMs },
         )
         val short = recorder()
-        short.found(stall(900.0, 1002.0))
+        short.detected(stall(900.0, 1002.0))
         assertTrue(short.report(5000.0).stalls.isEmpty())
     }
 
     @Test
     fun `the cause is the machine when the idle watcher was delayed for half of the stall`() {
         val recorder = recorder()
-        recorder.watcherHeld(1105.0, 1190.0)
-        recorder.found(stall(1100.0, 1200.0))
+        recorder.watcherLate(1105.0, 1190.0)
+        recorder.detected(stall(1100.0, 1200.0))
         assertEquals(StallCause.MACHINE to 85.0, recorder.only().let { it.cause to it.machineMs })
     }
 
@@ -71,7 +71,7 @@ class RecorderTest {
         recorder.stack(1110.0, emptyList())
         recorder.stack(1120.0, emptyList())
         recorder.stack(1140.0, listOf("sort"))
-        recorder.found(stall(1100.0, 1160.0))
+        recorder.detected(stall(1100.0, 1160.0))
         val stall = recorder.only()
         assertEquals("the thread had nothing to do and was woken 40.0 ms late", stall.because)
         assertEquals(StallCause.MACHINE to 1, stall.cause to stall.stacks.size)
@@ -81,7 +81,7 @@ class RecorderTest {
     fun `the cause is the machine when the thread was ready without a core for half of the stall`() {
         val recorder = recorder()
         recorder.queued(1130.0, 1200.0)
-        recorder.found(stall(1100.0, 1200.0))
+        recorder.detected(stall(1100.0, 1200.0))
         assertEquals("the thread was ready, and not run, for 70.0 ms of it", recorder.only().because)
     }
 
@@ -89,10 +89,10 @@ class RecorderTest {
     fun `delays of the idle watcher and of the thread add up, limited by the time that the thread did not run`() {
         fun stall(ranMs: Double): Stall {
             val recorder = recorder()
-            recorder.watcherHeld(1100.0, 1140.0)
+            recorder.watcherLate(1100.0, 1140.0)
             recorder.queued(1130.0, 1170.0)
             recorder.ran(1090.0, 1210.0, ranMs)
-            recorder.found(stall(1100.0, 1200.0))
+            recorder.detected(stall(1100.0, 1200.0))
             return recorder.only()
         }
         assertEquals(StallCause.MACHINE to 70.0, stall(ranMs = 10.0).let { it.cause to it.machineMs })
@@ -105,7 +105,7 @@ class RecorderTest {
         val recorder = recorder()
         recorder.ran(1000.0, 1050.0, 50.0)
         recorder.ran(1099.0, 1203.0, 12.0)
-        recorder.found(stall(1100.0, 1200.0))
+        recorder.detected(stall(1100.0, 1200.0))
         val stall = recorder.only()
         assertEquals(
             "the thread waited, as for a lock: it ran for 12.0 ms at most, " +
@@ -118,9 +118,9 @@ class RecorderTest {
     @Test
     fun `a collection that delays the watcher does not count for the machine`() {
         val recorder = recorder()
-        recorder.watcherHeld(1110.0, 1185.0)
+        recorder.watcherLate(1110.0, 1185.0)
         recorder.garbageCollected(1110.0, 1180.0)
-        recorder.found(stall(1100.0, 1200.0))
+        recorder.detected(stall(1100.0, 1200.0))
         val stall = recorder.only()
         assertEquals(listOf(StallCause.GC, 70.0, 5.0), listOf(stall.cause, stall.gcMs, stall.machineMs))
     }
@@ -132,7 +132,7 @@ class RecorderTest {
         recorder.stack(1140.0, listOf("sort"))
         recorder.stack(1160.0, listOf("sort"))
         recorder.stack(1300.0, listOf("later"))
-        recorder.found(stall(1100.0, 1200.0))
+        recorder.detected(stall(1100.0, 1200.0))
         val stall = recorder.only()
         assertEquals(StallCause.APP to "it was seen in sort", stall.cause to stall.because)
         assertEquals(
@@ -145,8 +145,8 @@ class RecorderTest {
     fun `the reason names the measured function only for the stall in which it ran`() {
         val recorder = recorder()
         recorder.call(1100.0, 1190.0, "load")
-        recorder.found(stall(1100.0, 1200.0))
-        recorder.found(stall(1300.0, 1400.0))
+        recorder.detected(stall(1100.0, 1200.0))
+        recorder.detected(stall(1300.0, 1400.0))
         assertEquals(
             listOf(
                 "load ran without giving the thread back",
@@ -159,7 +159,7 @@ class RecorderTest {
     @Test
     fun `the cause is unknown when no watcher runs, and the reason says why`() {
         val recorder = recorder(listOf(SourceState("watcher", false, "still starting")))
-        recorder.found(stall(1100.0, 1110.0))
+        recorder.detected(stall(1100.0, 1110.0))
         val stall = recorder.only()
         assertEquals(StallCause.UNKNOWN, stall.cause)
         assertTrue("still starting" in stall.because)
@@ -168,8 +168,8 @@ class RecorderTest {
     @Test
     fun `the recorder explains each stall once, in order, after its evidence has had time to arrive`() {
         val recorder = recorder()
-        recorder.found(stall(1100.0, 1110.0))
-        recorder.found(stall(1200.0, 1220.0))
+        recorder.detected(stall(1100.0, 1110.0))
+        recorder.detected(stall(1200.0, 1220.0))
         assertEquals(listOf(10.0), recorder.explain(1150.0).map { it.lengthMs })
         assertEquals(2, recorder.report(5000.0).stalls.size)
         assertEquals(listOf(20.0), recorder.explain(1300.0).map { it.lengthMs })
@@ -180,7 +180,7 @@ class RecorderTest {
     @Test
     fun `the recorder bounds its memory and reports the time after the dropped stalls`() {
         val recorder = recorder(stallsMax = 8)
-        for (index in 0 until 9) recorder.found(stall(1000.0 + index * 100, 1010.0 + index * 100))
+        for (index in 0 until 9) recorder.detected(stall(1000.0 + index * 100, 1010.0 + index * 100))
         recorder.explain(5000.0)
         val report = recorder.report(2000.0)
         assertEquals(listOf(2, 7, 890.0), listOf(report.droppedStalls, report.stalls.size, report.durationMs))
@@ -189,7 +189,7 @@ class RecorderTest {
     @Test
     fun `the worst second is among the kept stalls when earlier stalls were dropped`() {
         val recorder = recorder(stallsMax = 8)
-        for (index in 0 until 9) recorder.found(stall(10_000.0 + index * 100, 10_010.0 + index * 100))
+        for (index in 0 until 9) recorder.detected(stall(10_000.0 + index * 100, 10_010.0 + index * 100))
         recorder.explain(20_000.0)
         val worst = recorder.report(12_000.0).worstSecond
         assertEquals(listOf(9200.0, 70.0), listOf(worst.startMs, worst.stalledMs))
@@ -198,7 +198,7 @@ class RecorderTest {
     @Test
     fun `a new run drops all recorded stalls`() {
         val recorder = recorder()
-        recorder.found(stall(1100.0, 1200.0))
+        recorder.detected(stall(1100.0, 1200.0))
         recorder.explain(1500.0)
         recorder.begin(2000.0, Instant.EPOCH)
         val report = recorder.report(2500.0)

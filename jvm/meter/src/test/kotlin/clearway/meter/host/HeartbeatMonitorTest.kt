@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Tests a heart and the thread that it watches, on a fake clock. */
-class HeartTest {
+/** Tests a monitor and the thread that it watches, on a fake clock. */
+class HeartbeatMonitorTest {
     /**
      * Simulates an event thread that is held in the given spans. A task that arrives during a span runs at the span's
      * end.
@@ -41,17 +41,18 @@ class HeartTest {
         private val queue = ArrayDeque<Pair<Double, Runnable>>()
         var refuses = false
         var stackSamples = 0
-        val recorder = Recorder(RecorderOptions(null, 60.0, 4.0, 1000, { heart.sources() }))
-        val heart: Heart = Heart(this, HeartOptions(4.0, beatMs = 2.0, stacks = true), recorder, { nowMs }, this)
+        val recorder = Recorder(RecorderOptions(null, 60.0, 4.0, 1000, { monitor.sources() }))
+        val monitor: HeartbeatMonitor =
+            HeartbeatMonitor(this, HeartbeatOptions(4.0, beatMs = 2.0, stacks = true), recorder, { nowMs }, this)
 
         init {
             recorder.begin(0.0, Instant.EPOCH)
-            heart.restart(0.0)
+            monitor.restart(0.0)
         }
 
         override fun stack(thread: Thread): List<String> = listOf("app").also { stackSamples++ }
 
-        /** Returns the heart's own counter to its first call, then null. */
+        /** Returns the monitor's own counter to its first call, then null. */
         override fun waiting(): Waiting? = own.also { own = null }
 
         private var own: Waiting? = null
@@ -59,7 +60,7 @@ class HeartTest {
         override fun cpuMs(thread: Thread): Double =
             if (runs) held.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) } else 0.0
 
-        /** If the heart sends a beat in one of these spans, it has no core until the span's end. */
+        /** If the monitor sends a beat in one of these spans, it has no core until the span's end. */
         var keptSending = emptyList<Pair<Double, Double>>()
 
         override fun execute(task: Runnable) {
@@ -81,20 +82,25 @@ class HeartTest {
         }
 
         /**
-         * Ticks until `untilMs` and returns the report. The heart sleeps through the spans of `asleep`. If `queued` is
-         * true, the system counts these spans as ready without a core.
+         * Ticks until `untilMs` and returns the report. The monitor sleeps through the spans of `asleep`. If `queued`
+         * is true, the system counts these spans as ready without a core. In the spans of `busy`, the monitor's thread
+         * runs other code.
          */
         fun play(
             untilMs: Double,
             asleep: List<Pair<Double, Double>> = emptyList(),
             queued: Boolean = false,
+            busy: List<Pair<Double, Double>> = emptyList(),
         ): StallReport {
             if (queued) own = Queued(asleep + keptSending)
             while (nowMs < untilMs) {
-                val dueMs = heart.tick()
+                val nextMs = monitor.tick()
+                busy.find { (from, until) -> nextMs >= from && nextMs < until }?.let { (_, until) -> runUntil(until) }
+                monitor.waitsFrom(nowMs)
+                val dueMs = maxOf(nextMs, nowMs)
                 runUntil(asleep.find { (from, until) -> dueMs >= from && dueMs < until }?.second ?: dueMs)
             }
-            heart.finish(nowMs)
+            monitor.finish(nowMs)
             recorder.explain(nowMs)
             return recorder.report(nowMs)
         }
@@ -104,12 +110,12 @@ class HeartTest {
     fun `a thread that answers at once has no stalls`() {
         val world = World(emptyList())
         assertTrue(world.play(1000.0).stalls.isEmpty())
-        assertTrue(world.heart.answered)
+        assertTrue(world.monitor.answered)
         assertEquals(0, world.stackSamples)
     }
 
     @Test
-    fun `the heart finds stalls of any length within 1 ms and within their stated error`() {
+    fun `the monitor finds stalls of any length within 1 ms and within their stated error`() {
         val stalls = Arb.list(Arb.pair(Arb.double(5.0, 50.0), Arb.double(6.0, 400.0)), 1..10)
         forAll(stalls) { parts ->
             var atMs = 20.0
@@ -134,18 +140,25 @@ class HeartTest {
     }
 
     @Test
-    fun `the heart finds no stall when it was delayed itself while the thread answered`() {
+    fun `the monitor finds no stall when it was delayed itself while the thread answered`() {
         assertTrue(World(emptyList()).play(1000.0, asleep = listOf(200.0 to 300.0)).stalls.isEmpty())
     }
 
     @Test
-    fun `the cause is the machine when the heart was delayed during the stall, too`() {
+    fun `the cause is the machine when the monitor was delayed during the stall, too`() {
         val report = World(listOf(200.0 to 300.0)).play(1000.0, asleep = listOf(200.5 to 299.0))
         assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
     }
 
     @Test
-    fun `the cause is the app when the heart waited for the core that the thread used`() {
+    fun `the cause is the app when the monitor's thread ran other code during the stall`() {
+        val report = World(listOf(200.0 to 300.0)).play(1000.0, busy = listOf(200.5 to 299.0))
+        assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
+        assertEquals(0.0, report.stalls[0].machineMs)
+    }
+
+    @Test
+    fun `the cause is the app when the monitor waited for the core that the thread used`() {
         val held = listOf(200.0 to 300.0)
         val report = World(held).play(1000.0, asleep = listOf(200.5 to 299.0), queued = true)
         assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
@@ -154,7 +167,7 @@ class HeartTest {
     }
 
     @Test
-    fun `the cause is the machine when the heart lost its core while it sent a beat`() {
+    fun `the cause is the machine when the monitor lost its core while it sent a beat`() {
         val held = listOf(200.0 to 210.0)
         fun cause(queued: Boolean, runs: Boolean = false): String {
             val world = World(held, runs).apply { keptSending = held }
@@ -168,7 +181,7 @@ class HeartTest {
     }
 
     @Test
-    fun `the thread's own clock shows a stall that began and ended while the heart was delayed`() {
+    fun `the thread's own clock shows a stall that began and ended while the monitor was delayed`() {
         val stalls = World(listOf(200.5 to 210.5)).play(1000.0, asleep = listOf(200.6 to 212.0)).stalls
         assertEquals(listOf(10L), stalls.map { Math.round(it.lengthMs) })
         assertTrue(stalls[0].errorMs >= 10)
@@ -189,9 +202,9 @@ class HeartTest {
         val world = World(emptyList())
         world.play(100.0)
         world.refuses = true
-        world.heart.tick()
-        assertTrue(world.heart.isRefused)
-        val source = world.heart.sources().first { it.name == "heartbeat" }
+        world.monitor.tick()
+        assertTrue(world.monitor.isRefused)
+        val source = world.monitor.sources().first { it.name == "heartbeat" }
         assertEquals(false to "the executor takes no more tasks: closed", source.available to source.why)
     }
 

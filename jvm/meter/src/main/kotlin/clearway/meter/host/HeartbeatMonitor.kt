@@ -8,24 +8,24 @@ import clearway.meter.record.Recorder
 import java.util.concurrent.Executor
 import java.util.concurrent.RejectedExecutionException
 
-/** Options of a [Heart]. Times are in ms. */
-internal class HeartOptions(val floorMs: Double, val beatMs: Double, val stacks: Boolean)
+/** Options of a [HeartbeatMonitor]. Times are in ms. */
+internal class HeartbeatOptions(val floorMs: Double, val beatMs: Double, val stacks: Boolean)
 
 /**
  * Puts beats into the watched thread's queue and detects that the thread does not answer them. A beat is a task that
- * records when it ran. While a beat is unanswered, the heart samples the thread's stack. Only one beat is in the queue
- * at a time, so a stall of a second leaves one task there, not five hundred.
+ * records when it ran. While a beat is unanswered, the monitor samples the thread's stack. Only one beat is in the
+ * queue at a time, so a stall of a second leaves one task there, not five hundred.
  *
- *     heart    | tick: sends | tick: answered, sends | tick: not answered | ... samples the stack ...  | tick: answered
- *     watched  |   answers   |        held for long .......................................| answers |
+ *     monitor  | tick: sends | tick: answered, sends | tick: not answered | ... samples the stack ...  | tick: answered
+ *     watched  |   answers   |        blocked for long .......................................| answers |
  *
- * One thread calls [tick]. Between two ticks, that thread only explains stalls and reports them. So a late tick shows
- * that the machine delayed that thread, unless the app's `onStall` function was slow. Any thread may call the other
- * functions, but [finish] only after the last tick. The results go to `recorder`, under the recorder's lock.
+ * One thread calls [tick], and [waitsFrom] when it begins to wait for the next tick. While it only waits, a late tick
+ * shows that the machine delayed that thread. Any thread may call the other functions, but [finish] only after the last
+ * tick. The results go to `recorder`, under the recorder's lock.
  */
-internal class Heart(
+internal class HeartbeatMonitor(
     private val executor: Executor,
-    private val options: HeartOptions,
+    private val options: HeartbeatOptions,
     private val recorder: Recorder,
     private val nowMs: () -> Double,
     private val observer: ThreadObserver = JvmThreadObserver,
@@ -33,6 +33,7 @@ internal class Heart(
     private val detector = BeatDetector(options.floorMs)
     private var beat: Beat? = null
     private var dueMs = nowMs()
+    private var idleFromMs = dueMs
     private var answersFromMs = 0.0
     private val times = ThreadTimes(observer)
     private var recordedUntilMs = nowMs()
@@ -47,6 +48,10 @@ internal class Heart(
     @Volatile private var isOneThread = true
     @Volatile private var isOpen = false
     @Volatile private var refusal: String? = null
+    /** The exception that has ended the watch. Null if there is none. Only the thread that ticks uses it. */
+    var failure: Throwable? = null
+        private set
+
     @Volatile private var noStacks: String? = if (options.stacks) observer.whyNoStacks() else null
 
     /** Whether the first beat was answered. */
@@ -58,7 +63,7 @@ internal class Heart(
     val isRefused: Boolean
         get() = refusal != null
 
-    private inner class Beat(val sentMs: Double, val heldMs: Double, val busyMs: Double) : Runnable {
+    private inner class Beat(val sentMs: Double, val wokeLateMs: Double, val busyMs: Double) : Runnable {
         // Written before `answeredMs`, which is volatile. A reader that sees the time also sees the thread. Pairs with
         // the reads of `answeredMs`.
         var by: Thread? = null
@@ -84,10 +89,18 @@ internal class Heart(
         detector.restart(atMs)
     }
 
-    /** Records that the watched thread was held until `atMs`. Call it under the recorder's lock. */
-    fun held(atMs: Double) {
+    /** Records that the watched thread was blocked until `atMs`. Call it under the recorder's lock. */
+    fun blockedUntil(atMs: Double) {
         answersFromMs = atMs
-        detector.held(atMs)
+        detector.blockedUntil(atMs)
+    }
+
+    /**
+     * Records that the calling thread only waits for the next tick from `atMs` on. The time before is its own work: if
+     * that work delays the next tick, the machine is not the cause.
+     */
+    fun waitsFrom(atMs: Double) {
+        idleFromMs = atMs
     }
 
     /**
@@ -98,17 +111,19 @@ internal class Heart(
         val ownWaitedMs = times.ownWaitedMs()
         val atMs = nowMs()
         val lateMs = atMs - dueMs
-        val heldMs = if (lateMs > HELD_MS_MIN) lateMs else 0.0
+        val wokeLateMs = if (lateMs > LATE_MS_MIN) lateMs else 0.0
         times.readClocks(thread)
         val busyMs = times.busyMs
+        val wakeMs = maxOf(dueMs, idleFromMs)
+        val idleLateMs = atMs - wakeMs
         // If the watched thread itself had the core that this thread waited for, the machine is not the cause.
-        val isItsDoing = minOf(ownWaitedMs, times.newlyRanMs) >= heldMs / 2
-        if (heldMs > 0 && !isItsDoing) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
+        val isItsDoing = minOf(ownWaitedMs, times.newlyRanMs) >= idleLateMs / 2
+        if (idleLateMs > LATE_MS_MIN && !isItsDoing) synchronized(recorder) { recorder.watcherLate(wakeMs, atMs) }
         val sent = beat
         val isAnswered = sent != null && !sent.answeredMs.isNaN()
         if (sent != null && isAnswered) handleAnswer(sent)
         if (sent == null || isAnswered) {
-            send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
+            send(maxOf(0.0, lateMs), if (wokeLateMs > 0) busyMs else 0.0)
             sentSlowly(nowMs())
         } else if (options.stacks) sample(sent)
         // Schedules from the due time. Otherwise a late wake and the work in this function would delay the next beat.
@@ -137,15 +152,15 @@ internal class Heart(
     /**
      * Records the stall that the beat shows, if any.
      *
-     * If the heart's thread woke late to send the beat, the stall may have begun before the start that the detector
+     * If the monitor's thread woke late to send the beat, the stall may have begun before the start that the detector
      * found. `busyMs` then says how long the watched thread ran or was ready before the sending, by its own clocks. The
      * function assumes that this was one interval without a break, which ended with the sending. It moves the stall's
      * start back to the start of this interval, but not before `earliestMs`.
      */
     private fun recordStall(sent: Beat, answeredMs: Double) {
-        val seen = detector.beat(sent.sentMs, answeredMs, sent.heldMs) ?: return
+        val seen = detector.beat(sent.sentMs, answeredMs, sent.wokeLateMs) ?: return
         val startMs = minOf(seen.startMs, maxOf(seen.earliestMs, sent.sentMs - sent.busyMs))
-        recorder.found(seen.copy(startMs = startMs))
+        recorder.detected(seen.copy(startMs = startMs))
     }
 
     /**
@@ -163,9 +178,9 @@ internal class Heart(
         times.restart()
     }
 
-    private fun send(heldMs: Double, busyMs: Double) {
+    private fun send(wokeLateMs: Double, busyMs: Double) {
         beat = null
-        val next = Beat(nowMs(), heldMs, busyMs)
+        val next = Beat(nowMs(), wokeLateMs, busyMs)
         try {
             executor.execute(next)
             beat = next
@@ -189,13 +204,13 @@ internal class Heart(
         if (waitedMs < SLOW_MS_MIN) return
         times.readClocks(thread)
         val isItsDoing = times.newlyRanMs >= waitedMs / 2
-        if (!isItsDoing) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
+        if (!isItsDoing) synchronized(recorder) { recorder.watcherLate(untilMs - waitedMs, untilMs) }
     }
 
     /** Ends the watch because `who` threw. The report names `who` and the exception's class. */
     fun failed(who: String, thrown: Throwable) {
+        failure = thrown
         refusal = "$who threw ${thrown.javaClass.name}"
-        uncaught(thrown)
     }
 
     private fun sample(sent: Beat) {
@@ -257,7 +272,7 @@ internal class Heart(
          * A wake that is later than this, in ms, counts as a delay by the machine. A healthy machine wakes a parked
          * thread within a tenth of this.
          */
-        const val HELD_MS_MIN = 2.5
+        const val LATE_MS_MIN = 2.5
         /** Shortest time between two ticks, as a part of `beatMs`. */
         const val BEAT_PART_MIN = 0.75
         /** A send that takes at least this long, in ms, counts as slow. It usually takes some microseconds. */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.metrics
+
+import clearway.meter.MarkShare
+import clearway.meter.Meter
+import clearway.meter.MeterOptions
+import clearway.meter.Stall
+import clearway.meter.StallCause
+import com.google.gson.JsonObject
+import com.google.gson.JsonParser
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executors
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.CsvSource
+import org.junit.jupiter.params.provider.ValueSource
+
+internal fun stallOf(
+    lengthMs: Double = 100.0,
+    cause: StallCause = StallCause.APP,
+    machineMs: Double = 0.0,
+    gcMs: Double = 0.0,
+    marks: List<Pair<String, Double>> = emptyList(),
+): Stall =
+    Stall(
+        startMs = 0.0,
+        lengthMs = lengthMs,
+        errorMs = 0.0,
+        cause = cause,
+        because = "",
+        machineMs = machineMs,
+        gcMs = gcMs,
+        stacks = emptyList(),
+        marks = marks.map { (label, overlapMs) -> MarkShare(label, overlapMs) },
+    )
+
+class StallMetricsTest {
+    private val vectors =
+        JsonParser.parseString(Files.readString(Path.of("../../spec/vectors/metrics.json"))).asJsonObject
+
+    private fun lines(name: String) = vectors[name].asJsonArray.map { it.asString }
+
+    private fun stall(json: JsonObject) =
+        stallOf(
+            json["lengthMs"].asDouble,
+            StallCause.valueOf(json["cause"].asString.uppercase()),
+            json["machineMs"].asDouble,
+            json["gcMs"].asDouble,
+            json["marks"].asJsonArray.map { it.asJsonObject }.map { it["label"].asString to it["overlapMs"].asDouble },
+        )
+
+    @ParameterizedTest
+    @CsvSource("application/openmetrics-text,openMetrics", "text/plain,prometheus")
+    fun `the text is that of the vectors, which TypeScript's meter passes too`(accept: String, name: String) {
+        val options = MetricsOptions().hz(vectors["hz"].asDouble).marksMax(vectors["marksMax"].asInt)
+        val metrics = StallMetrics(options)
+        for (each in vectors["scopes"].asJsonArray.map { it.asJsonObject }) {
+            val labels = each["labels"].asJsonObject.entrySet().associate { (key, value) -> key to value.asString }
+            val scope = metrics.scope(labels)
+            for (stall in each["stalls"].asJsonArray) scope.accept(stall(stall.asJsonObject))
+        }
+        assertEquals(lines(name), metrics.exposition(accept).body.split("\n"))
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+        delimiter = '|',
+        value =
+            [
+                "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1 | true",
+                "text/plain, application/openmetrics-text;q=0.7 | false",
+                "application/openmetrics-text;q=0 | false",
+                "application/openmetrics-text;q=NaN | false",
+                "application/openmetrics-text;version=0.0.1 | false",
+                ";;,,= | false",
+            ],
+    )
+    fun `the format follows the header Accept`(accept: String, isOpen: Boolean) {
+        val found = StallMetrics().exposition(accept)
+        assertEquals(isOpen, found.body.endsWith("# EOF\n"))
+        assertEquals(isOpen, found.contentType == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+    }
+
+    @Test
+    fun `the labels of an open scope are refused in any order, and free after its end`() {
+        val metrics = StallMetrics()
+        val scope = metrics.scope(linkedMapOf("a" to "1", "b" to "2"))
+        val refused =
+            assertThrows(IllegalArgumentException::class.java) { metrics.scope(linkedMapOf("b" to "2", "a" to "1")) }
+        assertEquals(
+            "labels must differ from those of every open scope; close it first: labels={a=\"1\",b=\"2\"}",
+            refused.message,
+        )
+        scope.close()
+        val again = metrics.scope(mapOf("a" to "1", "b" to "2"))
+        scope.close()
+        scope.accept(stallOf())
+        assertTrue("clearway_frame_dropped_total{a=\"1\",b=\"2\"} 0\n" in metrics.exposition().body)
+        again.close()
+        assertFalse("{" in metrics.exposition().body)
+    }
+
+    @Test
+    fun `more scopes than allowed are refused until one ends`() {
+        val metrics = StallMetrics(MetricsOptions().scopesMax(1))
+        val first = metrics.scope()
+        assertThrows(IllegalStateException::class.java) { metrics.scope(mapOf("a" to "1")) }
+        first.close()
+        metrics.scope(mapOf("a" to "1"))
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = ["le", "cause", "__name", "9", "", "a-b", "a\n"])
+    fun `a label that Prometheus does not allow is refused`(name: String) {
+        assertThrows(IllegalArgumentException::class.java) { StallMetrics().scope(mapOf(name to "1")) }
+    }
+
+    @Test
+    fun `an empty label is taken for none`() {
+        val metrics = StallMetrics()
+        metrics.scope(mapOf("a" to ""))
+        assertThrows(IllegalArgumentException::class.java) { metrics.scope() }
+        assertTrue("clearway_frame_dropped_total 0\n" in metrics.exposition().body)
+    }
+
+    @Test
+    fun `half of a surrogate pair in a label becomes the replacement character`() {
+        val metrics = StallMetrics()
+        metrics.scope(mapOf("a" to "x\ud83d", "b" to "\ude42y", "c" to "\ud83d\ude42"))
+        assertTrue("{a=\"x\ufffd\",b=\"\ufffdy\",c=\"\ud83d\ude42\"}" in metrics.exposition().body)
+    }
+
+    @Test
+    fun `a length that is no number adds nothing`() {
+        val metrics = StallMetrics()
+        val scope = metrics.scope()
+        for (length in listOf(Double.NaN, -5.0, Double.POSITIVE_INFINITY)) scope.accept(stallOf(length, gcMs = length))
+        assertTrue("clearway_stall_duration_seconds_sum{cause=\"app\"} 0\n" in metrics.exposition().body)
+        assertTrue("clearway_stall_gc_time_seconds_total 0\n" in metrics.exposition().body)
+    }
+
+    @Test
+    fun `stalls of many threads are all counted while the metrics are read and scopes come and go`() {
+        val metrics = StallMetrics()
+        val scope = metrics.scope(mapOf("thread" to "shared"))
+        val pool = Executors.newFixedThreadPool(4)
+        try {
+            val work =
+                List(4) { thread ->
+                    pool.submit {
+                        repeat(1000) { at ->
+                            scope.accept(stallOf())
+                            metrics.scope(mapOf("thread" to "$thread.$at")).use { it.accept(stallOf()) }
+                            metrics.exposition()
+                        }
+                    }
+                }
+            work.forEach { it.get() }
+        } finally {
+            pool.shutdownNow()
+        }
+        val counts = metrics.exposition().body.lines().filter { it.startsWith("clearway_stall_duration_seconds_count") }
+        assertEquals(listOf("clearway_stall_duration_seconds_count{thread=\"shared\",cause=\"app\"} 4000"), counts)
+    }
+
+    @Test
+    fun `a scope counts the stalls of a watch`() {
+        val metrics = StallMetrics()
+        val scope = metrics.scope(mapOf("thread" to "events"))
+        val counted = CountDownLatch(1)
+        val events = Executors.newSingleThreadExecutor()
+        try {
+            val options =
+                MeterOptions().onStall { stall ->
+                    scope.accept(stall)
+                    if (stall.lengthMs >= 100) counted.countDown()
+                }
+            Meter.watch(events, options).use { watch ->
+                watch.ready.get()
+                events.submit { Thread.sleep(120) }
+                counted.await()
+            }
+        } finally {
+            events.shutdownNow()
+        }
+        assertTrue("clearway_stall_duration_seconds_count{thread=\"events\"" in metrics.exposition().body)
+    }
+}
