@@ -6,6 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build, transform } from "esbuild";
+import ts from "typescript";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const source = (name) => path.join(here, "src", name);
@@ -33,6 +34,10 @@ const everywhere = [
   "students-comlink",
   "students-records",
   "students-tasks",
+  "json-bare",
+  "json-tasks",
+  "crossing-bare",
+  "crossing-tasks",
   "image-bare",
   "image-tasks",
   "upload-bare",
@@ -56,6 +61,7 @@ const everywhere = [
 await rm(out, { recursive: true, force: true });
 
 const external = [
+  "@jridgewell/trace-mapping",
   "@observablehq/plot",
   "ajv",
   "ajv/*",
@@ -63,12 +69,15 @@ const external = [
   "cbor-x",
   "clearway",
   "clearway-native",
+  "clearway-native/*",
   "clearway/*",
   "cli-progress",
   "commander",
+  "esbuild",
   "hdr-histogram-js",
   "jsdom",
   "koffi",
+  "leven",
   "msgpackr",
   "node-api-headers",
   "osra",
@@ -79,6 +88,7 @@ const external = [
   "rxjs",
   "tinypool",
   "uplot",
+  "uqr",
   "workerpool",
 ];
 
@@ -90,10 +100,20 @@ await build({
     cli: source("cli/main.ts"),
     "runner-node": source("runner/node.ts"),
     "runner-chromium": source("runner/chromium.ts"),
+    "runner-flutter": source("runner/flutter.ts"),
+    "runner-user-code": source("runner/user-code.ts"),
+    index: source("bench/scenario.ts"),
+    "experiments-page": source("report/experiments/markdown.ts"),
     "fixture-server": source("runner/fixture-server.ts"),
     "idle-watcher": source("machine/idle-watcher.ts"),
+    "jank-process": source("jank/in-process.ts"),
+    "jank-profiler": source("jank/in-profiler.ts"),
+    "jank-typescript": source("jank/typescript-hooks.ts"),
     ...work([
       ...everywhere,
+      "closed-tasks",
+      "feed-bare",
+      "feed-tasks",
       "pool-function",
       "pool-poolifier",
       "pool-tasks-node",
@@ -105,6 +125,7 @@ await build({
       "channel-clearway-stdio",
       "channel-json-stdio",
       "channel-ipc",
+      "flutter-answer",
     ]),
   },
   // Comlink is bundled, because its Node entry is CommonJS and its documentation uses the ES modules.
@@ -116,6 +137,12 @@ await build({
     "#lab-node-only": source("runner/node-only.ts"),
   },
 });
+
+// The package's entry is one file without imports, so its types are one file, too.
+const { outputText } = ts.transpileDeclaration(await readFile(source("bench/scenario.ts"), "utf8"), {
+  compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext },
+});
+await writeFile(path.join(out, "index.d.ts"), outputText);
 
 // Each worker of the profile `promises` is one file, because the measured start includes the loading of the worker's code.
 const promises = (name) => source(`promises/${name}.mjs`);
@@ -132,6 +159,27 @@ await build({
     ...["capnweb", "comlink", "default-function", "osra", "poolifier", "raw", "students"].map((name) => `node/${name}`),
   ]),
   external,
+});
+
+// The part of `clearway jank` that runs in a measured page is one script, because it runs before the page's own scripts.
+await build({
+  ...shared,
+  splitting: false,
+  format: "iife",
+  minify: true,
+  platform: "browser",
+  outdir: path.join(out, "page"),
+  entryPoints: { jank: source("jank/in-page.ts") },
+  conditions: ["browser"],
+});
+
+// The part of `clearway ratio` that runs on both devices is one file: the same for Node and for a browser.
+await build({
+  ...shared,
+  splitting: false,
+  platform: "browser",
+  outdir: path.join(out, "page"),
+  entryPoints: { "ratio-device": source("ratio/device/main.ts") },
 });
 
 if (!options["node-only"]) {

@@ -12,5 +12,7 @@ export default defineConfig({
     // These limits catch tests that hang, not slow ones. On a busy machine, starting three processes exceeds Vitest's default of 5 s.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // What is printed has no colours, also when the tests run in a terminal.
+    env: { NO_COLOR: "1" },
   },
 });

@@ -2,7 +2,7 @@
 // Builds `dist/`: one ESM file per entry and host (Node, browser), one per lazy module, and one bundled .d.ts per entry. An entry imports
 // its lazy modules when it first needs them. Each entry is one file, because each file that a worker imports delays its start by a fraction
 // of a millisecond. Two files may therefore contain copies of one class. Each copy recognizes the other's instances by a brand.
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -13,7 +13,21 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // These entries are not built for browsers, because they need Node.
 const nodeOnly = ["stdio", "websocket-server"];
 const entries = Object.fromEntries(
-  ["index", "worker", "meter", "records", "channel", "websocket", ...nodeOnly]
+  [
+    "index",
+    "worker",
+    "callback",
+    "transfer",
+    "meter",
+    "meter-metrics",
+    "meter-trace",
+    "records",
+    "channel",
+    "websocket",
+    "offload",
+    "offload-worker",
+    ...nodeOnly,
+  ]
     .map((name) => [name, here(`./src/${name}.ts`)])
     .filter(([, file]) => existsSync(file)),
 );
@@ -49,6 +63,10 @@ function lazyModules(modules) {
     name: "lazy modules",
     setup({ onResolve }) {
       onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
+        // `clearway/offload` uses the pools of the entry `clearway`, instead of a copy of them.
+        if (kind === "import-statement" && join(resolveDir, path) === here("./src/index.js")) {
+          return { path: "./index.js", external: true };
+        }
         if (kind !== "dynamic-import") return undefined;
         const name = `lazy-${basename(path, ".js")}`;
         const source = join(resolveDir, path.replace(/\.js$/, ".ts"));
@@ -62,6 +80,13 @@ function lazyModules(modules) {
   };
 }
 
+// Builds the files with which workers start that need a loader for TypeScript. They are internal: the entry finds them beside itself.
+async function buildStart(outExtension) {
+  const entryPoints = { start: here("./src/start/start.ts"), "typescript-hooks": here("./src/start/hooks-thread.ts") };
+  await build({ ...options("node", []), entryPoints, outExtension });
+  copyFileSync(here("./src/start/probe.ts"), here("./dist/node/probe.ts"));
+}
+
 for (const host of ["node", "browser"]) {
   const modules = {};
   const ownEntries =
@@ -70,12 +95,15 @@ for (const host of ["node", "browser"]) {
       : Object.fromEntries(Object.entries(entries).filter(([name]) => !nodeOnly.includes(name)));
   const built = new Set();
   const plugins = [lazyModules(modules)];
-  const { worker, ...others } = ownEntries;
+  const { worker, "offload-worker": offloadWorker, ...others } = ownEntries;
   await build({ ...options(host, plugins), entryPoints: others });
+  // Keeps the comments that tell bundlers not to follow the import of a task file.
+  await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: { "offload-worker": offloadWorker } });
   // The extension .mjs tells Node that the file is an ES module. For .js, Node would first read the package.json of its package, which
   // takes 0.2 ms of every worker's start.
   const outExtension = host === "node" ? { ".js": ".mjs" } : {};
   await build({ ...options(host, plugins), entryPoints: { worker }, outExtension });
+  if (host === "node") await buildStart(outExtension);
   // A lazy module may load further lazy modules.
   for (let left = ownEntries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(modules).filter(([name]) => !built.has(name)));
@@ -99,7 +127,10 @@ if (typesToo) {
     input: entries,
     plugins: [dts({ tsconfig: here("./tsconfig.json"), compilerOptions: { noEmit: false } })],
     external: [/^node:/, "apache-arrow"],
-    onwarn: (warning) => console.warn(warning.message),
+    onwarn: ({ code, message }) => {
+      // `offload-worker` exports nothing. The check of the reference knows the types that are shared and not exported.
+      if (code !== "EMPTY_BUNDLE" && !message.includes("private shared type exports")) console.warn(message);
+    },
   });
   await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });
   await bundle.close();

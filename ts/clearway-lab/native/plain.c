@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plain C functions for the native peers. They do not depend on a host. The lab compiles this file when a scenario needs it.
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,5 +58,28 @@ int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times
     good = data[0] == value && data[size - 1] == value;
   }
   lab_release(data, size);
+  return good;
+}
+
+// The same with memory from malloc, which is allocated within the measured time and freed outside it. With `fixed`, glibc maps every
+// block of 128 KB and more, as at its start. Otherwise it adapts that limit to the freed blocks. Returns 0 without memory.
+int lab_malloc(size_t size, int fixed, double *ns, size_t times) {
+#ifdef __GLIBC__
+  if (fixed) mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#else
+  (void)fixed;
+#endif
+  int good = 1;
+  for (size_t i = 0; i < times && good; i++) {
+    const int value = (int)(i & 255);
+    const double begin = now_ns();
+    uint8_t *data = malloc(size);
+    if (data == NULL) return 0;
+    memset(data, value, size);
+    __asm__ volatile("" : : "r"(data) : "memory");
+    ns[i] = now_ns() - begin;
+    good = data[0] == value && data[size - 1] == value;
+    free(data);
+  }
   return good;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it. The tests have their own runner and scenario.
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -76,8 +76,7 @@ describe("clearway lab without names", () => {
     const { code, stdout, stderr } = await lab("--host", "node", "--out", "asked");
     expect(stderr).toMatch("2 cells on node, up to 18 measurements");
     expect(code).toBe(0);
-    const answer =
-      "The fast answer took 50 us, and the same again 50 us: no difference (1 times to 1 times in 5 rounds).";
+    const answer = "The fast answer took 50 us, and the same again 50 us: no difference (1 to 1 times in 5 rounds).";
     expect(stdout.replace(/\s+/g, " ")).toMatch(answer);
     expect(results("asked").run).toMatchObject({ measurementsPlanned: 10, measurementsDone: 10 });
     const page = readFileSync(path.join(scratch, "asked/report.html"), "utf8");
@@ -203,13 +202,53 @@ describe("clearway lab", () => {
     const printed = await clearway(["export", "jetpack", "exported/record.json", "--out", "-"]);
     expect(printed.stdout).toBe(readFileSync(path.join(scratch, "exported", "clearway-benchmarkData.json"), "utf8"));
     assertJetpack(JSON.parse(printed.stdout));
-    const unknown = await clearway(["export", "csv", "exported"]);
+    const unknown = await clearway(["export", "open-metric", "exported"]);
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
-      expect.stringMatching(/unknown format "csv"\. Formats: jetpack/),
+      expect.stringMatching(
+        /unknown format "open-metric"\. Formats: jetpack, jmh, bmf, .*\. Did you mean "openmetrics"\?/,
+      ),
     ]);
     const nowhere = await clearway(["export", "jetpack", "nowhere"]);
     expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringMatching(/nowhere does not exist/)]);
+  });
+
+  test("exports one file per histogram into a folder, and prints only a single file", async () => {
+    await clearway(["lab", "tiny/fast", "--host", "node", "--out", "many", "--seed", "5"], TESTED);
+    const folder = await clearway(["export", "hgrm", "many"]);
+    expect([folder.code, folder.stdout]).toEqual([0, "many/hgrm written: 1 distribution\n"]);
+    const [name] = readdirSync(path.join(scratch, "many/hgrm"));
+    const printed = await clearway(["export", "hgrm", "many", "--out", "-"]);
+    expect(printed.stdout).toBe(readFileSync(path.join(scratch, "many/hgrm", name!), "utf8"));
+    const taken = await clearway(["export", "hgrm", "many", "--out", "many/record.json"]);
+    expect([taken.code, taken.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: cannot write many\/record\.json; name another place with --out: /),
+    ]);
+  });
+
+  test("exports a run without samples as figures only, and says why as anything else", async () => {
+    await clearway(["lab", "tiny/fast", "--host", "node", "--out", "figures", "--seed", "5"], TESTED);
+    rmSync(path.join(scratch, "figures/record.json"));
+    const figures = await clearway(["export", "markdown", "figures"]);
+    expect([figures.code, figures.stdout]).toEqual([0, "figures/clearway.md written: 1 cell\n"]);
+    const gone = await clearway(["export", "jmh", "figures"]);
+    expect([gone.code, gone.stdout, gone.stderr]).toEqual([
+      1,
+      "",
+      expect.stringMatching(/^nothing to export: jmh needs the samples of a run, and figures\/results\.json has only/),
+    ]);
+  });
+
+  test.each([
+    ["not JSON", "{", "is not JSON"],
+    ["no run", "[]", "is not the record of a run"],
+    ["null", "null", "is not the record of a run"],
+    ["a record of another version", '{"version":9,"cells":[{"rounds":[]}]}', "is not the record of a run"],
+  ])("refuses a file that is %s", async (_, text, message) => {
+    writeFileSync(path.join(scratch, "odd.json"), text);
+    const { code, stderr } = await clearway(["export", "bmf", "odd.json"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`odd.json ${message}`)]);
   });
 
   test("keeps the finished measurements on Ctrl-C and reports the other cells as not measured", async () => {
@@ -223,7 +262,10 @@ describe("clearway lab", () => {
     expect(run).toMatchObject({ interrupted: true, measurementsDone: 2, measurementsPlanned: 6 });
     const status = Object.fromEntries(cells.map(({ mechanism, status, why }) => [mechanism, [status, why]]));
     expect(status["fast"]).toEqual(["ok", undefined]);
-    expect(status["stuck"]).toEqual(["unavailable", "the run was interrupted before this was measured: run it again"]);
+    expect(status["stuck"]).toEqual([
+      "unavailable",
+      "the run was interrupted before this was measured: clearway lab resume DIR, with the folder of this run, measures what is missing",
+    ]);
     expect(status["absent"]).toEqual(["unavailable", "it is not built yet: wait for it"]);
     expect(warnings[0]).toMatchObject({ code: "interrupted" });
     expect(readFileSync(path.join(scratch, "cut", "report.html"), "utf8")).toMatch("interrupted");
@@ -242,12 +284,12 @@ describe("clearway lab", () => {
     const host = await clearway(["lab", "--host", "firefox"]);
     expect([host.code, host.stderr]).toEqual([
       2,
-      expect.stringMatching(/unknown host "firefox". Hosts: node, chromium, jvm/),
+      expect.stringMatching(/unknown host "firefox". Hosts: node, chromium, jvm, flutter/),
     ]);
     const profile = await clearway(["lab", "--profile", "slow"]);
     expect([profile.code, profile.stderr]).toEqual([2, expect.stringMatching(/Profiles: quick, full/)]);
-    const command = await clearway(["measure"]);
-    expect([command.code, command.stderr]).toEqual([2, expect.stringMatching(/unknown command 'measure'/)]);
+    const command = await clearway(["mesure"]);
+    expect([command.code, command.stderr]).toEqual([2, expect.stringMatching(/unknown command 'mesure'/)]);
     expect(readdirSync(scratch)).not.toContain("out");
   });
 });

@@ -31,6 +31,57 @@ const runners = {
   },
 };
 
+const PUSH = { warmUpMs: 10, count: 50, payloadBytes: 8, receiver: "idle" };
+const CHANNEL = { direction: "host to native", channel: "message", codec: "standard", messages: 3 };
+
+/** Small loads of the scenarios of the published experiments. The last scenario switches V8's optimising compiler off. */
+const SMALL: Record<string, CellRequest["params"][]> = {
+  "students-published": [
+    { rows: 50, last: 50, content: "distinct rows" },
+    { rows: 50, last: 1, content: "one shared object" },
+  ],
+  "fetch-json": [{ rows: 50 }],
+  crossing: [
+    { direction: "to the worker", bytes: 5000, crossings: 2 },
+    { direction: "from the worker", bytes: 5000, crossings: 2 },
+  ],
+  "closed-connection": [{ calls: 1 }],
+  "http2-feed": [
+    { direction: "from the server", chunkBytes: 30_000, feedBytes: 100_000 },
+    { direction: "to the server", chunkBytes: 30_000, feedBytes: 100_000 },
+  ],
+  "stream-published": [{ ...PUSH, loop: "closed", perSecond: 1000 }],
+  "growing-queue": [{ ...PUSH, loop: "closed", perSecond: 0 }],
+  "chained-hops": [{ ...PUSH, loop: "open", perSecond: 1000 }],
+  "platform-channel": [
+    { ...CHANNEL, payload: "null" },
+    { ...CHANNEL, payload: "2 KB" },
+    { ...CHANNEL, codec: "binary", payload: "1 MB" },
+    { ...CHANNEL, channel: "method", payload: "null" },
+    { ...CHANNEL, channel: "method", codec: "json", payload: "null" },
+    { ...CHANNEL, direction: "native to host", payload: "2 KB" },
+  ],
+  "memset-published": [
+    { bytes: 65_536, memory: "warm", repetitions: 3, timeMsMax: 1000 },
+    { bytes: 65_536, memory: "fresh", repetitions: 3, timeMsMax: 1000 },
+  ],
+  "memset-builds": [{ bytes: 65_536, memory: "warm", repetitions: 3, timeMsMax: 1000 }],
+};
+
+/** The mechanisms of a scenario that other tests do not carry out. Default: all. */
+const OWN: Record<string, string[]> = {
+  "stream-published": ["worker-postmessage", "clearway-stream"],
+  "growing-queue": ["worker-postmessage", "clearway-stream"],
+  "chained-hops": ["three-hops", "worker-three-hops", "clearway-three-hops"],
+  "memset-published": ["c-malloc", "c-malloc-mapped", "clearway-number"],
+};
+
+/** Returns whether a cell is not carried out: records have no shared objects, and some mechanisms have tests elsewhere. */
+function isLeftOut({ scenario, mechanism, params }: CellRequest): boolean {
+  const isOther = OWN[scenario]?.includes(mechanism) === false;
+  return isOther || (mechanism === "clearway-records" && params["content"] === "one shared object");
+}
+
 describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, build, command }) => {
   let runner: RunnerClient;
   beforeAll(() => {
@@ -124,6 +175,97 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
           );
           expect(result).toEqual({ equal: true });
         }
+      }
+    },
+    120_000,
+  );
+
+  test.runIf(host === "jvm")(
+    "verifies every published way, and counts objects and threads",
+    async () => {
+      const { mechanisms } = await runner.describe();
+      const scenario = loadScenarios().find(({ name }) => name === "published-executors")!;
+      const own = mechanisms.filter((each) => each.scenario === scenario.name);
+      expect(own.map(({ mechanism }) => mechanism).sort()).toEqual(scenario.mechanisms.map(({ name }) => name).sort());
+      const request = (mechanism: string, work: string, actions: number, checksum: number): CellRequest => {
+        const params = { work, actions, checksum, warmMs: 0, runs: 1, runsMs: 0, countMs: 1000 };
+        return { family: "offload", scenario: scenario.name, mechanism, params, expected: scenario.expected };
+      };
+      // The first eight seeds have all works: 0 and 5 network, 3 and 6 storage, 2 and 4 lists, 1 and 7 arithmetic.
+      for (const { mechanism, unavailable } of own) {
+        if (unavailable !== undefined) expect(unavailable).toMatch(/JDK/);
+        else expect((await runner.verify(request(mechanism, "mixed", 8, 1017), 60_000)).verified).toBe(true);
+      }
+      const { values, notes } = await runner.measure(request("rxjava-single", "lists", 100, 4753), 60_000);
+      expect(values["threads"]).toEqual({ unit: "count", value: 1 });
+      // Without a C compiler, the runner says that it does not count.
+      if (notes.length > 0)
+        expect([values["allocations"], notes[0]]).toEqual([
+          undefined,
+          expect.stringMatching(/not counted: .*C compiler/),
+        ]);
+      // Each of the 4753 entries of the results is an object, and so is each of the hundred Completables.
+      else expect(values["allocations"]?.value).toBeGreaterThanOrEqual(4853);
+    },
+    120_000,
+  );
+
+  test.runIf(host === "jvm")(
+    "verifies the published loop and its chains",
+    async () => {
+      const { mechanisms } = await runner.describe();
+      for (const name of ["published-stream-jvm", "published-firehose-jvm"]) {
+        const scenario = loadScenarios().find((each) => each.name === name)!;
+        const own = mechanisms.filter((each) => each.scenario === name).map(({ mechanism }) => mechanism);
+        expect([...own].sort()).toEqual(scenario.mechanisms.map((each) => each.name).sort());
+        const perSecond = name === "published-stream-jvm" ? 1000 : 0;
+        for (const mechanism of own.filter((each) => each.startsWith("chain-") || each === "direct")) {
+          const { result } = await runner.verify({ ...cell(mechanism, perSecond, right), scenario: name }, 60_000);
+          expect(result).toEqual({ received: 50, outOfOrder: 0 });
+        }
+      }
+      const firehose = { ...cell("chain-direct-executor", 0, right), scenario: "published-firehose-jvm" };
+      const { values, samples } = await runner.measure(firehose, 60_000);
+      expect(Object.keys(values).sort()).toEqual([
+        "backlogMax",
+        "backlogSent100",
+        "backlogSent25",
+        "backlogSent50",
+        "backlogSent75",
+        "throughput",
+      ]);
+      // Behind a growing queue, a delay means nothing.
+      expect(samples).toEqual({});
+    },
+    120_000,
+  );
+
+  test.runIf(host === "node")(
+    "carries out every available mechanism of the published experiments, and gives the reason for the others",
+    async () => {
+      const own = new RunnerClient(command());
+      try {
+        const { mechanisms } = await own.describe();
+        for (const [name, params] of Object.entries(SMALL)) {
+          const { family, expected, mechanisms: wanted } = loadScenarios().find((each) => each.name === name)!;
+          const known = mechanisms.filter((each) => each.scenario === name);
+          expect(known.map(({ mechanism }) => mechanism)).toEqual(
+            expect.arrayContaining(
+              wanted.filter(({ hosts }) => hosts?.includes("node") ?? true).map((each) => each.name),
+            ),
+          );
+          for (const { scenario, mechanism, unavailable } of known) {
+            if (unavailable !== undefined) expect(unavailable).toMatch(/make|cargo|npm|install|Linux/);
+            else if (wanted.some((each) => each.name === mechanism))
+              for (const each of params) {
+                const cell = { family, scenario, mechanism, expected, params: each };
+                if (isLeftOut(cell)) continue;
+                expect((await own.verify(cell, 60_000)).verified).toBe(true);
+              }
+          }
+        }
+      } finally {
+        await own.close();
       }
     },
     120_000,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Speaks the runner protocol for the lab's tests. "fast" answers at once. "stuck" sends Ctrl-C to the lab and never answers. "wrong"
-// answers with an error. "dies" exits during the measurement. "garbage" writes a line that is not JSON. The probe "start" answers with one
-// figure per round. With 13 rounds it answers with an error. With 14 rounds it sends Ctrl-C to the lab and never answers.
+// Speaks the runner protocol for the lab's tests. "fast" answers at once. "stuck" sends Ctrl-C to the lab and never answers;
+// CLEARWAY_FAKE_SIGNAL names another signal, and with "none" it answers. "wrong" answers with an error. "dies" exits during the
+// measurement. "garbage" writes a line that is not JSON. The probe "start" answers with one figure per round. With 13 rounds it answers
+// with an error. With 14 rounds it sends Ctrl-C to the lab and never answers.
 import hdr from "hdr-histogram-js";
 
 const histogram = hdr.build({ autoResize: true, numberOfSignificantValueDigits: 3 });
@@ -46,7 +47,8 @@ function answer({ id, op, cell, probe: asked }) {
   if (op === "describe") return say({ ok: true, result: description });
   if (op === "probe" && asked.params.rounds === 14) return process.kill(process.ppid, "SIGINT");
   if (op === "probe") return say(probe(asked));
-  if (cell.mechanism === "stuck") return process.kill(process.ppid, "SIGINT");
+  const signal = process.env.CLEARWAY_FAKE_SIGNAL ?? "SIGINT";
+  if (cell.mechanism === "stuck" && signal !== "none") return process.kill(process.ppid, signal);
   if (cell.mechanism === "wrong") return say({ ok: false, error: { message: "the work gave a wrong result" } });
   if (cell.mechanism === "dies") {
     process.stderr.write("out of luck\n");

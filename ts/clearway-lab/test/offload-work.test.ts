@@ -70,7 +70,7 @@ describe("a strategy on the calling thread", () => {
     batches: 2,
     batchesMs: 10_000,
   };
-  const fixture = { httpUrl: "", echoPort: 0, filePath: "" };
+  const fixture = { httpUrl: "", echoPort: 0, idlePort: 0, feedUrl: "", filePath: "" };
 
   test.each(["direct", "promises", "rxjs"])("%s has times for cold and warm batches, and its costs", async (name) => {
     const { values, samples, result } = (await works[name]?.({ params, fixture })) ?? {};

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { selectScenarios, UsageError } from "../src/cli/select.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
-import { HOST_NAMES } from "../src/scenario/scenario.js";
+import { HOST_NAMES, type ParamSet } from "../src/scenario/scenario.js";
 
 const scenarios = loadScenarios();
 const cells = planCells(scenarios, "quick", ["node", "chromium"]);
@@ -14,25 +14,41 @@ describe("the scenario files", () => {
   test("are all loaded, in the order of their families", () => {
     expect(scenarios.map(({ name }) => name)).toEqual([
       "students",
+      "students-published",
       "fetch-image",
+      "fetch-json",
+      "crossing",
       "upload",
       "pool",
+      "closed-connection",
+      "http2-feed",
       "memset",
+      "memset-published",
+      "memset-builds",
       "memset-jvm",
       "stream",
+      "stream-published",
+      "chained-hops",
       "firehose",
+      "growing-queue",
       "stream-jvm",
       "firehose-jvm",
+      "published-stream-jvm",
+      "published-firehose-jvm",
       "codec",
       "codec-jvm",
+      "codec-flutter",
       "channel-worker",
       "channel-process",
       "channel-process-jvm",
       "channel-native",
+      "platform-channel",
       "channel-native-jvm",
+      "channel-flutter",
       "works",
       "sizes",
       "changing-site",
+      "published-executors",
     ]);
     expect(readdirSync(new URL("../scenarios", import.meta.url)).filter((name) => name.endsWith(".json"))).toHaveLength(
       scenarios.length,
@@ -143,8 +159,19 @@ describe("names on the command line", () => {
 
   test("select families, scenarios and cells", () => {
     expect(names()).toHaveLength(scenarios.length);
-    expect(names("push")).toEqual(["stream", "firehose", "stream-jvm", "firehose-jvm"]);
-    expect(names("upload", "push")).toEqual(["upload", "stream", "firehose", "stream-jvm", "firehose-jvm"]);
+    const push = [
+      "stream",
+      "stream-published",
+      "chained-hops",
+      "firehose",
+      "growing-queue",
+      "stream-jvm",
+      "firehose-jvm",
+      "published-stream-jvm",
+      "published-firehose-jvm",
+    ];
+    expect(names("push")).toEqual(push);
+    expect(names("upload", "push")).toEqual(["upload", ...push]);
     expect(names("isolate/students", "students")).toEqual(["students"]);
   });
 
@@ -159,5 +186,21 @@ describe("names on the command line", () => {
     expect(() => names("students/rx")).toThrow("Mechanisms of students: direct, worker-clone");
     expect(() => names("students/direct/more")).toThrow(UsageError);
     expect(() => names("isolate/nothing")).toThrow(UsageError);
+  });
+});
+
+describe("the sets of the channel scenarios", () => {
+  test("give the same reasons in both profiles for mechanisms that cannot send a payload", () => {
+    const key = ({ params }: ParamSet) =>
+      JSON.stringify(["direction", "channel", "codec", "payload"].map((name) => params[name]));
+    for (const { name, profiles } of loadScenarios().filter((each) => each.name.startsWith("channel-"))) {
+      const reasons = new Map(profiles.full.sets.map((set) => [key(set), set.unavailable]));
+      for (const set of profiles.quick.sets.filter((each) => reasons.has(key(each))))
+        expect([name, set.params["payload"], set.unavailable]).toEqual([
+          name,
+          set.params["payload"],
+          reasons.get(key(set)),
+        ]);
+    }
   });
 });

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mismatch } from "../src/protocol/expect.js";
-import { LineSplitter, parseLine } from "../src/protocol/lines.js";
+import { LineSplitter, LineTooLongError, parseLine } from "../src/protocol/lines.js";
 import type { CellRequest, Json } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 
@@ -30,6 +30,16 @@ describe("lines", () => {
     const splitter = new LineSplitter();
     expect(splitter.push("one\ntwo")).toEqual(["one"]);
     expect(splitter.end()).toEqual(["two"]);
+  });
+
+  test("are refused when they are too long, finished or not", () => {
+    const full = () => new LineSplitter(4);
+    expect(full().push("1234\n")).toEqual(["1234"]);
+    expect(() => full().push("12345\n")).toThrow(LineTooLongError);
+    const splitter = full();
+    splitter.push("12");
+    splitter.push("34");
+    expect(() => splitter.push("5")).toThrow('a line is longer than 4 characters; it begins with "12345"');
   });
 
   test("that are not JSON are quoted in the error", () => {
@@ -77,7 +87,7 @@ describe("a runner", () => {
     scenario: "tiny",
     mechanism,
     params: {},
-    expected: null,
+    expected: { answer: 7 },
   });
 
   test("describes, verifies and measures, and ends when it is closed", async () => {

@@ -4,12 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { summary } from "../src/cli/terminal.js";
 import { answerText } from "../src/report/answer-text.js";
+import { reportHtml } from "../src/report/report.js";
 import { verdictOf } from "../src/report/verdict.js";
 import { type Answer, answersOf, isSettled } from "../src/run/answer.js";
 import { execute, requestOf } from "../src/run/execute.js";
 import type { RecordedCell } from "../src/run/record.js";
 import { resultsOf } from "../src/run/results.js";
+import { QuestionSteering } from "../src/run/steering.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { CONTROL_PARAM, CORES_PARAM, type PlannedCell, planOrder } from "../src/scenario/plan.js";
 import { loadQuestions, type Question, withoutPinning } from "../src/scenario/question.js";
@@ -157,7 +160,7 @@ describe("an answer", () => {
   test("is no difference when every round is near 1", () => {
     const answer = answered([stalls("clearway-records", clone), stalls("worker-clone", clone), repeat(clone)]);
     expect(answer.verdict).toBe("no difference");
-    expect(answerText(answer)).toContain(": no difference (1 times to 1 times in 5 rounds).");
+    expect(answerText(answer)).toContain(": no difference (1 to 1 times in 5 rounds).");
   });
 
   test("is undecided within the noise that the reference's repeat shows", () => {
@@ -172,6 +175,7 @@ describe("an answer", () => {
     const noisy = (factor: number) => repeat(clone.map((ms, round) => (round % 2 ? ms : ms * factor)));
     expect(answered([...cells, noisy(1.5)]).verdict).toBe("decided");
     expect(answered([...cells, noisy(3)]).verdict).toBe("undecided");
+    expect(answerText(answered([...cells, noisy(3)]))).toContain("undecided (1/2 to 1/2 in 5 rounds; noise 3 times)");
     // Without a second cell under its own load, the noise of the same scenario on the same host counts.
     const elsewhere = { ...noisy(3), params: { rows: 5, [CONTROL_PARAM]: "A/A" } };
     const first = stalls("worker-clone", clone, {}, { rows: 5 });
@@ -186,6 +190,7 @@ describe("an answer", () => {
         clone.map((ms) => ms / factor),
       );
     expect(answered([own(2.9), stalls("worker-clone", clone)]).verdict).toBe("undecided");
+    expect(answerText(answered([own(2.9), stalls("worker-clone", clone)]))).toContain("; noise not measured)");
     expect(answered([own(3.2), stalls("worker-clone", clone)]).verdict).toBe("decided");
   });
 
@@ -217,6 +222,19 @@ describe("an answer", () => {
     expect(answerText(answer)).toContain(
       "undecided (clearway-records still became faster when its warm-up ended; 1/100",
     );
+  });
+
+  test("of a run beside other programs stands below a sentence that says how much they used", () => {
+    const cells = [stalls("clearway-records", clone), stalls("worker-clone", clone), repeat(clone)];
+    const run = (otherCores: number) =>
+      record({ cells, questions: [students], machine: { ...record().machine, cores: 2, otherCores } });
+    const note = "Other programs used 1.02 of 2 cores during this run. Its answers hold beside that load;";
+    const busy = run(1.02);
+    expect(summary(resultsOf(busy), busy).replace(/\s+/g, " ")).toContain(note);
+    expect(reportHtml(resultsOf(busy), busy)).toContain(note);
+    const quiet = run(0.24);
+    expect(summary(resultsOf(quiet), quiet)).not.toContain("Other programs");
+    expect(reportHtml(resultsOf(quiet), quiet)).not.toContain("Other programs");
   });
 
   test("of several comparisons names each, and is decided only when none is open", () => {
@@ -265,6 +283,28 @@ describe("an answer", () => {
     const [answer] = answersOf(record({ cells }), [pinned]) as [Answer];
     expect(answer.parts.map(({ decision }) => decision?.ratio)).toEqual([0.1, 0.001]);
     expect(answersOf(record({ cells: cells.slice(0, 2) }), [pinned])[0]?.verdict).toBe("undecided");
+  });
+
+  test("takes the noise from a pair on the same cores before one on other cores", () => {
+    const [compared] = students.comparisons as [Question["comparisons"][number]];
+    const pinned: Question = { ...students, comparisons: [{ ...compared, label: "on two cores", cores: "two" }] };
+    const half = clone.map((ms) => ms / 2);
+    const pair = (cores: string, factor: number) => {
+      const values = clone.map((ms, round) => (round % 2 ? ms : ms * factor));
+      const params = { rows: 5, [CORES_PARAM]: cores };
+      return [
+        stalls("worker-clone", clone, {}, params),
+        stalls("worker-clone", values, { control: true }, { ...params, [CONTROL_PARAM]: "A/A" }),
+      ];
+    };
+    const own = [
+      stalls("clearway-records", half, {}, { [CORES_PARAM]: "two" }),
+      stalls("worker-clone", clone, {}, { [CORES_PARAM]: "two" }),
+    ];
+    const verdict = (cells: RecordedCell[]) => answersOf(record({ cells }), [pinned])[0]?.verdict;
+    expect(verdict([...own, ...pair("one", 3)])).toBe("undecided");
+    expect(verdict([...own, ...pair("one", 3), ...pair("two", 1.2)])).toBe("decided");
+    expect(verdict([...own, ...pair("one", 1.2), ...pair("two", 3)])).toBe("undecided");
   });
 
   test("opens the report and the summary of a run that was planned for questions", () => {
@@ -324,7 +364,7 @@ describe("stopping early", () => {
         { budgetMs: 1, endMs: 1 },
         new AbortController().signal,
         () => {},
-        (all, one) => isSettled({ cells: [...all], hosts: {} }, [students], one),
+        new QuestionSteering([students], scenarios, {}),
       );
     };
     const clear = await run((mechanism) => (mechanism === "clearway-records" ? 5 : 500));

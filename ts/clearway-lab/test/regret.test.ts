@@ -130,14 +130,14 @@ describe("regret", () => {
 });
 
 describe("the crossover", () => {
-  const points = (...all: number[]) => all.map((ratio, at) => ({ ns: 10 ** (at + 1), ratio }));
+  const points = (...all: number[]) => all.map((ratio, at) => ({ size: 10 ** (at + 1), ratio }));
 
   test("is interpolated between the two sizes where the ratio falls below 1", () => {
-    expect(crossoverOf(points(100, 10, 0.1))).toEqual({ kind: "from", ns: expect.closeTo(10 ** 2.5, 3) });
+    expect(crossoverOf(points(100, 10, 0.1))).toEqual({ kind: "from", size: expect.closeTo(10 ** 2.5, 3) });
   });
 
   test("is the size from which the ratio stays below 1", () => {
-    expect(crossoverOf(points(2, 0.9, 2, 0.5))).toMatchObject({ kind: "from", ns: expect.closeTo(3162, 0) });
+    expect(crossoverOf(points(2, 0.9, 2, 0.5))).toMatchObject({ kind: "from", size: expect.closeTo(3162, 0) });
   });
 
   test("may be at every size or at no size", () => {
@@ -153,9 +153,9 @@ describe("the crossover", () => {
         const found = crossoverOf([...given].reverse());
         expect(found).toEqual(crossoverOf(given));
         if (found?.kind !== "from") return;
-        const above = given.filter(({ ns }) => ns > found.ns * (1 + 1e-9));
+        const above = given.filter(({ size }) => size > found.size * (1 + 1e-9));
         expect(above.every(({ ratio }) => ratio < 1)).toBe(true);
-        expect(given.some(({ ns, ratio }) => ns <= found.ns * (1 + 1e-9) && ratio >= 1)).toBe(true);
+        expect(given.some(({ size, ratio }) => size <= found.size * (1 + 1e-9) && ratio >= 1)).toBe(true);
       }),
     );
   });

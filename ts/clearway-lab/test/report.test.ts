@@ -2,7 +2,7 @@
 import { JSDOM } from "jsdom";
 import { describe, expect, test } from "vitest";
 import { summary, tableLines, WIDTH_MAX, wrap } from "../src/cli/terminal.js";
-import { bytes, logTicks, shown, shownTime, times } from "../src/report/number.js";
+import { bytes, logTicks, shown, shownTime, spaced, times } from "../src/report/number.js";
 import { reportHtml } from "../src/report/report.js";
 import { tablesOf } from "../src/report/tables.js";
 import { verdictOf } from "../src/report/verdict.js";
@@ -152,6 +152,16 @@ test("numbers are written in a readable form", () => {
   expect([shownTime(0.001, 5), shownTime(6, 5)]).toEqual(["<5", "6"]);
   expect(logTicks(0.25, 400)).toEqual([1, 10, 100]);
   expect(logTicks(12_000, 1_500_000)).toEqual([30_000, 100_000, 300_000, 1_000_000]);
-  expect(logTicks(0.3, 0.9)).toEqual([0.5]);
+  expect(logTicks(0.3, 0.9)).toEqual([0.4, 0.6, 0.8]);
+  expect(logTicks(34.2, 59.4)).toEqual([40, 50]);
+  expect(logTicks(7, 7)).toEqual([7]);
+  const sizes = [4096, 65_536, 524_288, 1_048_576, 8_388_608];
+  expect([0.05, 0.2, 1].map((share) => spaced(sizes, share))).toEqual([
+    sizes,
+    [4096, 65_536, 524_288, 8_388_608],
+    [4096, 8_388_608],
+  ]);
+  expect(spaced([10, 100, 1000], 0.5, 1, 10_000)).toEqual([10, 1000]);
+  expect([spaced([5], 0.5), spaced([], 0.5)]).toEqual([[5], []]);
   expect([times(0.004), times(3.4)]).toEqual(["1/250", "3.4 times"]);
 });

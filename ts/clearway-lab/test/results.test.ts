@@ -5,6 +5,7 @@ import { WARM_UP_CUT } from "../src/protocol/measured.js";
 import { execute, UNMEASURED } from "../src/run/execute.js";
 import { resultsOf } from "../src/run/results.js";
 import { assertResults } from "../src/run/schema.js";
+import type { Unfinished } from "../src/run/unfinished.js";
 import { WARNING_CODES } from "../src/run/warning.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
@@ -96,6 +97,12 @@ describe("results.json", () => {
       expect(codes).toContain(code);
     }
     expect(resultsOf(noisy).warnings.every(({ next }) => next.length > 0)).toBe(true);
+    const busy = { ...record().machine, cores: 2, loadBefore: 0, otherCores: 1.02 };
+    expect(resultsOf(record({ machine: busy })).warnings).toContainEqual(
+      expect.objectContaining({ code: "load-high", message: "Other programs used 1.02 of 2 cores during the run." }),
+    );
+    const quiet = resultsOf(record({ machine: { ...busy, loadBefore: 5, otherCores: 0.1 } })).warnings;
+    expect(quiet.map(({ code }) => code)).not.toContain("load-high");
     // Each kind of doubt has one warning, even if it concerns several series.
     expect(codes.filter((code) => code === "quantile-unsupported")).toHaveLength(1);
   });
@@ -157,6 +164,14 @@ describe("a run", () => {
     expect([done, interrupted]).toEqual([2, true]);
     expect(kept.filter(({ failure }) => failure !== undefined)).toHaveLength(0);
     expect(kept.filter(({ unavailable }) => unavailable === UNMEASURED.interrupted)).toHaveLength(cells.length - 2);
+  });
+
+  test("names the command that goes on with it when its measurements are kept", async () => {
+    const unfinished = { spentMs: 0, at: () => undefined, keep: () => {} } as unknown as Unfinished;
+    const aborted = AbortSignal.abort();
+    const run = await execute(cells, order, fake(1000), forever, aborted, () => {}, undefined, unfinished);
+    expect(new Set(run.cells.map(({ unavailable }) => unavailable))).toEqual(new Set([UNMEASURED.resumable]));
+    expect(UNMEASURED.resumable).toContain("clearway lab resume");
   });
 
   test("continues after a failure and keeps the first line of its message", async () => {

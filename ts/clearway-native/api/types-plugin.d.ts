@@ -22,6 +22,11 @@ type NativeCopyReason =
  * C++ compiler.
  */
  | "not-kept"
+/**
+ * Native code may use the bytes for longer than their owner waits: the message of a call with a signal, or the arguments of a stream. To
+ * avoid the copy, lend the bytes with the plugin's `lend`.
+ */
+ | "may-outlive"
 /** The ArrayBuffer is resizable, so JavaScript could shrink it while native code uses it. */
  | "resizable"
 /** JavaScript cannot view native memory: the runtime does not allow it (Electron), or the option is `views: "copied"`. */
@@ -176,6 +181,8 @@ interface PluginStats {
     ledger: NativeLedger;
     /** The number of native memories that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
     leaked: number;
+    /** The number of loans that native code has not returned: messages without a copy, and memory from `lend`. */
+    lent: number;
     /** The counters of the native side, by name. */
     native: Record<string, number>;
 }
@@ -183,7 +190,10 @@ interface PluginStats {
 interface SendOptions {
     /** The memories attached to the message. */
     attachments?: Attachments;
-    /** When the signal aborts, the call rejects with the signal's reason. The plugin can find out that the caller no longer waits. */
+    /**
+     * When the signal aborts, the call rejects at once with the signal's reason, and the plugin can find out that the caller no longer waits.
+     * A call with a signal copies the message's bytes, because the handler may still use them after the abort.
+     */
     signal?: AbortSignal;
 }
 /** A channel of a plugin. Creating one is cheap. Reuse it for further calls, because its first `call` prepares the following ones. */
@@ -198,8 +208,11 @@ interface NativeChannel {
     call(message?: Payload, attachments?: Attachments): NativeMessage;
     /**
      * Sends a message and resolves with the handler's answer. The handler runs on the plugin's pool or on its serial queue; a direct handler
-     * runs on this thread before `send` returns. Messages of 4096 bytes or more are lent instead of copied if this Node can keep their
-     * memory. Do not use their bytes until the promise settles. `send` does not block while a handler runs on another thread.
+     * runs on this thread before `send` returns. `send` does not block while a handler runs on another thread.
+     *
+     * Lends a message of 4096 bytes or more instead of copying it, if there is no `signal` and this Node can keep its memory. Do not use a
+     * lent message's bytes until the promise settles. The promise settles when the handler has answered; if the plugin closes before, it
+     * settles when the handler has returned. A message that is in `NativeMemory` or `LentMemory` is never copied.
      */
     send(message?: Payload, options?: SendOptions): Promise<NativeMessage>;
     /** Listens to the channel's events, with back-pressure. Throws `invalid-argument` for wrong options. */
@@ -225,9 +238,9 @@ interface Plugin extends AsyncDisposable, Disposable {
      */
     lend(bytes: Uint8Array): LentMemory;
     /**
-     * Sets the handler of the messages that the plugin sends on a channel. The handler's result is the answer. Each message is released when
-     * the handler's promise settles. To remove the handler, dispose the object that `handle` returns. Throws `invalid-argument` if the
-     * channel has a handler.
+     * Sets the handler of the messages that the plugin sends on a channel. The handler's result is the answer. The answer's bytes belong to
+     * the plugin, so do not change them afterwards. Each message is released when the handler's promise settles. To remove the handler,
+     * dispose the object that `handle` returns. Throws `invalid-argument` if the channel has a handler.
      */
     handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
     /** Returns the current counters. */

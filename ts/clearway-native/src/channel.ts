@@ -104,20 +104,35 @@ async function send(
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
   try {
-    const answer = await plugin.channel(channel).send(bytes?.length ? bytes : null, { signal });
-    const answerBytes = bytesToKeep(answer);
-    answer.release();
-    return answerBytes ?? undefined;
+    // The bytes came by the endpoint, and no other code uses them.
+    const answer = await plugin.channel(channel).send(bytes?.length ? bytes : null, { signal, givesBytes: true });
+    return keptBytes(answer) ?? undefined;
   } catch (error) {
     // A reply without bytes tells the caller of a method that the method is not implemented.
-    if ((error as { code?: unknown }).code === "not-implemented") return undefined;
+    if ((error as { code?: unknown } | null | undefined)?.code === "not-implemented") return undefined;
     throw error;
   }
 }
 
-/** Returns a message's bytes in a form that stays valid after the message's release. Copies native memory unless it is shared. */
-function bytesToKeep({ bytes, memory }: NativeMessage): Uint8Array | null {
-  return memory === undefined || memory.kind === "shared" ? bytes : (bytes?.slice() ?? null);
+/** Releases a message, and returns its bytes in a form that stays valid. Copies native memory unless it is shared. */
+function keptBytes(message: NativeMessage): Uint8Array | null {
+  try {
+    const { bytes, memory } = message;
+    return memory === undefined || memory.kind === "shared" ? bytes : (bytes?.slice() ?? null);
+  } finally {
+    message.release();
+  }
+}
+
+/** Releases an event, also if its codec throws, and returns its value. */
+function decodedValue(event: NativeMessage, codec: MessageCodec<unknown>): unknown {
+  // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `keptBytes` does not copy shared memory.
+  if (codec.name === "binary") return keptBytes(event);
+  try {
+    return codec.decode(event.bytes ?? new Uint8Array());
+  } finally {
+    event.release();
+  }
 }
 
 async function* events(
@@ -130,9 +145,6 @@ async function* events(
 ): AsyncGenerator<unknown> {
   const encodedArgs = standardMessageCodec.encode(args);
   for await (const event of plugin.channel(channel).listen({ arguments: encodedArgs, items, whenFull, signal })) {
-    // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `bytesToKeep` does not copy shared memory.
-    const value = codec.name === "binary" ? bytesToKeep(event) : codec.decode(event.bytes ?? new Uint8Array());
-    event.release();
-    yield value;
+    yield decodedValue(event, codec);
   }
 }

@@ -11,6 +11,11 @@ export type NativeCopyReason =
    * C++ compiler.
    */
   | "not-kept"
+  /**
+   * Native code may use the bytes for longer than their owner waits: the message of a call with a signal, or the arguments of a stream. To
+   * avoid the copy, lend the bytes with the plugin's `lend`.
+   */
+  | "may-outlive"
   /** The ArrayBuffer is resizable, so JavaScript could shrink it while native code uses it. */
   | "resizable"
   /** JavaScript cannot view native memory: the runtime does not allow it (Electron), or the option is `views: "copied"`. */

@@ -3,8 +3,9 @@ import { abortOf, checkSignal, onAbort } from "./abort.js";
 import type { Addon, Handle, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
 import { NativeError, textOf } from "./error.js";
-import { emptySide, enterCopy, type NativeLedger } from "./ledger.js";
+import { emptySide, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
+import { Loans } from "./loans.js";
 import { type MemoryOwner, NativeMemory } from "./memory.js";
 import { type NativeMessage, nullMessage } from "./message.js";
 import { type Attachments, handleOf, type Payload, toAddonPayload } from "./payload.js";
@@ -24,16 +25,21 @@ export interface StreamSink {
 /** Receives a message of the plugin, and answers it with `Port.answer` or `Port.answerError`. */
 export type MessageSink = (message: NativeMessage, reply: Handle) => void;
 
-/** A call whose answer has not arrived. */
+/** A call whose promise has not settled. */
 interface PendingCall {
-  channel: string;
+  readonly channel: string;
+  /** The number of the loan of the message's bytes. Undefined if the bytes are not lent. */
+  loan: number | undefined;
   resolve(message: NativeMessage): void;
   reject(error: unknown): void;
 }
 
-// The minimum size of a message that is lent instead of copied, in bytes. Lending costs about as much as copying this number of bytes,
-// 0.3 us. The lab's scenario `native` measured it.
-const loanBytesMin = 4096;
+/** Options of `Port.send`, as `SendOptions` describes them. */
+interface PortSendOptions {
+  attachments?: Attachments;
+  signal?: AbortSignal;
+  givesBytes?: boolean;
+}
 
 /** One plugin instance of one JavaScript thread. It tracks the open calls, streams and loans. */
 export class Port implements MemoryOwner, RecordSink {
@@ -51,11 +57,9 @@ export class Port implements MemoryOwner, RecordSink {
   #closed: (() => void) | undefined;
   readonly #pending = new Map<number, PendingCall>();
   readonly #streams = new Map<number, StreamSink>();
-  readonly #loans = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
+  readonly loans: Loans;
   /** The number of loans that JavaScript has ended and native code has not returned yet. */
   #loansEnded = 0;
-  /** Whether this Node can lend JavaScript's memory to native code. */
-  readonly #lends: boolean;
   // Receives the answers of direct calls. It is separate, because a direct call may run while the pump reads the records of `drain`.
   readonly #answer: Records;
   // The addon's function `call`, for all channels. V8 calls a native function faster from a call site that has called no other function.
@@ -67,7 +71,7 @@ export class Port implements MemoryOwner, RecordSink {
     readonly views: ViewKind,
     readonly onLog: (level: number, text: string) => void,
   ) {
-    const lentView = (id: number): Uint8Array | undefined => this.#loans.get(id)?.bytes;
+    const lentView = (id: number): Uint8Array | undefined => this.loans.viewOf(id);
     const drained = new Records(this, lentView);
     this.#answer = new Records(this, lentView);
     const pump = new Pump(drained, () => this.addon.drain(this.port), this);
@@ -76,7 +80,7 @@ export class Port implements MemoryOwner, RecordSink {
     if (typeof opened === "number") throw statusError(opened, path, this.#answer.text(0));
     this.port = opened;
     this.#call = addon.call;
-    this.#lends = addon.features().keeps;
+    this.loans = new Loans(this, this.ledger.toNative, () => this.#nextId++);
   }
 
   get closing(): boolean {
@@ -118,9 +122,12 @@ export class Port implements MemoryOwner, RecordSink {
   /**
    * Sends a message and resolves with its answer. When `signal` aborts, rejects with its reason, tells the plugin that the caller no longer
    * waits, and drops the answer. If the signal throws, it counts as aborted, and the thrown value is the reason.
+   *
+   * Copies the bytes if there is a signal, because the handler may still use them after an abort. With `givesBytes`, lends them.
    */
-  send(channel: string, payload: Payload, attachments?: Attachments, signal?: AbortSignal): Promise<NativeMessage> {
+  send(channel: string, payload: Payload, options: PortSendOptions = {}): Promise<NativeMessage> {
     return new Promise((resolve, reject) => {
+      const { attachments, signal, givesBytes = false } = options;
       checkSignal(signal);
       const aborted = abortOf(signal);
       // Checks after the signal was read, because the signal's getters may close the plugin.
@@ -134,8 +141,9 @@ export class Port implements MemoryOwner, RecordSink {
         this.#updateKeepsAlive();
       };
       let removeAbortListener = (): void => {};
-      this.#pending.set(id, {
+      const call: PendingCall = {
         channel,
+        loan: undefined,
         resolve(message) {
           removeAbortListener();
           resolve(message);
@@ -144,15 +152,17 @@ export class Port implements MemoryOwner, RecordSink {
           removeAbortListener();
           reject(error);
         },
-      });
+      };
+      this.#pending.set(id, call);
       // If a step throws, for example because a memory was released, no message was sent and no answer will arrive.
       try {
         const attached = attachments && this.#handles(attachments);
-        const status = this.#withPayload(payload, (given) =>
-          attached
+        const status = this.loans.withPayload(payload, signal === undefined || givesBytes, (given, loan) => {
+          call.loan = loan;
+          return attached
             ? this.addon.send(this.port, channel, id, given, attached)
-            : this.addon.send(this.port, channel, id, given),
-        );
+            : this.addon.send(this.port, channel, id, given);
+        });
         if (status !== 0) throw statusError(status, channel);
       } catch (error) {
         this.#pending.delete(id);
@@ -173,7 +183,10 @@ export class Port implements MemoryOwner, RecordSink {
     const id = this.#nextId++;
     this.#streams.set(id, sink);
     try {
-      const status = this.#withPayload(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
+      // Copies the bytes, because the caller does not learn when the source has read them.
+      const status = this.loans.withPayload(payload, false, (given) =>
+        this.addon.listen(this.port, channel, id, ...window, given),
+      );
       if (status !== 0) throw statusError(status, channel);
     } catch (error) {
       this.#streams.delete(id);
@@ -202,23 +215,24 @@ export class Port implements MemoryOwner, RecordSink {
 
   lend(bytes: Uint8Array): LentMemory {
     this.#checkOpen();
-    if (!this.#lends) throw new NativeError("would-copy", "this Node cannot keep JavaScript's memory: use allocate()");
+    if (!this.loans.areSupported)
+      throw new NativeError("would-copy", "this Node cannot keep JavaScript's memory: use allocate()");
     let returned = (): void => {};
     const returnedPromise = new Promise<void>((resolve) => {
       returned = resolve;
     });
-    const handle = this.#startLoan(bytes, () => {
+    const loan = this.loans.start(bytes, () => {
       this.#loansEnded--;
       returned();
     });
-    if (handle === 0) {
+    if (loan === undefined) {
       throw new NativeError(
         "invalid-argument",
         "bytes must not be in a resizable ArrayBuffer, which may shrink while native code has it: use a buffer of fixed " +
           `size, or allocate(): bytes.byteLength=${bytes.byteLength}`,
       );
     }
-    return new LentMemory(this, handle, bytes, returnedPromise);
+    return new LentMemory(this, loan.handle, bytes, returnedPromise);
   }
 
   release(handle: Handle): void {
@@ -234,7 +248,7 @@ export class Port implements MemoryOwner, RecordSink {
 
   /** Answers a message of the plugin. Throws if the payload cannot be sent. The message then still needs an answer. */
   answer(reply: Handle, payload: Payload): void {
-    const status = this.#withPayload(payload, (given) => this.addon.answer(this.port, reply, 0, given));
+    const status = this.loans.withPayload(payload, true, (given) => this.addon.answer(this.port, reply, 0, given));
     if (status !== 0) throw statusError(status, "answer");
   }
 
@@ -264,9 +278,19 @@ export class Port implements MemoryOwner, RecordSink {
     const status = records.get(record, "status");
     const message = status === 0 ? records.message(record) : undefined;
     if (!call) return message?.release();
-    this.#pending.delete(id);
-    if (message) call.resolve(message);
-    else call.reject(statusError(status, call.channel, records.text(record)));
+    if (message) {
+      this.#pending.delete(id);
+      call.resolve(message);
+    } else {
+      const error = statusError(status, call.channel, records.text(record));
+      const reject = (): void => {
+        if (this.#pending.delete(id)) call.reject(error);
+      };
+      // One second after `close`, the core answers the open calls. A handler that still runs may write to the bytes that its call has lent,
+      // so the promise waits for their return. If that does not happen before the end of `close`, `closed` rejects the promise.
+      const isStillLent = status === statuses.CLOSED && this.closing && this.loans.onReturn(call.loan, reject);
+      if (!isStillLent) reject();
+    }
     this.#updateKeepsAlive();
   }
 
@@ -307,8 +331,7 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   loanReturned(id: number): void {
-    this.#loans.get(id)?.returned?.();
-    this.#loans.delete(id);
+    this.loans.end(id);
     this.#updateKeepsAlive();
   }
 
@@ -346,39 +369,6 @@ export class Port implements MemoryOwner, RecordSink {
           throw error;
         });
     }
-  }
-
-  /** Calls `use` with a payload in the addon's form. Lends large bytes. Enters into the ledger whether the payload is shared or copied. */
-  #withPayload(payload: Payload, use: (payload?: Uint8Array | Handle | undefined) => number): number {
-    const { toNative } = this.ledger;
-    if (payload === null) return use();
-    if (!(payload instanceof Uint8Array)) {
-      const status = use(handleOf(payload));
-      toNative.sharedBytes += payload.size;
-      return status;
-    }
-    const large = payload.byteLength >= loanBytesMin;
-    const handle = large && this.#lends ? this.#startLoan(payload, undefined) : 0;
-    if (handle === 0) {
-      enterCopy(toNative, large ? (this.#lends ? "resizable" : "not-kept") : "small", payload.byteLength);
-      return use(payload);
-    }
-    try {
-      return use(handle);
-    } finally {
-      this.release(handle); // if native code keeps the memory, it has its own reference now
-    }
-  }
-
-  /** Lends a view's memory, and returns its number. Returns 0, and lends nothing, if the memory cannot be kept. */
-  #startLoan(bytes: Uint8Array, returned: (() => void) | undefined): Handle {
-    const id = this.#nextId++;
-    const handle = this.addon.lend(this.port, bytes, id);
-    if (handle < 0) throw statusError(-handle, "lend");
-    if (handle === 0) return 0;
-    this.#loans.set(id, { bytes, returned });
-    this.ledger.toNative.sharedBytes += bytes.byteLength;
-    return handle;
   }
 
   #handles(attachments: Attachments): Float64Array {

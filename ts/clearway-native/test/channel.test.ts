@@ -116,6 +116,26 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     },
   );
 
+  test("releases an event whose codec throws", async () => {
+    await using plugin = await open();
+    const [here, there] = await pair();
+    await using _here = here;
+    const codec = {
+      ...binaryCodec,
+      name: "standard" as const,
+      decode: (): never => {
+        throw new Error("hostile");
+      },
+    };
+    servePlugin(plugin, there, { events: { ticks: codec } });
+    // Encoded, these 16 bytes begin with their tag and size. The source reads 4104 events of 4096 bytes, without a pause.
+    const args = new Uint8Array(16);
+    args[3] = 4096 >> 8;
+    await expect(here.events("ticks").listen(args).next()).rejects.toThrow();
+    while (plugin.channel("cancels").call().bytes?.[0] === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(plugin.stats().native["held"]).toBe(0);
+  });
+
   test("refuses to serve a channel twice, and serves it again after disposal", async () => {
     await using plugin = await open();
     const [here, there] = await pair();

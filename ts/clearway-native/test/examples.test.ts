@@ -57,6 +57,23 @@ describe.each(["c", "rust"] as const)("the example plugin in %s", (language) => 
     expect(memory.bytes.every((byte) => byte === 7)).toBe(true);
   });
 
+  it("fills the attachment whose number a method's call passes", async () => {
+    await using plugin = await loadPlugin(path);
+    using first = plugin.allocate(5000);
+    using second = plugin.allocate(5000);
+    first.bytes.fill(1);
+    second.bytes.fill(1);
+    const channel = plugin.channel("memset/number");
+    const call = (args: unknown) =>
+      channel.call(standardMethodCodec.call.encode({ method: "memset", args }), [first, second]);
+    const reply = standardMethodCodec.reply.decode(taken(call([1, 7])) ?? new Uint8Array());
+    expect(reply).toEqual({ kind: "success", value: null });
+    expect([first.bytes.every((byte) => byte === 1), second.bytes.every((byte) => byte === 7)]).toEqual([true, true]);
+    for (const wrong of [[2, 7], [-1, 7], ["0", 7], [0], null])
+      expect(await codeOf(async () => call(wrong))).toBe("invalid-argument");
+    expect(first.bytes.every((byte) => byte === 1)).toBe(true);
+  });
+
   it("filters an image in place, on its pool", async () => {
     await using plugin = await loadPlugin(path);
     using pixels = plugin.allocate(4 * 16);

@@ -1,8 +1,10 @@
-import { C as ClearwayError, a as CodecErrorCode, M as Moved } from './types-move.js';
-export { b as ChannelErrorCode, E as ErrorCode, c as channelErrorCodes, d as codecErrorCodes, m as move } from './types-move.js';
-import { C as CloseReason, a as ChannelTransport, T as TransportLimits } from './types-limits.js';
-export { b as ChannelSink, c as CloseCode } from './types-limits.js';
+import { C as ClearwayError, a as CodecErrorCode } from './types-clearway-error.js';
+export { b as ChannelErrorCode, E as ErrorCode, c as channelErrorCodes, d as codecErrorCodes } from './types-clearway-error.js';
+import { c as CloseReason, C as ChannelTransport, T as TransportLimits } from './types-limits.js';
+export { a as ChannelSink, b as CloseCode } from './types-limits.js';
 import { Window } from './index.js';
+import { M as Moved } from './types-move.js';
+export { m as move } from './types-move.js';
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 interface Codec<T, Written = T> {

@@ -1,25 +1,15 @@
-import { M as Moved } from './types-move.js';
-export { C as ClearwayError, E as ErrorCode, m as move } from './types-move.js';
-import { W as Window } from './types-credit.js';
-import { C as CrossesAs } from './types-crossing.js';
+import { C as ClearwayError } from './types-clearway-error.js';
+export { E as ErrorCode } from './types-clearway-error.js';
+import { A as Argument, S as Stream, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, c as ThreadOptions, P as PoolOptions } from './types-options.js';
+export { a as Answer, d as Placement, e as PoolSize, R as ResourceLimits, f as TextSink, g as WhenFull, h as WorkerEvent } from './types-options.js';
+import { b as CallbackFor } from './types-callback-types.js';
+export { C as CallbackArgument } from './types-callback-types.js';
+import { S as SetupData } from './types-task.js';
 import { Task } from './worker.js';
-
-/** Limits on the memory of a worker in Node, in MiB. `worker_threads` takes them in this form. */
-interface ResourceLimits {
-    maxOldGenerationSizeMb?: number;
-    maxYoungGenerationSizeMb?: number;
-    codeRangeSizeMb?: number;
-    stackSizeMb?: number;
-}
-/**
- * A worker that a factory returned. The type has only the methods that the `Worker` of Node and that of browsers share, so it accepts both.
- */
-interface WorkerLike {
-    /** Posts a message and moves the memory in `transfer`. */
-    postMessage(message: unknown, transfer: never[]): void;
-    /** Ends the worker's thread. */
-    terminate(): unknown;
-}
+import { U as Unmoved } from './types-crossing.js';
+export { C as CrossesAs } from './types-crossing.js';
+export { W as Window } from './types-credit.js';
+export { M as Moved, m as move } from './types-move.js';
 
 /** The reason why memory was copied instead of moved. */
 type CopyReason = 
@@ -52,19 +42,6 @@ interface Ledger {
     toWorkers: LedgerSide;
     fromWorkers: LedgerSide;
 }
-
-/**
- * Where calls run.
- *
- * - `auto`: on the caller's thread if measurements show that this is cheaper than the hop to a worker and well within `inlineBudgetMs`.
- *   Otherwise in a worker.
- * - `worker`: always in a worker.
- * - `inline`: on the caller's thread once the task module is loaded there, however long a call takes. Meant for comparisons.
- *
- * Some calls always run in a worker: streams, calls that can be cancelled, calls with a key or a progress listener, and tasks that are
- * declared `worker`.
- */
-type Placement = "auto" | "worker" | "inline";
 
 /** The advice for one task, as plain data. All times are in microseconds. */
 interface TaskAdvice {
@@ -102,161 +79,82 @@ interface Advice {
     text: string;
 }
 
-/**
- * What the pool does with a new call when the queue is full.
- *
- * - `wait`: the call waits above the limits. No call is lost.
- * - `fail`: the call fails with `queue-full`.
- * - `dropOldest`: the oldest waiting call of the lowest priority fails with `dropped`.
- * - `dropNewest`: the new call fails with `dropped`.
- */
-type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
-/** Number of workers: fixed, one per core, or between two bounds. See {@link PoolOptions.size}. */
-type PoolSize = number | "cpu" | {
-    min?: number;
-    max?: number | "cpu";
-    idleMs?: number;
-};
-/** Options of a pool. Each has a default. */
-interface PoolOptions {
-    /**
-     * The number of workers: a fixed number, `"cpu"` for one per core, or bounds. Between the bounds, the pool starts workers under load and
-     * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
-     * above the number of cores also raises `max`.
-     */
-    size?: PoolSize;
-    /** Number of tasks that one worker runs at once. Default 1. Use a larger number for tasks that mostly wait. */
-    concurrency?: number;
-    /**
-     * Limits of the queue: the number of waiting calls, and the bytes of binary memory in their arguments. Default 16,384 calls and 256 MiB,
-     * with `wait`. Infinity is allowed.
-     *
-     * With `wait`, calls above the limits wait too. A producer can await `room()` before its next call. A call that alone exceeds `bytes` is
-     * accepted if no other call waits.
-     *
-     * Before the first worker is ready, every call waits, except one call that each starting worker receives early. Calls that were sent to a
-     * worker count neither for the limits nor in `stats().queue`.
-     */
-    queue?: {
-        items?: number;
-        bytes?: number;
-        whenFull?: WhenFull;
-    };
-    /** The window of streams: how far a task may run ahead of its reader. Default 16 values and 1 MiB. */
-    window?: Partial<Window>;
-    /** If true, the pool throws `would-copy` instead of copying binary memory, in arguments and results. Default false. */
-    strict?: boolean;
-    /** Maximum time for a cancelled task to stop, in milliseconds. After that, the pool replaces the worker. Default 1,000. */
-    graceMs?: number;
-    /** Maximum time for a worker to start, in milliseconds. Default 30,000. */
-    startTimeoutMs?: number;
-    /**
-     * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. Default false. The pool always
-     * counts calls.
-     */
-    metrics?: boolean;
-    /**
-     * Limits of a worker's memory (Node only). The pool replaces a worker that reaches a limit. The worker's calls fail with `out-of-memory`.
-     */
-    resourceLimits?: ResourceLimits;
-    /**
-     * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
-     * in Node and Chromium only.
-     */
-    recycle?: {
-        tasks?: number;
-        ageMs?: number;
-        heapMb?: number;
-    };
-    /**
-     * How calls and results reach the other thread. With `"auto"`, small ones are sent through shared memory if the host has it (Node,
-     * cross-origin isolated pages), and all others through a port. With `"port"`, all are sent through a port. Default `"auto"`.
-     */
-    carrier?: "auto" | "port";
-    /**
-     * Experimental. Where calls of plain functions run, unless a call has its own `placement`. Streams, tasks that hold resources and calls
-     * that can be cancelled always run in workers. Default: the placement that each task declares, otherwise `worker`.
-     */
-    placement?: Placement;
-    /**
-     * Maximum time of inline runs on the caller's thread in one turn of the event loop, in milliseconds. On a page, the limit also applies to
-     * each frame. Default 1.
-     */
-    inlineBudgetMs?: number;
-    /**
-     * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
-     * needed.
-     */
-    module?(): Promise<unknown>;
-    /** Name for debuggers and error messages. Default `"pool"`. */
-    name?: string;
-    /**
-     * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints an uncaught
-     * error with `console.error`.
-     */
-    onError?(error: unknown): void;
+/** The results of `pool.map`. Read them one by one, or await an array of them. Nothing starts before the first read or `await`. */
+interface Results<T> extends Stream<T, undefined>, PromiseLike<T[]> {
+    /** Ends the mapping: cancels its open calls and closes its inputs. Does not wait for the inputs. */
+    return(value?: unknown): Promise<IteratorResult<T, undefined>>;
+    [Symbol.asyncIterator](): Results<T>;
 }
-/** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
-interface CallOptions {
-    /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
+type Rest<Args extends unknown[]> = Args extends [first?: unknown, ...rest: infer Others] ? {
+    [At in keyof Others]: Others[At] | CallbackFor<Others[At]>;
+} : [];
+type Inputs<T> = Iterable<Argument<T> | PromiseLike<Argument<T>>> | AsyncIterable<Argument<T>>;
+/** A task under `pool.map`, by its parameters and its result. The first parameter is the input. */
+type MapperOf<Args extends unknown[], Result> = (inputs: Inputs<Args[0]>, ...options: [] extends Rest<Args> ? [options?: MapOptions<Rest<Args>, Unmoved<Awaited<Result>>>] : [options: MapOptions<Rest<Args>, Unmoved<Awaited<Result>>> & {
+    args: Rest<Args>;
+}]) => Results<Unmoved<Awaited<Result>>>;
+/** The type of a task under `pool.map`. */
+type Mapper<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? MapperOf<Args, Result> : Fn extends (...args: infer Args) => infer Result ? MapperOf<Args, Result> : never;
+/** Whether a task gives a stream. */
+type GivesStream<Fn> = Fn extends (...args: never[]) => infer Result ? [Result] extends [never] ? false : [Result] extends [AsyncGenerator | Generator] ? true : false : true;
+/** The names of the tasks that give one result. */
+type SingleResultNames<Tasks> = {
+    [Name in keyof Tasks & string]: GivesStream<Tasks[Name]> extends true ? never : Name;
+}[keyof Tasks & string];
+/** The tasks of a module that give one result, as `pool.map` offers them. */
+type Mappers<Module> = {
+    readonly [Name in SingleResultNames<TasksOf<Module>>]: Mapper<TasksOf<Module>[Name]>;
+};
+/** Options of `pool.map.name(inputs, options)`. `Rest` are the task's parameters after the first one. */
+interface MapOptions<Rest extends unknown[] = unknown[], Result = unknown> {
+    /**
+     * Maximum number of inputs whose results were not read. When the results are awaited as an array: maximum number of open calls. Default:
+     * twice the number of tasks that the pool runs at once, so that a free worker does not wait for this thread.
+     */
+    concurrency?: number;
+    /** Whether the results have the order of the inputs. If false, a result comes as soon as its call has ended. Default true. */
+    ordered?: boolean;
+    /** Ends everything when it aborts: cancels the open calls and closes the inputs. The reader receives the signal's reason. */
     signal?: AbortSignal;
-    /** Maximum time for the task, in milliseconds from its start in the worker. */
-    timeoutMs?: number;
-    /** Maximum time for the whole call, in milliseconds from the call. For a stream, the time counts from its first `next()`. */
-    deadlineMs?: number;
-    /** Calls with the same key run in the same worker, one after the other. */
-    key?: string | number;
-    /** Priority in the queue. Calls of higher priority run first. Calls of equal priority keep their order. Default 0. */
-    priority?: number;
-    /** The same as {@link PoolOptions.strict}, for this call. */
-    strict?: boolean;
-    /** The same as {@link PoolOptions.placement}, for this call. */
-    placement?: Placement;
-    /** The same as {@link PoolOptions.window}, for this call. */
-    window?: Partial<Window>;
+    /** The task's arguments after the first one, the same for every call. Not under `move()`, which gives them to the first call. */
+    args?: Rest;
     /**
-     * Receives the values that the task passes to `progress()`, in order and never after the result. In Node, it runs in the
-     * `AsyncLocalStorage` context of the call.
-     *
-     * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
-     * `onProgress` throws, the call fails with that error.
+     * Receives each result as soon as its call has ended, with the index of its input, even if an earlier call has not ended yet. In Node, it
+     * runs in the `AsyncLocalStorage` context of the first read. If it throws, everything ends with that error.
      */
-    onProgress?(value: unknown): void;
-    /**
-     * How many times the pool runs the call again when its worker dies. Only for tasks that may run twice. The pool never repeats streams or
-     * calls with moved arguments, because their arguments are gone. Default 0.
-     */
-    retries?: number;
+    onResult?(result: Result, index: number): void;
 }
 
-/** A stream of values from a task. Credit limits the task: it is never ahead of its reader by more than the window. */
-interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
-    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
-    return(value?: unknown): Promise<IteratorResult<T, Return>>;
-    /** Returns the stream itself. A stream can be iterated once. */
-    [Symbol.asyncIterator](): Stream<T, Return>;
+/** The failure of a broadcast in one worker. */
+interface BroadcastFailure {
+    /** Index of the worker. Its name in debuggers ends with this number. */
+    readonly worker: number;
+    /** The error with which the call failed. */
+    readonly reason: unknown;
 }
-/** The type that the caller of a task receives: a stream for a generator, otherwise a promise. */
-type Answer<Result> = [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Unmoved<T>, Return> : Promise<Unmoved<Awaited<Result>>>;
-/**
- * The type of a value as the other side receives it. A value under `move()` arrives as the value itself, and a table's writer arrives as a
- * table.
- */
-type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
-/** An argument of a task: the value itself, the value under `move()`, or a stream whose values may be under `move()`. */
-type Argument<T> = T | Moved<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
-type Arguments<Args extends unknown[]> = {
-    [At in keyof Args]: Argument<Args[At]>;
+/** The result of a broadcast in one worker. */
+interface BroadcastResult<T> {
+    /** Index of the worker. */
+    readonly worker: number;
+    readonly result: T;
+}
+/** The error of a broadcast that failed in at least one worker. Its `cause` is the reason of the first failure. */
+interface BroadcastError<T = unknown> extends ClearwayError {
+    readonly code: "broadcast-failed";
+    /** The failures, by index of the worker. */
+    readonly failures: readonly BroadcastFailure[];
+    /** The results of the workers in which the call succeeded. */
+    readonly results: readonly BroadcastResult<T>[];
+}
+/** The arguments of a broadcast: values that are copied to each worker, and functions under `callback()`. */
+type Copied<Args extends unknown[]> = {
+    [At in keyof Args]: Args[At] | CallbackFor<Args[At]>;
 };
-/** The type of a task as the caller calls it, without the context parameter. */
-type Callable$1<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
-/** The tasks that a module exposes as its default export. */
-type TasksOf<Module> = Module extends {
-    readonly default: infer Tasks;
-} ? Tasks : Module;
-/** The type of all tasks of a module, as the caller calls them. */
-type Callers<Module> = {
-    readonly [Name in keyof TasksOf<Module> & string]: Callable$1<TasksOf<Module>[Name]>;
+/** The type of a task under `pool.broadcast`. */
+type Broadcaster<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]> : Fn extends (...args: infer Args) => infer Result ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]> : never;
+/** The tasks of a module that give one result, as `pool.broadcast` offers them. */
+type Broadcasters<Module> = {
+    readonly [Name in SingleResultNames<TasksOf<Module>>]: Broadcaster<TasksOf<Module>[Name]>;
 };
 
 /** Summary of a histogram. All fields except `count` are in microseconds. */
@@ -302,8 +200,8 @@ interface PoolStats {
         /** Number of workers that died or that the pool killed. Workers that the pool recycled or no longer needed do not count. */
         restarts: number;
         /**
-         * Set while workers exit one after another before they begin a call. Undefined otherwise. A call that is answered resets it to
-         * undefined.
+         * Set while workers exit one after another before they begin a call, or because their `setup` fails. Undefined otherwise. A call that is
+         * answered resets it to undefined, and so does a `setup` that succeeds.
          */
         pause: RestartPause | undefined;
         /** For each living worker, the share of its lifetime that it spent in tasks. A share is above 1 if tasks overlap. */
@@ -318,9 +216,12 @@ interface PoolStats {
     tasks: Record<string, TaskStats>;
     ledger: Ledger;
 }
-/** The state of a pool whose workers exit one after another before they begin a call. */
+/** The state of a pool whose workers exit one after another before they begin a call, or whose `setup` fails. */
 interface RestartPause {
-    /** Number of exits in a row. The waiting calls fail at the ninth exit, unless another worker is ready or starting. */
+    /**
+     * Number of exits, or of failures of `setup`, in a row. The waiting calls fail at the ninth exit, and at each failure of `setup`, unless
+     * another worker is ready or starting.
+     */
     exits: number;
     /** Time until the pool starts the next worker, in milliseconds: 0 (it does not wait) to 2,000. */
     nextStartInMs: number;
@@ -334,13 +235,31 @@ interface Callable<Module> {
     /** The module's tasks, by name. A plain task returns a promise. A generator task returns a stream. */
     readonly call: Callers<Module>;
 }
+/** The tasks of a pool's module: to call, to call for many inputs, or to call in every worker. */
+interface PoolCallable<Module> extends Callable<Module> {
+    /**
+     * Calls a task for each input: `pool.map.resize(images)`. The input is the task's first argument. Gives the results one by one, or as an
+     * array: `await pool.map.resize(images)`. Reads the inputs as fast as the results are read. The first error cancels the open calls and
+     * closes the inputs.
+     */
+    readonly map: Mappers<Module>;
+    /**
+     * Calls a task once in every worker that is ready or starting: `await pool.broadcast.reload(config)`. Resolves with the results by index of
+     * the worker. If a worker ends before the call has begun there, the worker that takes its place gets the call. Workers that start later get
+     * none: use the option `setup` for what each worker needs.
+     *
+     * Rejects when every call has ended, with a {@link BroadcastError} if one of them failed. Rejects with `invalid-argument` if an argument is
+     * a stream or under `move()`.
+     */
+    readonly broadcast: Broadcasters<Module>;
+}
 /** A pool of warm workers that run the tasks of one module. */
-interface Pool<Module> extends Callable<Module>, AsyncDisposable {
+interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
     /**
      * Returns the same tasks. Calls through the result use these options. The method is cheap, but keep the result for calls that share the
      * options.
      */
-    with(options: CallOptions): Callable<Module>;
+    with(options: CallOptions): PoolCallable<Module>;
     /**
      * Settles when a worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`, and with `pool-closed` or
      * `pool-terminated` once the pool has ended.
@@ -366,9 +285,13 @@ interface Pool<Module> extends Callable<Module>, AsyncDisposable {
      * Closes the pool: accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
      * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. Resources that are not closed within that time are abandoned. `await
      * using` calls `close()`.
+     *
+     * With `dropWaiting`, only the calls that workers have received are finished. Those in the queue fail with `pool-closed` at once. This also
+     * works when the pool is closing already.
      */
     close(options?: {
         timeoutMs?: number;
+        dropWaiting?: boolean;
     }): Promise<void>;
     /** Fails every call with `pool-terminated` and ends every thread at once. Does not close resources. */
     terminate(): Promise<void>;
@@ -377,22 +300,22 @@ interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  * Makes a pool of workers for a task module.
  *
  * `source` is the URL of the module. For bundlers, it is a factory around the expression that they understand: `() => new Worker(new
- * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and `resourceLimits`, because
- * the factory sets them.
+ * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and the options of
+ * {@link ThreadOptions}, because the factory sets them.
  *
  * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
  * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
  */
-declare function pool<Module>(source: WorkerSource, options?: PoolOptions): Pool<Module>;
+declare function pool<Module>(source: WorkerSource, options?: PoolOptions<SetupData<TasksOf<Module>>>): Pool<Module>;
 /** Options of `run()`: the options of a call, and those of its one worker. */
-interface RunOptions extends CallOptions, Pick<PoolOptions, "resourceLimits" | "graceMs" | "startTimeoutMs" | "name"> {
+interface RunOptions<Setup = undefined> extends CallOptions, ThreadOptions, Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup"> {
 }
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
  *
  * Each call starts its own worker (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool. Throws `invalid-argument`.
  */
-declare function run<Module>(source: WorkerSource, options?: RunOptions): Callable<Module>;
+declare function run<Module>(source: WorkerSource, options?: RunOptions<SetupData<TasksOf<Module>>>): Callable<Module>;
 
-export { CrossesAs, Moved, Window, pool, run };
-export type { Advice, Answer, Argument, CallOptions, Callable, Callers, CopyReason, Ledger, LedgerSide, Placement, Pool, PoolOptions, PoolSize, PoolStats, ResourceLimits, RestartPause, RunOptions, Stream, Summary, TaskAdvice, TaskStats, WhenFull, WorkerLike, WorkerSource };
+export { Argument, CallOptions, CallbackFor, Callers, ClearwayError, PoolOptions, SetupData, Stream, ThreadOptions, Unmoved, WorkerLike, pool, run };
+export type { Advice, BroadcastError, BroadcastFailure, BroadcastResult, Broadcasters, Callable, CopyReason, Ledger, LedgerSide, MapOptions, Mapper, Mappers, Pool, PoolCallable, PoolStats, RestartPause, Results, RunOptions, Summary, TaskAdvice, TaskStats, WorkerSource };

@@ -1,3 +1,8 @@
+import { S as StallReport } from './types-report.js';
+export { C as CauseShare, F as FrameReport, H as HitchReport, a as HitchVerdicts, b as SourceState, T as TailQuantile, W as WaitShare } from './types-report.js';
+import { b as Stall } from './types-stall.js';
+export { M as MarkShare, S as ScriptShare, a as StackSample, c as StallCause } from './types-stall.js';
+
 /** Options of {@link deviceFactor}. */
 interface DeviceFactorOptions {
     /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the device's factor. */
@@ -31,7 +36,10 @@ interface ScaledMs {
     readonly lowMs: number;
     readonly highMs: number;
 }
-/** Estimates how long work of `ms` on the device `here` takes on `there`. Both devices must have been measured. */
+/**
+ * Estimates how long work of `ms` on the device `here` takes on `there`. Both devices must have been measured. Throws `RangeError` if the
+ * ratio of their medians is not a number over 0, at most 1000, such as for a damaged file.
+ */
 declare function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): ScaledMs;
 
 /**
@@ -97,149 +105,6 @@ interface OneWayReport {
  * If a ping fails, rejects with the target's own error. If the target never answers, the call waits until `signal` aborts.
  */
 declare function ping(target: PingTarget, options?: PingOptions): Promise<PingReport>;
-
-/**
- * The cause of a stall.
- * - `machine`: an idle watcher thread was delayed at the same time, the thread waited for a core, or the idle thread was woken late.
- * - `gc`: garbage collection took at least half of the stall.
- * - `app`: the thread ran the app's own code, or the app's code blocked in a synchronous call.
- * - `unknown`: no source shows the cause; `because` names the missing sources.
- */
-type StallCause = "machine" | "gc" | "app" | "unknown";
-/** A script that ran during the stall, from the browser's long-animation-frame entry. */
-interface ScriptShare {
-    /** The script's address. Empty if the browser withholds it (cross-origin). */
-    readonly url: string;
-    readonly functionName: string;
-    /** The caller of the script, such as `TimerHandler:setTimeout` or `BUTTON#send.onclick`. */
-    readonly invoker: string;
-    readonly durationMs: number;
-    /** The part of `durationMs` that was spent in forced style and layout. */
-    readonly layoutMs: number;
-}
-/** A stack that the watchdog sampled while the thread could not answer, innermost frame first. */
-interface StackSample {
-    readonly frames: readonly string[];
-    /** Number of samples of this stall that show this exact stack. */
-    readonly seen: number;
-}
-/** A `mark()` that was open during the stall. */
-interface MarkShare {
-    readonly label: string;
-    readonly overlapMs: number;
-}
-/** An interval in which the thread could not answer an event. */
-interface Stall {
-    /** The time since the start of the run. */
-    readonly startMs: number;
-    readonly lengthMs: number;
-    /** The true length is `lengthMs` plus or minus this error. The error depends on how the stall was detected. */
-    readonly errorMs: number;
-    readonly cause: StallCause;
-    /** The reason for this cause, in one sentence. */
-    readonly because: string;
-    /**
-     * The time in this stall for which the machine ran other threads. The meter measures how long an idle watcher was delayed. On some
-     * systems, the meter also knows how long this thread was ready but did not run. The longer of the two times counts.
-     */
-    readonly machineMs: number;
-    /** The time in this stall for which garbage collection paused the thread. */
-    readonly gcMs: number;
-    readonly scripts: readonly ScriptShare[];
-    readonly stacks: readonly StackSample[];
-    readonly marks: readonly MarkShare[];
-}
-
-/** The two published ratings of a hitch ratio. `model/hitch.ts` has the limits. */
-interface HitchVerdicts {
-    /** In ms/s: up to 5 good, up to 10 warning, over 10 critical. */
-    readonly strict: "good" | "warning" | "critical";
-    /** In ms/s: up to 10 good, up to 25 fair, up to 50 poor, over 50 critical. */
-    readonly lenient: "good" | "fair" | "poor" | "critical";
-}
-/** Hitch time at one frame rate, with the ratings. */
-interface HitchReport {
-    readonly hz: number;
-    /** Milliseconds of hitch time per second of the run. */
-    readonly msPerSecond: number;
-    readonly verdicts: HitchVerdicts;
-}
-/** Expected and dropped frames at one frame rate. */
-interface FrameReport {
-    readonly hz: number;
-    /** The number of frames that fit into the run. */
-    readonly expected: number;
-    readonly dropped: number;
-    /** Whether the figures are computed from the stalls. They are if there are no real frames (Node, worker scopes, hidden pages). */
-    readonly estimated: boolean;
-}
-/** The probability that an event waits longer than `overMs`. */
-interface WaitShare {
-    readonly overMs: number;
-    /** Probability, 0 to 1, for an event at a random moment. */
-    readonly share: number;
-}
-/** One quantile of the stalls' lengths. */
-interface TailQuantile {
-    readonly quantile: number;
-    /** `null` if fewer than 20 stalls lie beyond this quantile, because the sample is too small. */
-    readonly lengthMs: number | null;
-}
-/** Number and total length of the stalls with one cause. */
-interface CauseShare {
-    readonly cause: StallCause;
-    readonly stalls: number;
-    readonly totalMs: number;
-}
-/** A source of evidence about stalls, such as the garbage collector's reports, and whether it is available on this host. */
-interface SourceState {
-    readonly name: string;
-    readonly available: boolean;
-    /** The reason why the source is not available. */
-    readonly why?: string;
-}
-/**
- * The stalls of one run, and all figures computed from them. Plain data: `JSON.stringify` keeps everything.
- *
- * Every length is in milliseconds. `startMs` counts from `startedAt`. The reports of all languages have this form:
- * `spec/stalls.schema.json`.
- */
-interface StallReport {
-    readonly kind: "clearway-stalls";
-    readonly version: 1;
-    readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm";
-    readonly label?: string;
-    /** The start of the run, in ISO 8601. */
-    readonly startedAt: string;
-    /** The time that `stalls` cover, without the time in which the page was hidden. The formula of `lagMeanMs` calls this time T. */
-    readonly durationMs: number;
-    /** The minimum length of a recorded stall. */
-    readonly floorMs: number;
-    /** Every recorded stall of the covered time, in order. */
-    readonly stalls: readonly Stall[];
-    /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last dropped stall. */
-    readonly droppedStalls: number;
-    readonly longestMs: number;
-    /** Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stall lengths b. */
-    readonly lagMeanMs: number;
-    /** The longest possible wait of an event. The same as `longestMs`. */
-    readonly lagMaxMs: number;
-    /** Sum of all stall lengths. */
-    readonly stalledMs: number;
-    readonly stallsPerMinute: number;
-    readonly waits: readonly WaitShare[];
-    readonly hitch: HitchReport;
-    readonly frames: FrameReport;
-    readonly worstSecond: {
-        readonly startMs: number;
-        readonly stalledMs: number;
-    };
-    readonly tail: readonly TailQuantile[];
-    readonly causes: readonly CauseShare[];
-    readonly sources: readonly SourceState[];
-    /** The time for which the page was hidden. `durationMs` does not include this time. */
-    readonly hiddenMs: number;
-}
 
 /** Formats a report for a terminal: a sentence, the figures, and the longest stalls with their causes. Adds no newline at the end. */
 declare function formatReport(report: StallReport, options?: {
@@ -309,6 +174,18 @@ interface Measurement<Value> {
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
 
+/**
+ * Converts a report to another device's time: every stall gets `ratio` times as long, and all figures are computed again.
+ *
+ * `ratio` is how many times as long the same work takes on that device: `ratio` in a file of `clearway ratio`, or
+ * `there.factor / here.factor` of two device factors. The time between stalls stays the same. The frames are estimated, because the display
+ * of that device was not there. The floor grows with the stalls: stalls that were too short here are missing, so measure with a small
+ * `floorMs`. The label of the result names the ratio.
+ *
+ * Returns new data and leaves `report` as it is. Throws `RangeError` if `ratio` is not a number over 0, at most 1000.
+ */
+declare function scaleReport(report: StallReport, ratio: number): StallReport;
+
 /** Options of {@link watch}. */
 interface WatchOptions extends MeterOptions {
     /**
@@ -339,5 +216,5 @@ interface Watch {
  */
 declare function watch(options?: WatchOptions): Watch;
 
-export { deviceFactor, formatPing, formatReport, mark, measure, ping, scaleMs, watch };
-export type { CauseShare, DeviceFactor, DeviceFactorOptions, FrameReport, HitchReport, HitchVerdicts, Mark, MarkShare, MeasureOptions, Measurement, OneWayReport, PingAnswer, PingOptions, PingReport, PingSample, PingTarget, ScaledMs, ScriptShare, SourceState, StackSample, Stall, StallCause, StallReport, TailQuantile, WaitShare, Watch, WatchOptions };
+export { Stall, StallReport, deviceFactor, formatPing, formatReport, mark, measure, ping, scaleMs, scaleReport, watch };
+export type { DeviceFactor, DeviceFactorOptions, Mark, MeasureOptions, Measurement, OneWayReport, PingAnswer, PingOptions, PingReport, PingSample, PingTarget, ScaledMs, Watch, WatchOptions };

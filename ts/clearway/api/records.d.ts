@@ -1,5 +1,6 @@
 import * as apache_arrow from 'apache-arrow';
 import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
+import './types-move.js';
 
 /** Kinds of column whose values form a typed array. */
 declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];

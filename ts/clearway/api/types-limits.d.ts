@@ -108,4 +108,4 @@ interface TransportLimits {
     readonly windowBytes?: number;
 }
 
-export type { CloseReason as C, TransportLimits as T, ChannelTransport as a, ChannelSink as b, CloseCode as c };
+export type { ChannelTransport as C, TransportLimits as T, ChannelSink as a, CloseCode as b, CloseReason as c };

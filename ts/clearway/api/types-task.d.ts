@@ -106,10 +106,25 @@ interface Leased<Resources> {
 declare function withResources<Resources extends Record<string, Resource<unknown>>>(resources: Resources): Leased<Resources>;
 /** The tasks of a module, by name. */
 type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;
-/** The tasks of a module that a pool may call. */
-type Exposed<Tasks> = Tasks & {
-    readonly [exposedBrand]?: true;
+/** The tasks of a module that a pool may call. `Data` is the parameter of the module's `setup`. */
+type Exposed<Tasks, Data = undefined> = Tasks & {
+    readonly [exposedBrand]?: Data;
 };
+/** The type of a pool's option `setup`: the parameter of the `setup` that the module passes to `expose()`. */
+type SetupData<Tasks> = Tasks extends {
+    readonly [exposedBrand]?: infer Data;
+} ? Data : unknown;
+/** Options of a task module. */
+interface ExposeOptions<Data = undefined> {
+    /**
+     * Prepares the worker. Runs once in each worker, before its first call, also in a worker that replaces another one. Receives a copy of the
+     * pool's option `setup`. It may be asynchronous. The pool's `startTimeoutMs` includes its time.
+     *
+     * If it fails, so does the start of the worker: if no other worker is ready or starting, calls fail with `setup-failed`. A module with a
+     * `setup` never runs on the caller's thread (see `placement`).
+     */
+    setup?(data: Data): void | PromiseLike<void>;
+}
 
 export { resource as r, task as t, withResources as w };
-export type { Exposed as E, Leased as L, Resource as R, Task as T, TaskContext as a, TaskMap as b, ResourceDefinition as c, ResourceValues as d, TaskOptions as e };
+export type { ExposeOptions as E, Leased as L, Resource as R, SetupData as S, TaskContext as T, TaskMap as a, Exposed as b, ResourceDefinition as c, ResourceValues as d, Task as e, TaskOptions as f };

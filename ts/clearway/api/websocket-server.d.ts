@@ -1,5 +1,5 @@
-import { T as TransportLimits, a as ChannelTransport } from './types-limits.js';
-export { b as ChannelSink, c as CloseCode, C as CloseReason } from './types-limits.js';
+import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
+export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
 import { IncomingMessage, Server } from 'node:http';
 
 /**

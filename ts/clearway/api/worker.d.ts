@@ -1,6 +1,7 @@
-export { C as ClearwayError, E as ErrorCode, M as Moved, m as move } from './types-move.js';
-import { a as TaskContext, b as TaskMap, E as Exposed } from './types-task.js';
-export { L as Leased, R as Resource, c as ResourceDefinition, d as ResourceValues, T as Task, e as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
+export { C as ClearwayError, E as ErrorCode } from './types-clearway-error.js';
+import { T as TaskContext, a as TaskMap, E as ExposeOptions, b as Exposed } from './types-task.js';
+export { L as Leased, R as Resource, c as ResourceDefinition, d as ResourceValues, e as Task, f as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
+export { M as Moved, m as move } from './types-move.js';
 
 /**
  * Returns a context for unit tests of tasks: `myTask(testContext(), 1, 2)`. By default, its signal never aborts and it ignores progress.
@@ -18,8 +19,11 @@ declare function testContext<Extra extends object>(extra: Extra & Partial<TaskCo
  *
  * On the main thread and in a unit test, it only returns the tasks. In a worker, a second call throws `invalid-argument`.
  *
+ * With the option `setup`, each worker prepares itself before its first call. Throws `invalid-argument` for an invalid task or option.
+ *
  * @typeParam Tasks - The tasks by name: functions, or results of `task()`.
+ * @typeParam Data - The parameter of `setup`.
  */
-declare function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks>;
+declare function expose<const Tasks extends TaskMap, Data = undefined>(tasks: Tasks, options?: ExposeOptions<Data>): Exposed<Tasks, Data>;
 
-export { Exposed, TaskContext, TaskMap, expose, testContext };
+export { ExposeOptions, Exposed, TaskContext, TaskMap, expose, testContext };

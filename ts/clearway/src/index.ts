@@ -8,16 +8,25 @@
 
 export { ClearwayError } from "./error/clearway-error.js";
 export type { ErrorCode } from "./error/codes.js";
-export type { ResourceLimits, WorkerLike } from "./host/host.js";
+export type { ResourceLimits, TextSink, ThreadOptions, WorkerLike } from "./host/host.js";
 export type { Advice, TaskAdvice } from "./placement/advice.js";
-export type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull } from "./pool/options.js";
-export { type Callable, type Pool, pool, type RunOptions, run } from "./pool/pool.js";
+export type {
+  BroadcastError,
+  Broadcasters,
+  BroadcastFailure,
+  BroadcastResult,
+} from "./pool/call/broadcast-types.js";
+export type { MapOptions, Mapper, Mappers, Results } from "./pool/call/map-types.js";
+export type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
+export { type Callable, type Pool, type PoolCallable, pool, type RunOptions, run } from "./pool/pool.js";
 export type { PoolStats, RestartPause, TaskStats } from "./pool/stats.js";
 export type { WorkerSource } from "./pool/worker/worker.js";
 export type { Summary } from "./stats/histogram.js";
 export type { Window } from "./stream/credit.js";
+export type { CallbackArgument, CallbackFor } from "./task/callback-types.js";
 export type { Answer, Argument, Callers, Stream } from "./task/caller.js";
-export type { CrossesAs } from "./transfer/crossing.js";
+export type { SetupData } from "./task/task.js";
+export type { CrossesAs, Unmoved } from "./transfer/crossing.js";
 export type { CopyReason } from "./transfer/find-memory.js";
 export type { Ledger, LedgerSide } from "./transfer/ledger.js";
 export { type Moved, move } from "./transfer/move.js";

@@ -30,5 +30,6 @@ export type {
   TailQuantile,
   WaitShare,
 } from "./meter/report.js";
+export { scaleReport } from "./meter/scale.js";
 export type { MarkShare, ScriptShare, StackSample, Stall, StallCause } from "./meter/stall.js";
 export { type Watch, type WatchOptions, watch } from "./meter/watch.js";

@@ -12,6 +12,7 @@ export { testContext } from "./task/context.js";
 export { expose } from "./task/expose.js";
 export {
   type Exposed,
+  type ExposeOptions,
   type Leased,
   type ResourceValues,
   type Task,

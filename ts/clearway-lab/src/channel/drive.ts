@@ -58,7 +58,8 @@ export async function drive(caller: Caller, params: ChannelParams): Promise<Figu
   };
 }
 
-async function inFlight(once: (lane: number) => Promise<unknown>, messages: number) {
+/** Times calls: first one at a time, then three in flight. `once` gets the number of its lane, 0 to 2. */
+export async function inFlight(once: (lane: number) => Promise<unknown>, messages: number) {
   const oneNs = await timedOver(once, messages, 1);
   const begin = nowMs();
   const ns = await timedOver(once, messages, LANES);

@@ -1,31 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway doctor`: reports the conditions for a run on this machine.
+// `clearway doctor`: reports the conditions for a run on this machine. Node is necessary. Other hosts may be missing, but what is
+// installed must work.
 import { setTimeout as sleep } from "node:timers/promises";
-import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
+import {
+  type BuildFacts,
+  buildFacts,
+  cpuTimes,
+  type MachineFacts,
+  machineFacts,
+  stealPercent,
+} from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
+import type { Description, HostName } from "../protocol/message.js";
 import { freshness } from "../report/facts.js";
 import { findChromium } from "../runner/chromium-find.js";
 import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { askHosts } from "./hosts.js";
+import { printJson } from "./json.js";
+import { columned, columnsOf, fitted } from "./width.js";
 
 /** How long the idle thread is observed, in milliseconds: long enough to see a stall that comes once a second. */
 const QUIET_MS = 2000;
 
-export async function doctor(): Promise<number> {
+export interface Examination {
+  version: 1;
+  /** Whether the lab can measure here. False if Node's runner does not work, or if an installed program of another host does not. */
+  ok: boolean;
+  machine: MachineFacts;
+  build: BuildFacts;
+  chromium: string | null;
+  noise: { lateMs: number; seconds: number; stealPercent: number | null };
+  hosts: HostExamination[];
+}
+
+export interface HostExamination {
+  host: HostName;
+  /** `missing`: something optional is not installed. `broken`: it is installed and does not work. */
+  state: "ok" | "missing" | "broken";
+  problem?: string;
+  runtime?: string;
+  clockStepUs?: number;
+  crossOriginIsolated?: boolean;
+  fresh?: Description["fresh"];
+}
+
+export async function doctor({ json = false }: { json?: boolean } = {}): Promise<number> {
+  const found = await examine();
+  if (json) printJson(found);
+  else process.stdout.write(examinationText(found, columnsOf()) + "\n");
+  return found.ok ? 0 : 1;
+}
+
+async function examine(): Promise<Examination> {
   const machine = machineFacts();
-  const build = buildFacts(null);
-  const say = (name: string, text: string) => process.stdout.write(`${name.padEnd(22)} ${text}\n`);
-  say("machine", `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os} (${machine.virtual})`);
-  say("governor, load", `${machine.governor}, ${machine.loadBefore}`);
-  say("clearway, lab", `${build.clearway}, ${build.lab}${build.commit === null ? "" : " at " + build.commit}`);
-  say(
-    "peers",
-    Object.entries(build.peers)
-      .map(([name, version]) => `${name} ${version}`)
-      .join(", "),
-  );
-  say("chromium program", findChromium() ?? "none");
   const before = cpuTimes();
   const watch = new IdleWatch();
   await sleep(50);
@@ -33,26 +61,65 @@ export async function doctor(): Promise<number> {
   await sleep(QUIET_MS);
   const lateMs = watch.end();
   await watch.close();
-  const steal = stealPercent(before, cpuTimes());
-  say(
-    "noise",
-    `an idle thread woke up to ${lateMs.toFixed(2)} ms late in ${QUIET_MS / 1000} s; steal ${steal ?? "unknown"} %`,
-  );
+  const noise = { lateMs, seconds: QUIET_MS / 1000, stealPercent: stealPercent(before, cpuTimes()) };
+  const hosts = await examineHosts();
+  return {
+    version: 1,
+    ok: hosts.every(({ host, state }) => state === "ok" || (state === "missing" && host !== "node")),
+    machine,
+    build: buildFacts(null),
+    chromium: findChromium() ?? null,
+    noise,
+    hosts,
+  };
+}
+
+async function examineHosts(): Promise<HostExamination[]> {
   const runners = new Runners();
   try {
-    const { described, problems } = await askHosts(runners, HOST_NAMES);
-    for (const host of HOST_NAMES) {
+    const { described, problems, broken } = await askHosts(runners, HOST_NAMES);
+    return HOST_NAMES.map((host): HostExamination => {
       const facts = described[host];
-      if (facts === undefined) say(host, "cannot run: " + problems[host]);
-      else {
-        say(
-          host,
-          `${facts.runtime}, clock steps of ${facts.clockStepUs} us, ${facts.crossOriginIsolated ? "shared memory" : "not isolated: no shared memory"}, ${freshness(facts.fresh)}`,
-        );
-      }
-    }
-    return Object.keys(problems).length > 0 ? 1 : 0;
+      if (facts === undefined)
+        return { host, state: broken?.includes(host) ? "broken" : "missing", problem: problems[host] ?? "unknown" };
+      const { runtime, clockStepUs, crossOriginIsolated, fresh } = facts;
+      return { host, state: "ok", runtime, clockStepUs, crossOriginIsolated, fresh };
+    });
   } finally {
     await runners.close();
   }
+}
+
+const NAME_WIDTH = 22;
+/** Narrower terminals get the names on lines of their own. */
+const WIDE = 70;
+
+/** Returns the examination as text of at most `width` columns. Without a width, each fact has one line. */
+export function examinationText({ machine, build, chromium, noise, hosts }: Examination, width?: number): string {
+  const peers = Object.entries(build.peers).map(([name, version]) => `${name} ${version}`);
+  const facts: [string, string][] = [
+    ["machine", `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os} (${machine.virtual})`],
+    ["governor, load", `${machine.governor}, ${machine.loadBefore}`],
+    ["clearway, lab", `${build.clearway}, ${build.lab}${build.commit === null ? "" : ` at ${build.commit}`}`],
+    ["peers", peers.join(", ")],
+    ["chromium program", chromium ?? "none"],
+    [
+      "noise",
+      `an idle thread woke up to ${noise.lateMs.toFixed(2)} ms late in ${noise.seconds} s; steal ${noise.stealPercent ?? "unknown"} %`,
+    ],
+    ...hosts.map((each): [string, string] => [each.host, hostText(each)]),
+  ];
+  return facts.flatMap(([name, text]) => factLines(name, text, width)).join("\n");
+}
+
+function factLines(name: string, text: string, width: number | undefined): string[] {
+  if (width === undefined || width >= WIDE) return columned(name, text, NAME_WIDTH + 1, width);
+  return [name, ...fitted(`  ${text}`, width, 2)];
+}
+
+function hostText({ host, state, problem, runtime, clockStepUs, crossOriginIsolated, fresh }: HostExamination): string {
+  if (state === "missing") return `cannot run${host === "node" ? "" : " (optional)"}: ${problem}`;
+  if (state === "broken") return `does not work: ${problem}`;
+  const memory = crossOriginIsolated ? "shared memory" : "not isolated: no shared memory";
+  return `${runtime}, clock steps of ${clockStepUs} us, ${memory}, ${fresh === undefined ? "" : freshness(fresh)}`;
 }

@@ -1,55 +1,169 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway export jetpack DIR|FILE`: writes a run in the format of other tools.
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+// `clearway export FORMAT RUN`: writes a run in the format of other tools.
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { InvalidArgumentError } from "commander";
-import { jetpackReport } from "../export/jetpack.js";
-import { assertJetpack } from "../export/schema.js";
+import { type Command, InvalidArgumentError } from "commander";
+import { type ExportFormat, FORMAT_NAMES, FORMATS, type FormatName } from "../export/formats.js";
+import { type Exported, type ExportSource, SamplesGoneError } from "../export/source.js";
+import { makeFolders } from "../machine/make-folders.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
+import { RECORD_FILES, readText } from "../run/record-file.js";
+import { resultsOf } from "../run/results.js";
+import { assertResults } from "../run/schema.js";
+import { didYouMean } from "./nearest.js";
 import { UsageError } from "./select.js";
 
-export const EXPORT_FORMATS = ["jetpack"] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+/** The files of a run, in the order in which an export looks for them. The first has samples, the others only figures. */
+const RUN_FILES = [...RECORD_FILES, "results.json", "promises.json"];
 
-/** Exports the run in `source`. Returns the exit status: 1 if the run has no time to export. */
-export async function exportRun(_: ExportFormat, source: string, { out }: { out?: string }): Promise<number> {
-  const report = jetpackReport(readRecord(source));
-  assertJetpack(report);
-  if (report.benchmarks.length === 0) {
-    process.stderr.write("nothing to export: no cell of this run measured a time\n");
+/** Adds the command to the program. */
+export function addExport(program: Command): void {
+  const formats = FORMAT_NAMES.map((name) => `  ${name.padEnd(12)} ${FORMATS[name].title}`).join("\n");
+  program
+    .command("export")
+    .description("convert a run for other tools")
+    .argument("<format>", FORMAT_NAMES.join(", "), parseFormat)
+    .argument("<run>", "the folder of a run, or its record.json, results.json or promises.json")
+    .option(
+      "--out <path>",
+      "output file, or folder for hgrm; - is the standard output; default: a file in the run's folder",
+    )
+    .addHelpText("after", `\nFormats:\n${formats}`)
+    .action((format: FormatName, run: string, options: { out?: string }) => {
+      process.exitCode = exportRun(format, run, options);
+    });
+}
+
+/** Exports the run in `run`. Returns the exit status: 1 if the run has nothing that the format can hold. */
+export function exportRun(name: FormatName, run: string, { out }: { out?: string }): number {
+  const format: ExportFormat = FORMATS[name];
+  const source = readSource(run);
+  let exported: Exported;
+  try {
+    exported = format.convert(source);
+  } catch (error) {
+    if (!(error instanceof SamplesGoneError)) throw error;
+    process.stderr.write(`nothing to export: ${error.message}\n`);
     return 1;
   }
-  const text = JSON.stringify(report, null, 2) + "\n";
+  const { files, count, leftOut } = exported;
+  tellLeftOut(leftOut);
+  if (count === 0) {
+    process.stderr.write(`nothing to export: no cell of ${source.file} has what ${name} holds\n`);
+    return 1;
+  }
   if (out === "-") {
-    process.stdout.write(text);
+    if (files.length > 1)
+      throw new UsageError(`--out - needs one file, and ${name} makes ${files.length}: name a folder`);
+    process.stdout.write(files[0]!.text);
     return 0;
   }
-  // Tools that read this format find their files by the end of this name.
-  const file = out ?? path.join(folderOf(source), "clearway-benchmarkData.json");
-  writeFileSync(file, text);
-  process.stdout.write(
-    `${file} written: ${report.benchmarks.length} ${report.benchmarks.length === 1 ? "benchmark" : "benchmarks"}\n`,
-  );
+  const target = out ?? path.join(path.dirname(source.file), format.target);
+  try {
+    if (format.several) makeFolders(target);
+    for (const file of files) writeFileSync(format.several ? path.join(target, file.name) : target, file.text);
+  } catch (error) {
+    throw new UsageError(`cannot write ${target}; name another place with --out: ${(error as Error).message}`);
+  }
+  process.stdout.write(`${target} written: ${count} ${format.counted[count === 1 ? 0 : 1]}\n`);
   return 0;
 }
 
-function readRecord(source: string): RunRecord {
-  const file = existsSync(source) && statSync(source).isDirectory() ? path.join(source, "record.json") : source;
-  if (!existsSync(file))
-    throw new UsageError(`${file} does not exist: name the folder that \`clearway lab --out\` wrote`);
-  const record = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
-  if (record.version !== RECORD_VERSION || !Array.isArray(record.cells))
-    throw new UsageError(`${file} is not the record of a run (record.json): version=${record.version}`);
-  return record;
+/** The number of cells that a message names. */
+const namedMax = 3;
+
+function tellLeftOut(leftOut: Exported["leftOut"]): void {
+  for (const why of new Set(leftOut.map((each) => each.why))) {
+    const cells = leftOut.filter((each) => each.why === why).map(({ cell }) => cell);
+    const more = cells.length > namedMax ? `\n  and ${cells.length - namedMax} more` : "";
+    const named = cells.slice(0, namedMax).map((cell) => `\n  ${cell}`);
+    process.stderr.write(
+      `left out ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, ${why}:${named.join("")}${more}\n`,
+    );
+  }
 }
 
-function folderOf(source: string): string {
-  return statSync(source).isDirectory() ? source : path.dirname(source);
+/** Reads a record or a results file. Throws UsageError if the path is neither. */
+export function readSource(run: string): ExportSource {
+  const file = fileOf(run);
+  let value: unknown;
+  try {
+    value = JSON.parse(readText(file));
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${(error as Error).message}`);
+  }
+  if (isRecord(value)) return sourceOf(file, value);
+  try {
+    assertResults(value);
+  } catch (error) {
+    throw new UsageError(
+      `${file} is not the record of a run (record.json), nor its results (results.json, promises.json): ${(error as Error).message}`,
+    );
+  }
+  return { file, results: value };
 }
 
-export function parseFormat(text: string): ExportFormat {
-  const format = EXPORT_FORMATS.find((each) => each === text);
+/** Returns a record as a source. If its histograms were removed, the figures in the results.json next to it are the source. */
+function sourceOf(file: string, record: RunRecord): ExportSource {
+  const gone = samplesGone(record);
+  if (gone === undefined) {
+    try {
+      return { file, record, results: resultsOf(record) };
+    } catch (error) {
+      throw new UsageError(
+        `${file} is damaged, no figures follow from its rounds: ${(error as Error).message.slice(0, 200)}`,
+      );
+    }
+  }
+  const beside = path.join(path.dirname(file), "results.json");
+  if (!existsSync(beside))
+    throw new UsageError(
+      `${file} has lost samples: ${gone} has no histogram, and there is no results.json with the figures next to it`,
+    );
+  return { ...readSource(beside), gone: `${file} at ${gone}` };
+}
+
+/** Returns the place of the first samples whose histogram was removed, as a JSON pointer. */
+function samplesGone({ cells }: RunRecord): string | undefined {
+  for (const [cell, { rounds }] of cells.entries()) {
+    for (const [round, { measurement }] of rounds.entries()) {
+      for (const [name, set] of Object.entries(measurement?.samples ?? {}))
+        if (typeof set?.hdr !== "string" || set.hdr === "")
+          return `/cells/${cell}/rounds/${round}/measurement/samples/${name}`;
+    }
+  }
+  return undefined;
+}
+
+function fileOf(run: string): string {
+  if (!existsSync(run))
+    throw new UsageError(`${run} does not exist: name the folder that \`clearway lab --out\` wrote`);
+  if (!statSync(run).isDirectory()) return run;
+  const files = RUN_FILES.map((name) => path.join(run, name));
+  const found = files.find((file) => existsSync(file));
+  if (found === undefined)
+    throw new UsageError(
+      `${run} has none of ${RUN_FILES.join(", ")}: name the folder that \`clearway lab --out\` wrote`,
+    );
+  return found;
+}
+
+/** Returns whether a value is a record of this version. A record has rounds in each cell, and the results have none. */
+function isRecord(value: unknown): value is RunRecord {
+  const { version, cells } = (value ?? {}) as Partial<RunRecord>;
+  return (
+    version === RECORD_VERSION &&
+    Array.isArray(cells) &&
+    cells.length > 0 &&
+    cells.every(({ rounds }) => Array.isArray(rounds))
+  );
+}
+
+export function parseFormat(text: string): FormatName {
+  const format = FORMAT_NAMES.find((each) => each === text);
   if (format === undefined)
-    throw new InvalidArgumentError(`unknown format "${text}". Formats: ${EXPORT_FORMATS.join(", ")}`);
+    throw new InvalidArgumentError(
+      `unknown format "${text}". Formats: ${FORMAT_NAMES.join(", ")}.${didYouMean(text, FORMAT_NAMES)}`,
+    );
   return format;
 }

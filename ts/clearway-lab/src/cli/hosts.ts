@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Asks each host's runner for its description. If a host cannot answer, the reason is recorded and reported.
-import type { Description, HostName } from "../protocol/message.js";
-import { CHROMIUM_MISSING, findChromium } from "../runner/chromium-find.js";
+import type { ByHost, Description, HostName } from "../protocol/message.js";
+import { chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import { flutterMissing } from "../runner/flutter-find.js";
 import { findJvmRunner } from "../runner/jvm-find.js";
 import type { Runners } from "../runner/runners.js";
 
 export interface Hosts {
-  described: Partial<Record<HostName, Description>>;
-  problems: Partial<Record<HostName, string>>;
+  described: ByHost<Description>;
+  problems: ByHost<string>;
+  /** The hosts among the problems whose programs are installed and do not work. The others are only not installed. */
+  broken?: HostName[];
 }
 
 export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk?: number): Promise<Hosts> {
   const described: Hosts["described"] = {};
   const problems: Hosts["problems"] = {};
+  const broken: HostName[] = [];
   await Promise.all(
     hosts.map(async (host) => {
       if (host === "chromium" && findChromium() === undefined && process.env["CLEARWAY_LAB_RUNNER"] === undefined) {
-        problems[host] = CHROMIUM_MISSING;
+        problems[host] = chromiumMissing();
         return;
       }
       const jvm = host === "jvm" && process.env["CLEARWAY_LAB_RUNNER"] === undefined ? findJvmRunner(jdk) : undefined;
@@ -24,14 +28,21 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
         problems[host] = jvm;
         return;
       }
+      const flutter =
+        host === "flutter" && process.env["CLEARWAY_LAB_RUNNER"] === undefined ? flutterMissing() : undefined;
+      if (flutter !== undefined) {
+        problems[host] = flutter;
+        return;
+      }
       try {
         described[host] = await runners.describe(host);
       } catch (error) {
         problems[host] = `its runner did not start: ${(error as Error).message.split("\n")[0]}`;
+        broken.push(host);
       }
     }),
   );
-  return { described, problems };
+  return { described, problems, broken };
 }
 
 /**
@@ -45,5 +56,5 @@ export function missingMechanism(
   if (description === undefined) return undefined;
   const known = description.mechanisms.find((each) => each.scenario === scenario && each.mechanism === mechanism);
   if (known !== undefined) return known.unavailable;
-  return `this build's ${description.host} runner does not have it: rebuild with npm run build`;
+  return `this build's ${description.host} runner does not have it: in a clone of Clearway's repository run make lab, which builds it`;
 }

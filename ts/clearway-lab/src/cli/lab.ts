@@ -1,61 +1,64 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway lab`: plans, measures, writes and prints a run.
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
-import { runnerPinningProblem } from "../machine/thread-pin.js";
+import { OtherLoad, withOtherCores } from "../machine/other-load.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/duration.js";
-import { isSettled } from "../run/answer.js";
-import { execute, type Limits } from "../run/execute.js";
+import { execute } from "../run/execute.js";
+import { comparedFacts, orderDigest } from "../run/plan-facts.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { resultsOf } from "../run/results.js";
+import { QuestionSteering } from "../run/steering.js";
+import { UNFINISHED_VERSION, type UnfinishedPlan } from "../run/unfinished.js";
 import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
 import { PROFILE_VARIABLE } from "../runner/profile.js";
 import { Runners } from "../runner/runners.js";
-import { loadScenarios } from "../scenario/load.js";
-import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
-import { loadQuestions, type Question, withoutPinning } from "../scenario/question.js";
-import { planQuestions, ROUNDS_MIN } from "../scenario/question-plan.js";
-import type { ProfileName, Scenario } from "../scenario/scenario.js";
-import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
+import { type PlannedCell, planOrder } from "../scenario/plan.js";
+import type { Question } from "../scenario/question.js";
+import { inOrder, type Scenario } from "../scenario/scenario.js";
+import { FailedError } from "./errors.js";
+import { withComparedFigure } from "./foreign.js";
+import { askHosts, type Hosts } from "./hosts.js";
+import { printJson, summaryJson } from "./json.js";
+import { keepFinished } from "./keep-finished.js";
+import { keepRun } from "./keep-run.js";
+import type { LabOptions } from "./lab-options.js";
+import { openOut } from "./out-folder.js";
+import { type Choice, choose, LIMITS, leavesOutOf, planChoice } from "./plan-run.js";
 import { openProgress } from "./progress.js";
-import { writeRun } from "./run-files.js";
-import { selectScenarios } from "./select.js";
+import { RUN_FILES, writeRun } from "./run-files.js";
 import { summary } from "./terminal.js";
 
-export interface LabOptions {
-  host: HostName[];
-  profile: ProfileName;
-  out: string;
-  /** Number of rounds of each cell. Default: five to nine in the profile quick, the scenario's number in the profile full. */
-  rounds?: number;
-  seed?: number;
-  /** Release of the JDK for host `jvm`. Default: the newest installed release. */
-  jdk?: number;
+/**
+ * Runs the lab and returns the exit status. `choose` says what the lab measures. With `before`, goes on with that unfinished run in the
+ * output folder.
+ */
+export async function lab(what: readonly string[], options: LabOptions, before?: UnfinishedPlan): Promise<number> {
+  const choice = await choose(what, options);
+  const out = openOut(options.out, RUN_FILES);
+  try {
+    return await measure(what, choice, out.path, options, before);
+  } finally {
+    out.close();
+  }
 }
 
-/**
- * The time limits of each profile. The quick profile ends within five minutes: after 265 s only first rounds start, and after
- * 288 s no measurement starts. No measurement of the quick profile takes ten seconds.
- */
-const LIMITS: Record<ProfileName, Limits> = {
-  quick: { budgetMs: 265_000, endMs: 288_000 },
-  full: { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
-};
-
-/**
- * Runs the lab and returns the exit status. The quick profile without names answers the questions. With names, and in the profile full, the
- * lab measures scenarios.
- */
-export async function lab(what: readonly string[], options: LabOptions): Promise<number> {
-  const all = loadScenarios();
-  const questions = what.length === 0 && options.profile === "quick" ? questionsHere(all) : undefined;
-  const scenarios = questions === undefined ? selectScenarios(all, what) : askedScenarios(all, questions);
+async function measure(
+  what: readonly string[],
+  choice: Choice,
+  out: string,
+  options: LabOptions,
+  before: UnfinishedPlan | undefined,
+): Promise<number> {
+  const { scenarios, questions, experiments } = choice;
+  const { without = [] } = options;
+  const isLeftOut = leavesOutOf(choice, without);
+  const foreign = options.runner ?? {};
   const begin = performance.now();
-  const startedAt = new Date().toISOString();
+  const startedAt = before?.startedAt ?? new Date().toISOString();
   const interruption = new AbortController();
   const fixture = await startFixture();
   const native = scenarios.some(({ family, name }) => family === "memory" || name === "channel-native")
@@ -68,6 +71,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       ...(native && { [PEERS_VARIABLE]: JSON.stringify(native.peers) }),
     },
     options.jdk,
+    foreign,
   );
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
@@ -75,21 +79,20 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
     interruption.abort();
     runners.interrupt();
   };
-  process.on("SIGINT", onInterrupt);
-  process.on("SIGTERM", onInterrupt);
+  for (const signal of SIGNALS) process.on(signal, onInterrupt);
   const watch = new IdleWatch();
   try {
     const machine = machineFacts();
     const times = cpuTimes();
+    const otherLoad = new OtherLoad();
     const hosts = await askHosts(runners, options.host, options.jdk);
-    const cells = markMissing(
-      questions === undefined
-        ? planCells(scenarios, options.profile, options.host, hosts.problems, roundsOf(options))
-        : planQuestions(questions, scenarios, options.host, hosts.problems, options.rounds),
-      hosts,
-    );
+    const planned = planChoice(choice, options, hosts);
+    const cells = planned.filter((cell) => !isLeftOut(cell));
+    refuseEmpty(cells, hosts, options.host);
     const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
-    const order = planOrder(cells, seed);
+    // A resumed run may leave more cells out than it began with, so the order and its digest include those, too.
+    const whole = planOrder(planned, seed);
+    const order = whole.filter(({ cell }) => !isLeftOut(cell));
     announce(
       cells,
       order.length,
@@ -101,11 +104,34 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
     const facts = Object.fromEntries(
       Object.entries(hosts.described).map(([host, { mechanisms: _, ...own }]) => [host, own]),
     );
+    const steering = questions === undefined ? undefined : new QuestionSteering(questions, scenarios, facts);
+    const build = buildFacts(hosts.described.chromium?.runtime ?? null);
+    const { profile, host, rounds, jdk } = options;
+    const plan: UnfinishedPlan = {
+      ...{ version: UNFINISHED_VERSION, startedAt, resumed: before === undefined ? 0 : before.resumed + 1, seed },
+      ...{
+        what: [...what],
+        ...(without.length > 0 && { without }),
+        profile,
+        host,
+        ...(rounds !== undefined && { rounds }),
+        ...(jdk !== undefined && { jdk }),
+      },
+      ...{ planned: whole.length, digest: orderDigest(whole), facts: comparedFacts(machine, build, facts) },
+    };
+    const unfinished = keepFinished(out, plan, before !== undefined);
+    const keptMs = unfinished.spentMs;
     const execution = await execute(
       cells,
       order,
       {
-        measure: (cell, request, timeoutMs) => runners.measure(cell.host, request, timeoutMs, cell.cores),
+        measure: async (cell, request, timeoutMs) => {
+          const measurement = await runners.measure(cell.host, request, timeoutMs, cell.cores);
+          return Object.hasOwn(foreign, cell.host)
+            ? withComparedFigure(measurement, cell.scenario.compare)
+            : measurement;
+        },
+        beforeMeasurement: () => otherLoad.beforeMeasurement(),
         watch: () => {
           watch.begin();
           return () => watch.end();
@@ -115,7 +141,8 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       LIMITS[options.profile],
       interruption.signal,
       (step) => progress.step(step),
-      (measured, cell) => questions !== undefined && isSettled({ cells: [...measured], hosts: facts }, questions, cell),
+      steering,
+      unfinished,
     );
     progress.stop();
     const record: RunRecord = {
@@ -123,60 +150,53 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       profile: options.profile,
       seed,
       startedAt,
-      durationMs: performance.now() - begin,
+      durationMs: performance.now() - begin + keptMs,
       planned: order.length - execution.skipped,
       done: execution.done,
       interrupted: execution.interrupted,
+      ...(plan.resumed > 0 && { resumed: plan.resumed }),
       budgetEnded: execution.budgetEnded,
-      machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
-      build: buildFacts(hosts.described.chromium?.runtime ?? null),
+      machine: { ...machine, ...withOtherCores(otherLoad), stealPercent: stealPercent(times, cpuTimes()) },
+      build,
       hosts: facts,
       scenarios: scenarios.map(describeScenario),
-      ...(questions === undefined ? {} : { questions }),
+      ...(steering === undefined ? {} : { questions: [...steering.questions], leftOut: steering.leftOut }),
+      ...(experiments !== undefined && { experiments }),
       cells: execution.cells,
     };
     const results = resultsOf(record);
-    const out = path.resolve(options.out);
-    mkdirSync(out, { recursive: true });
-    await writeRun(out, results, record);
-    process.stdout.write(summary(results, record) + "\n");
+    await keepRun(out, (folder) => writeRun(folder, results, record));
+    if (options.json === true) printJson(summaryJson(results, record, out));
+    else process.stdout.write(summary(results, record) + "\n");
     const shown = path.relative(process.cwd(), out) || ".";
-    process.stdout.write(
+    (options.json === true ? process.stderr : process.stdout).write(
       `${path.join(shown, "report.html")} and ${path.join(shown, "results.json")} written after ${duration(performance.now() - begin)}.\n`,
     );
-    if (execution.interrupted) return 130;
+    if (execution.interrupted) {
+      process.stderr.write(`To go on with the run: clearway lab resume ${/\s/.test(shown) ? `"${shown}"` : shown}\n`);
+      return 130;
+    }
+    unfinished.remove();
     return results.cells.some(({ status }) => status === "failed") ? 1 : 0;
   } finally {
-    process.off("SIGINT", onInterrupt);
-    process.off("SIGTERM", onInterrupt);
+    for (const signal of SIGNALS) process.off(signal, onInterrupt);
     await Promise.all([runners.close(), watch.close(), fixture.close()]);
     native?.remove();
   }
 }
 
-/** Returns the questions for this machine, which may be unable to pin threads to cores. */
-function questionsHere(all: readonly Scenario[]): Question[] {
-  const questions = loadQuestions(all);
-  return runnerPinningProblem() === undefined ? questions : withoutPinning(questions);
-}
+/** The signals that end a run early: Ctrl-C, `kill`, and a closed terminal. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Returns the number of rounds for every cell, or undefined for the numbers of the scenarios. */
-function roundsOf({ rounds, profile }: LabOptions): number | undefined {
-  return rounds ?? (profile === "quick" ? ROUNDS_MIN : undefined);
-}
-
-/** Returns the scenarios that the questions compare. */
-function askedScenarios(all: readonly Scenario[], questions: readonly Question[]): Scenario[] {
-  const asked = new Set(questions.flatMap(({ comparisons }) => comparisons.map(({ scenario }) => scenario)));
-  return all.filter(({ name }) => asked.has(name));
-}
-
-function markMissing(cells: PlannedCell[], hosts: Hosts): PlannedCell[] {
-  return cells.map((cell) => {
-    const missing = missingMechanism(hosts.described[cell.host], cell.scenario.name, cell.mechanism.name);
-    const unavailable = cell.unavailable ?? missing;
-    return unavailable === undefined ? cell : { ...cell, unavailable };
-  });
+/** Throws a FailedError if no cell can run, with each host's reason. A run would only write an empty report. */
+function refuseEmpty(cells: readonly PlannedCell[], { problems }: Hosts, hosts: readonly HostName[]): void {
+  if (cells.some(({ unavailable }) => unavailable === undefined)) return;
+  const reasons = inOrder(hosts).flatMap((host) => problems[host] ?? []);
+  const own = [...new Set([...reasons, ...cells.flatMap(({ unavailable }) => unavailable ?? [])])];
+  throw new FailedError(
+    `nothing can be measured on ${hosts.join(" and ")}: ${own.join("; ") || "no cell has parameters for it in this profile"}`,
+    "clearway lab list shows the cells that can run here, clearway doctor what is missing",
+  );
 }
 
 function announce(

@@ -1,22 +1,48 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The `clearway` command. Exit status: 0 success, 1 a cell or a host failed or a run had nothing to export, 2 a wrong argument,
-// 130 interrupted.
+// The `clearway` command. docs/lab/command-line.md lists the exit statuses: 0 success, 1 failed, 2 a wrong argument, 130 interrupted.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { packageRoot } from "../machine/package-root.js";
 import { isPromiseProfile, type PromiseProfile } from "../promises/scenario.js";
-import { HOST_NAMES, type ProfileName } from "../scenario/scenario.js";
+import type { HostName } from "../protocol/message.js";
+import type { ForeignRunners } from "../runner/runners.js";
+import type { ProfileName } from "../scenario/scenario.js";
+import { addAdvise } from "./advise.js";
+import { addBench } from "./bench.js";
+import { tolerateClosedOutput } from "./closed-output.js";
+import { addCompare, addGate } from "./compare.js";
+import { addCompletion } from "./completion.js";
 import { doctor } from "./doctor.js";
-import { type ExportFormat, exportRun, parseFormat } from "./export.js";
-import { type LabOptions, lab } from "./lab.js";
+import { dryRun } from "./dry-run.js";
+import { FailedError } from "./errors.js";
+import { addExport } from "./export.js";
+import { chosenHosts, parseRunner } from "./foreign.js";
+import { addHosts } from "./hosts-command.js";
+import { addInit } from "./init.js";
+import { addJank } from "./jank.js";
+import { addKeep } from "./keep.js";
+import { lab } from "./lab.js";
+import type { LabOptions } from "./lab-options.js";
 import { list } from "./list.js";
-import { listPromises, promises } from "./promises.js";
+import { addMeasure } from "./measure.js";
+import { addRatio } from "./ratio.js";
 import { report } from "./report.js";
-import { parseHosts, parseJdk, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
+import { addResume } from "./resume.js";
+import { parseHostNames, parseJdk, parseNames, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
+import { addTrend } from "./trend.js";
+import { columnsOf, helpItem } from "./width.js";
 
-type LabArguments = Omit<LabOptions, "profile"> & { family: string[]; profile: ProfileName | PromiseProfile };
+type LabArguments = Omit<LabOptions, "profile" | "host" | "runner"> & {
+  family?: string[];
+  profile: ProfileName | PromiseProfile;
+  host?: HostName[];
+  dryRun?: boolean;
+  runner?: ForeignRunners;
+};
+
+tolerateClosedOutput();
 
 const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.json"), "utf8")) as {
   version: string;
@@ -25,6 +51,11 @@ const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.js
 const program = new Command("clearway")
   .description("Measures every way of crossing a thread boundary, on this machine.")
   .version(version)
+  .configureOutput({
+    getOutHelpWidth: () => columnsOf() ?? 100,
+    getErrHelpWidth: () => columnsOf(process.stderr) ?? 100,
+  })
+  .configureHelp({ formatItem: helpItem })
   .exitOverride();
 
 const labCommand = program
@@ -34,12 +65,18 @@ const labCommand = program
     "[what...]",
     "families (isolate, memory, push, channel, offload), scenarios (students) or cells (students/comlink); default: the twelve questions in the profile quick, everything in the profile full",
   )
-  .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
-  .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
+  .option("--family <name>", "the same as naming the family", (name: string, all: string[] = []) => [...all, name])
+  .option("--host <names>", "node, chromium, jvm, flutter, with commas; default: all", parseHostNames)
+  .option(
+    "--runner <name=command>",
+    "a host in any language (docs/lab/runner-protocol.md); may be repeated",
+    parseRunner,
+  )
+  .option("--without <names>", "families, scenarios or cells to leave out, with commas", parseNames)
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
   .option(
     "--profile <name>",
-    "quick (twelve questions, under 5 minutes), full (everything, hours), promises (the promised figures, 5 minutes) or promises-full",
+    "quick (twelve questions, under 5 minutes), full (everything, hours), published (the five published experiments, an hour), promises (the promised figures, 5 minutes) or promises-full",
     parseProfile,
     "quick",
   )
@@ -50,52 +87,66 @@ const labCommand = program
   )
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
-  .action(async (what: string[], options: LabArguments) => {
-    const { profile } = options;
-    const listed = what[0] === "list" && what.length === 1;
+  .option("--dry-run", "print what would be measured and how long it would take; measure nothing")
+  .option("--json", "print the summary as JSON")
+  .action(async (what: string[], given: LabArguments) => {
+    const { profile, runner = {}, family = [], dryRun: isDry = false } = given;
+    const options = { ...given, host: chosenHosts(given.host, runner) };
+    const listed = what[0] === "list";
+    const names = [...what.slice(listed ? 1 : 0), ...family];
+    if (given.without !== undefined && (listed || isPromiseProfile(profile)))
+      throw new UsageError(
+        "--without is for a run or a dry run of cells: leave it out of lab list and of the promises",
+      );
     if (isPromiseProfile(profile)) {
-      if (options.family.length > 0) throw new UsageError(`the profile ${profile} has no families; name its scenarios`);
-      process.exitCode = listed ? listPromises() : await promises(what, { ...options, profile });
+      const { listPromises, promises } = await import("./promises.js");
+      if (family.length > 0) throw new UsageError(`the profile ${profile} has no families; name its scenarios`);
+      if (Object.keys(runner).length > 0)
+        throw new UsageError(`the profile ${profile} measures the lab's own hosts; leave --runner out`);
+      if (isDry) throw new UsageError(`the profile ${profile} has no dry run: leave --dry-run out, or use lab list`);
+      process.exitCode = listed ? listPromises(names, options.json) : await promises(names, { ...options, profile });
       return;
     }
-    process.exitCode = listed
-      ? await list(options.host, options.jdk)
-      : await lab([...what, ...options.family], { ...options, profile });
+    const labOptions = { ...options, profile };
+    process.exitCode = await (listed
+      ? list(names, labOptions)
+      : isDry
+        ? dryRun(names, labOptions)
+        : lab(names, labOptions));
   });
+addResume(labCommand);
 labCommand.addHelpText(
   "after",
-  "\nclearway lab list                       the cells that can run here, and the reasons for the others\nclearway lab list --profile promises    the promised figures and their targets",
+  "\nclearway lab list                       the cells that can run here, and the reasons for the others\nclearway lab list channel               those of a family, scenario or cell\nclearway lab list --profile promises    the promised figures and their targets",
 );
 
 program
   .command("report")
-  .description("write report.html again from DIR/results.json and DIR/record.json")
+  .description("write report.html again from the results and the record of a run")
   .argument("<dir>", "the folder of a run")
-  .action(async (dir: string) => {
-    process.exitCode = await report(dir);
+  .option("--out <file>", "the page to write; default: report.html in DIR")
+  .action(async (dir: string, options: { out?: string }) => {
+    process.exitCode = await report(dir, options);
   });
 
-program
-  .command("export")
-  .description("convert a run for other tools; jetpack is the JSON of Android's Jetpack Benchmark")
-  .argument("<format>", "jetpack", parseFormat)
-  .argument("<run>", "the folder of a run, or its record.json")
-  .option(
-    "--out <file>",
-    "output file; - is the standard output; default: clearway-benchmarkData.json in the run's folder",
-  )
-  .action(async (format: ExportFormat, run: string, options: { out?: string }) => {
-    process.exitCode = await exportRun(format, run, options);
-  });
+addExport(program);
+addKeep(program);
+addTrend(program);
+addCompare(program);
+addGate(program);
 
 program
   .command("doctor")
   .description(
     "report installed programs, the isolation of pages, the steps of the clocks and the noise of the machine",
   )
-  .action(async () => {
-    process.exitCode = await doctor();
+  .option("--json", "print JSON")
+  .action(async (options: { json?: boolean }) => {
+    process.exitCode = await doctor(options);
   });
+
+addHosts(program);
+addAdvise(program);
 
 program
   .command("gen", { hidden: true })
@@ -108,6 +159,13 @@ program
     );
   });
 
+addJank(program);
+addBench(program);
+addInit(program);
+addMeasure(program);
+addRatio(program);
+
+addCompletion(program);
 for (const command of program.commands) command.exitOverride();
 
 try {
@@ -116,9 +174,9 @@ try {
   if (error instanceof CommanderError) {
     // Commander has already written its message; help and version are not errors.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
-  } else if (error instanceof UsageError) {
+  } else if (error instanceof UsageError || error instanceof FailedError) {
     process.stderr.write(`error: ${error.message}\n`);
-    process.exitCode = 2;
+    process.exitCode = error instanceof UsageError ? 2 : 1;
   } else {
     throw error;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway lab --profile promises`: measures the figures that Clearway promises, and those of other libraries. Prints the table
 // and writes promises.json.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { promiseFiles } from "../native/promise-files.js";
@@ -17,7 +17,12 @@ import { assertResults } from "../run/schema.js";
 import { PROFILE_VARIABLE } from "../runner/profile.js";
 import { Runners } from "../runner/runners.js";
 import { askHosts } from "./hosts.js";
+import { printJson } from "./json.js";
+import { keepRun } from "./keep-run.js";
+import { didYouMean } from "./nearest.js";
+import { openOut } from "./out-folder.js";
 import { UsageError } from "./select.js";
+import { columned, columnsOf, fitted } from "./width.js";
 
 export interface PromiseOptions {
   host: HostName[];
@@ -25,6 +30,8 @@ export interface PromiseOptions {
   out: string;
   rounds?: number;
   seed?: number;
+  /** Whether to print the results as JSON. */
+  json?: boolean;
 }
 
 /** The file that a run writes into its folder. */
@@ -39,6 +46,20 @@ export async function promises(what: readonly string[], options: PromiseOptions)
   const hosts = options.host.filter((host) => scenarios.some((scenario) => scenario.hosts.includes(host)));
   if (hosts.length === 0)
     throw new UsageError(`the profile ${options.profile} measures none of this on ${options.host.join(" and ")}`);
+  const out = openOut(options.out, [PROMISES_FILE]);
+  try {
+    return await measure(scenarios, hosts, out.path, options);
+  } finally {
+    out.close();
+  }
+}
+
+async function measure(
+  scenarios: PromiseScenario[],
+  hosts: HostName[],
+  out: string,
+  options: PromiseOptions,
+): Promise<number> {
   const begin = performance.now();
   const startedAt = new Date().toISOString();
   const interruption = new AbortController();
@@ -96,16 +117,18 @@ export async function promises(what: readonly string[], options: PromiseOptions)
       },
       collect,
     );
-    process.stdout.write(`${promiseTable(results)}\n\nWhat to doubt:\n`);
-    for (const { message, next } of results.warnings) process.stdout.write(`- ${message} Next: ${next}.\n`);
+    const text = options.json === true ? process.stderr : process.stdout;
+    text.write(`${promiseTable(results)}\n\nWhat to doubt:\n`);
+    for (const { message, next } of results.warnings) text.write(`- ${message} Next: ${next}.\n`);
+    if (options.json === true) printJson(results);
     // Results that do not match the schema are printed but not written.
     assertResults(results);
-    const out = path.resolve(options.out);
-    mkdirSync(out, { recursive: true });
     const file = path.join(out, PROMISES_FILE);
-    writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+    await keepRun(out, async (folder) =>
+      writeFileSync(path.join(folder, PROMISES_FILE), `${JSON.stringify(results, null, 2)}\n`),
+    );
     const shown = path.relative(process.cwd(), file);
-    process.stdout.write(`\n${shown} written after ${duration(performance.now() - begin)}.\n`);
+    text.write(`\n${shown} written after ${duration(performance.now() - begin)}.\n`);
     if (interruption.signal.aborted) return 130;
     return results.cells.some(({ status }) => status === "failed") ? 1 : 0;
   } finally {
@@ -117,12 +140,18 @@ export async function promises(what: readonly string[], options: PromiseOptions)
 }
 
 /** Prints the scenarios of the profile, with their targets. Returns the exit status. */
-export function listPromises(): number {
-  for (const { name, question, hosts, promises: all } of loadPromiseScenarios()) {
-    process.stdout.write(`${name}: ${question} [${hosts.join(", ")}]\n`);
+export function listPromises(names: readonly string[], json = false): number {
+  const scenarios = selectPromises(loadPromiseScenarios(), names);
+  const say = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
+  if (json) {
+    printJson({ version: 1, scenarios });
+    return 0;
+  }
+  for (const { name, question, hosts, promises: all } of scenarios) {
+    say(fitted(`${name}: ${question} [${hosts.join(", ")}]`, columnsOf(), 2));
     for (const { id, what, sense, value, unit } of all) {
       const target = value === undefined ? "" : ` (${sense} ${value}${unit === "ratio" ? "" : ` ${unit}`})`;
-      process.stdout.write(`  ${id.padEnd(24)} ${what}${target}\n`);
+      say(columned(`  ${id} `, `${what}${target}`, 27, columnsOf()));
     }
   }
   return 0;
@@ -132,8 +161,10 @@ export function listPromises(): number {
 export function selectPromises(all: readonly PromiseScenario[], names: readonly string[]): PromiseScenario[] {
   const stranger = names.find((name) => !all.some((scenario) => scenario.name === name));
   if (stranger !== undefined) {
-    const known = all.map(({ name }) => name).join(", ");
-    throw new UsageError(`unknown scenario "${stranger}" in the profile promises. Scenarios: ${known}`);
+    const known = all.map(({ name }) => name);
+    throw new UsageError(
+      `unknown scenario "${stranger}" in the profile promises. Scenarios: ${known.join(", ")}.${didYouMean(stranger, known)}`,
+    );
   }
   return names.length === 0 ? [...all] : all.filter(({ name }) => names.includes(name));
 }

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway report DIR`: writes report.html again from the results.json and record.json of a run.
-import { existsSync } from "node:fs";
+// `clearway report DIR`: writes report.html again from the results and the record of a run.
 import path from "node:path";
+import { openPage } from "./out-page.js";
 import { readRun, writeReport } from "./run-files.js";
-import { UsageError } from "./select.js";
 
-export async function report(folder: string): Promise<number> {
-  for (const name of ["results.json", "record.json"]) {
-    if (!existsSync(path.join(folder, name))) {
-      throw new UsageError(
-        `${path.join(folder, name)} does not exist: name the folder that \`clearway lab --out\` wrote`,
-      );
-    }
-  }
+/** Writes the report of the run in `folder`, to `out` or to the folder. Returns the exit status. */
+export async function report(folder: string, { out }: { out?: string } = {}): Promise<number> {
   const { results, record } = readRun(folder);
-  await writeReport(folder, results, record);
-  process.stdout.write(`${path.join(folder, "report.html")} written\n`);
+  const file = out === undefined ? path.join(folder, "report.html") : openPage(out, "Clearway lab report");
+  await writeReport(file, results, record);
+  process.stdout.write(`${file} written\n`);
   return 0;
 }

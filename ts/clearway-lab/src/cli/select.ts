@@ -3,10 +3,13 @@
 import { InvalidArgumentError } from "commander";
 import { PROMISE_PROFILES, type PromiseProfile } from "../promises/scenario.js";
 import type { HostName } from "../protocol/message.js";
+import { presentName } from "../scenario/former-names.js";
+import { cellName, type PlannedCell } from "../scenario/plan.js";
 import { FAMILY_NAMES, HOST_NAMES, PROFILE_NAMES, type ProfileName, type Scenario } from "../scenario/scenario.js";
+import { UsageError } from "./errors.js";
+import { didYouMean } from "./nearest.js";
 
-/** A mistake in the command line. The command prints its message without a stack and exits with status 2. */
-export class UsageError extends Error {}
+export { UsageError };
 
 /** Returns the named scenarios. Each keeps its named mechanisms, and its control and reference because comparisons need them. */
 export function selectScenarios(all: readonly Scenario[], names: readonly string[]): Scenario[] {
@@ -22,6 +25,17 @@ export function selectScenarios(all: readonly Scenario[], names: readonly string
   return all.filter(({ name }) => wanted.has(name)).map((scenario) => narrowed(scenario, wanted.get(scenario.name)!));
 }
 
+/**
+ * Returns a function that tells whether a cell is left out. `names` are families, scenarios or cells; an unknown one is a UsageError. With
+ * no names, no cell is left out.
+ */
+export function leavesOut(all: readonly Scenario[], names: readonly string[]): (cell: PlannedCell) => boolean {
+  const left = new Set(
+    names.flatMap((name) => resolve(all, name).flatMap(([scenario, own]) => own.map((each) => `${scenario}/${each}`))),
+  );
+  return (cell) => left.has(cellName(cell));
+}
+
 function resolve(all: readonly Scenario[], name: string): [string, string[]][] {
   const [first, second, ...rest] = name.split("/");
   const everything = (scenario: Scenario): [string, string[]] => [
@@ -35,17 +49,24 @@ function resolve(all: readonly Scenario[], name: string): [string, string[]][] {
   const scenario = all.find((each) => each.name === parts[0]);
   if (scenario === undefined || parts.filter((part) => part !== undefined).length > 2) throw unknown(all, name);
   if (parts[1] === undefined) return [everything(scenario)];
-  if (!scenario.mechanisms.some((mechanism) => mechanism.name === parts[1])) {
-    const list = scenario.mechanisms.map((mechanism) => mechanism.name).join(", ");
-    throw new UsageError(`unknown cell "${name}". Mechanisms of ${scenario.name}: ${list}`);
+  const asked = presentName(scenario.name, parts[1]);
+  if (!scenario.mechanisms.some((mechanism) => mechanism.name === asked)) {
+    const known = scenario.mechanisms.map((mechanism) => mechanism.name);
+    const near = didYouMean(
+      `${scenario.name}/${parts[1]}`,
+      known.map((each) => `${scenario.name}/${each}`),
+    );
+    throw new UsageError(`unknown cell "${name}".${near} Mechanisms of ${scenario.name}: ${known.join(", ")}`);
   }
-  return [[scenario.name, [parts[1]]]];
+  return [[scenario.name, [asked]]];
 }
 
 function unknown(all: readonly Scenario[], name: string): UsageError {
-  const scenarios = all.map((scenario) => scenario.name).join(", ");
+  const scenarios = all.map((scenario) => scenario.name);
+  const cells = all.flatMap((scenario) => scenario.mechanisms.map((each) => `${scenario.name}/${each.name}`));
+  const near = didYouMean(name, name.includes("/") ? cells : [...FAMILY_NAMES, ...scenarios, "list"]);
   return new UsageError(
-    `unknown family or cell "${name}". Families: ${FAMILY_NAMES.join(", ")}. Scenarios: ${scenarios}. ` +
+    `unknown family or cell "${name}".${near} Families: ${FAMILY_NAMES.join(", ")}. Scenarios: ${scenarios.join(", ")}. ` +
       "A cell is SCENARIO/MECHANISM, e.g. students/clearway-columns; all of them: clearway lab list",
   );
 }
@@ -56,18 +77,35 @@ function narrowed(scenario: Scenario, mechanisms: Set<string>): Scenario {
   return { ...scenario, mechanisms: scenario.mechanisms.filter(({ name }) => kept(name)) };
 }
 
+/** Parses the lab's own hosts. */
 export function parseHosts(text: string): HostName[] {
-  const names = text.split(",").map((name) => name.trim());
+  const names = parseHostNames(text);
   const stranger = names.find((name) => !(HOST_NAMES as readonly string[]).includes(name));
   if (stranger !== undefined)
-    throw new InvalidArgumentError(`unknown host "${stranger}". Hosts: ${HOST_NAMES.join(", ")}`);
-  return [...new Set(names)] as HostName[];
+    throw new InvalidArgumentError(
+      `unknown host "${stranger}". Hosts: ${HOST_NAMES.join(", ")}.${didYouMean(stranger, HOST_NAMES)}`,
+    );
+  return names;
+}
+
+/** Parses names of hosts. `chosenHosts` checks them, after all options are known: `--runner` adds hosts. */
+export function parseHostNames(text: string): HostName[] {
+  return [...new Set(text.split(",").map((name) => name.trim()))];
 }
 
 export function parseProfile(text: string): ProfileName | PromiseProfile {
   const all: readonly string[] = [...PROFILE_NAMES, ...PROMISE_PROFILES];
-  if (!all.includes(text)) throw new InvalidArgumentError(`unknown profile "${text}". Profiles: ${all.join(", ")}`);
+  if (!all.includes(text))
+    throw new InvalidArgumentError(`unknown profile "${text}". Profiles: ${all.join(", ")}.${didYouMean(text, all)}`);
   return text as ProfileName | PromiseProfile;
+}
+
+/** Parses the names of families, scenarios or cells after --without. */
+export function parseNames(text: string, before: string[] = []): string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.includes(""))
+    throw new InvalidArgumentError("names are separated by one comma each, e.g. pool,stream/rxjs-subject");
+  return [...before, ...names];
 }
 
 export function parseSeed(text: string): number {

@@ -13,6 +13,7 @@ export class EchoConnection {
     socket.setNoDelay(true);
     socket.on("data", (text) => this.#resolve?.(Number(text)));
     socket.on("error", (error) => this.#reject?.(error));
+    socket.on("close", () => this.#reject?.(new Error("the server closed the connection")));
     // An open connection must not keep a worker alive.
     socket.unref();
   }

@@ -6,7 +6,7 @@ import type { Mechanism } from "../protocol/measured.js";
 import { type PoolUnderTest, poolMechanism } from "./pool.js";
 import type { PoolTask } from "./pool-task.js";
 
-async function piscina(): Promise<PoolUnderTest> {
+export async function piscina(): Promise<PoolUnderTest> {
   const { Piscina } = await import("piscina");
   let pool: InstanceType<typeof Piscina>;
   return {

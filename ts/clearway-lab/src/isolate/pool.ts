@@ -159,7 +159,7 @@ function sleep(delayMs: number): Promise<void> {
 }
 
 /** A hand-written pool with ids and a map of pending calls. It starts a new worker when the old one has ended. */
-async function bareWorker(): Promise<PoolUnderTest> {
+export async function bareWorker(): Promise<PoolUnderTest> {
   const pending = new Map<number, { resolve(value: number): void; reject(error: Error): void }>();
   let nextId = 0;
   let closing = false;

@@ -9,7 +9,7 @@ import { metered } from "./metered.js";
 import { makeStudents, type Student, type StudentColumns, StudentRows } from "./student.js";
 
 /** Makes students and delivers them. A measurement calls it with few rows to warm up, and then calls it once more, timed. */
-type MakeStudents = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
+export type MakeStudents = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
 
 export function studentsMechanism(open: () => Promise<{ make: MakeStudents; close(): Promise<void> }>): Mechanism {
   return async ({ params }) => {
@@ -26,7 +26,7 @@ export function studentsMechanism(open: () => Promise<{ make: MakeStudents; clos
 }
 
 /** Reads the length, the first row and the last row. This is part of the measured time, because a result must be usable. */
-function readEnds(students: { length: number; at(row: number): Student | undefined }): Json {
+export function readEnds(students: { length: number; at(row: number): Student | undefined }): Json {
   const first = students.at(0);
   const last = students.at(students.length - 1);
   return {

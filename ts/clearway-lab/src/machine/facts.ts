@@ -15,6 +15,8 @@ export interface MachineFacts {
   governor: string;
   virtual: string;
   loadBefore: number;
+  /** Mean number of cores that other programs used while the lab rested between its measurements. Absent if the lab did not rest. */
+  otherCores?: number;
   /** Share of CPU time that the hypervisor took away during the run, in percent. Null if the system does not report it. */
   stealPercent: number | null;
 }

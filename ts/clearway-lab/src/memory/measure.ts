@@ -25,6 +25,7 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
       for (let i = 0; i < Math.min(repetitions, WARM_UP_MAX) && nowMs() < end - timeMs / 2; i++)
         await filler.fill(i & 255);
       const ns: number[] = [];
+      const faults = countFaults();
       while (ns.length < repetitions && (ns.length === 0 || nowMs() < end)) {
         const value = ns.length & 255;
         if (fresh) filler.release?.();
@@ -37,14 +38,28 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
         }
         ns.push(((nowMs() - begin) * 1e6) / batch);
       }
+      const pageFaults = faults() / (ns.length * batch);
       const filled = filler.holds((ns.length - 1) & 255);
-      return measuredFills(ns, filled, batch);
+      return measuredFills(ns, filled, batch, pageFaults);
     } finally {
       await filler.close();
     }
   };
 }
 
-export function measuredFills(ns: ArrayLike<number>, filled: boolean, batch: number): Measured {
-  return { samples: { fill: { unit: "us", ns, batch } }, values: {}, result: { filled } };
+/**
+ * Starts to count the page faults of the process that need no disk. The returned function returns their number so far. The kernel maps
+ * memory when it is first touched, a page or a huge page at a time; each such fault stops the thread.
+ */
+export function countFaults(): () => number {
+  const before = process.resourceUsage().minorPageFault;
+  return () => process.resourceUsage().minorPageFault - before;
+}
+
+export function measuredFills(ns: ArrayLike<number>, filled: boolean, batch: number, pageFaults: number): Measured {
+  return {
+    samples: { fill: { unit: "us", ns, batch } },
+    values: { pageFaults: { unit: "count", value: pageFaults } },
+    result: { filled },
+  };
 }

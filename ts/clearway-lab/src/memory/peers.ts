@@ -3,8 +3,9 @@
 
 import { loadAddon, loadPlain } from "../native/peers.js";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
+import { cacheSizes } from "./caches.js";
 import { allBytesAre, type Filler } from "./filler.js";
-import { fillMechanism, fillsPerBatch, measuredFills } from "./measure.js";
+import { countFaults, fillMechanism, fillsPerBatch, measuredFills } from "./measure.js";
 
 /** Runs completely in C: the loop, the clock and the memory. */
 const reference: Mechanism = async ({ params }) => {
@@ -20,9 +21,26 @@ const reference: Mechanism = async ({ params }) => {
   const bytes = numberParam(params, "bytes");
   const fresh = textParam(params, "memory") === "fresh";
   const batch = fillsPerBatch(bytes, fresh);
+  const faults = countFaults();
   const filled = run(bytes, fresh ? 1 : 0, batch, ns, ns.length) === 1;
-  return measuredFills(ns, filled, batch);
+  const measured = measuredFills(ns, filled, batch, faults() / (ns.length * batch));
+  return { ...measured, values: { ...measured.values, ...cacheSizes() } };
 };
+
+/**
+ * Runs completely in C, with memory from `malloc` for each fill. `fixed` keeps glibc from raising the size from which it maps memory: by
+ * default, freeing a block of up to 32 MB raises that size to the block's, and later blocks come from memory that is already mapped.
+ */
+function allocated(fixed: boolean): Mechanism {
+  return async ({ params }) => {
+    const { ffi, library } = await loadPlain();
+    const run = library.func("lab_malloc", "int", ["size_t", "int", ffi.out(ffi.pointer("double")), "size_t"]);
+    const ns = new Float64Array(numberParam(params, "repetitions"));
+    const faults = countFaults();
+    const filled = run(numberParam(params, "bytes"), fixed ? 1 : 0, ns, ns.length) === 1;
+    return measuredFills(ns, filled, 1, faults() / ns.length);
+  };
+}
 
 /** Makes a filler for `bytes` bytes of JavaScript's own memory. Each call of `fill` gets this memory. */
 function arrayFiller(bytes: number, fill: (memory: Uint8Array, value: number) => void): Filler {
@@ -96,7 +114,11 @@ function koffiConverted(hint: "Array" | "Typed"): Mechanism {
   });
 }
 
-export const memoryReference: Record<string, Mechanism> = { c: reference };
+export const memoryReference: Record<string, Mechanism> = {
+  c: reference,
+  "c-malloc": allocated(false),
+  "c-malloc-mapped": allocated(true),
+};
 export const memoryAddon: Record<string, Mechanism> = { "node-api": nodeApi };
 export const memoryKoffi: Record<string, Mechanism> = {
   "koffi-elements": koffiConverted("Array"),

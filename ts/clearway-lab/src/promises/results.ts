@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Builds the results of a run of the profile `promises`, in the format of results.json, with warnings for the reader.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
-import type { HostName } from "../protocol/message.js";
+import type { ByHost } from "../protocol/message.js";
 import { machineWarnings } from "../run/machine-warnings.js";
 import { RESULTS_VERSION, type ResultCell, type Results } from "../run/results.js";
 import type { Warning } from "../run/warning.js";
@@ -31,7 +31,7 @@ export interface PromiseRun {
   planned: number;
   done: number;
   interrupted: boolean;
-  runtimes: Partial<Record<HostName, string>>;
+  runtimes: ByHost<string>;
   machine: MachineFacts;
   build: BuildFacts;
 }

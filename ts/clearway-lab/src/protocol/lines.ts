@@ -2,21 +2,53 @@
 // JSON lines: splits a byte stream at newlines and parses each line. The error for a bad line shows its beginning.
 import type { Readable } from "node:stream";
 
-export class LineSplitter {
-  #rest = "";
+/**
+ * Maximum number of characters of a line. The largest honest answer, a measurement with raw samples, has about a million. A peer that
+ * never ends its line would otherwise fill the memory.
+ */
+export const LINE_CHARS_MAX = 16 << 20;
 
-  /** Returns the lines that `text` completes. Keeps the rest after the last newline. */
+/** A line that is longer than its reader accepts. */
+export class LineTooLongError extends Error {}
+
+export class LineSplitter {
+  readonly #charsMax: number;
+  /** The parts of the unfinished line. They are joined once, because joining on each push would take quadratic time. */
+  #parts: string[] = [];
+  #chars = 0;
+
+  constructor(charsMax = LINE_CHARS_MAX) {
+    this.#charsMax = charsMax;
+  }
+
+  /** Returns the lines that `text` completes. Keeps the rest after the last newline. Throws `LineTooLongError`. */
   push(text: string): string[] {
-    const parts = (this.#rest + text).split("\n");
-    this.#rest = parts.pop() ?? "";
-    return parts.filter((line) => line.trim() !== "");
+    const lines: string[] = [];
+    let from = 0;
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", from)) {
+      this.#keep(text.slice(from, at));
+      lines.push(...this.end());
+      from = at + 1;
+    }
+    this.#keep(text.slice(from));
+    return lines;
   }
 
   /** Returns the remaining text without a newline, after the stream has ended. */
   end(): string[] {
-    const rest = this.#rest;
-    this.#rest = "";
+    const rest = this.#parts.join("");
+    this.#parts = [];
+    this.#chars = 0;
     return rest.trim() === "" ? [] : [rest];
+  }
+
+  #keep(part: string): void {
+    this.#chars += part.length;
+    if (this.#chars > this.#charsMax) {
+      const shown = JSON.stringify([...this.#parts, part].join("").slice(0, 120));
+      throw new LineTooLongError(`a line is longer than ${this.#charsMax} characters; it begins with ${shown}`);
+    }
+    if (part !== "") this.#parts.push(part);
   }
 }
 
@@ -28,7 +60,10 @@ export function parseLine(line: string): unknown {
   }
 }
 
-/** Yields the parsed lines of a stream in order, until the stream ends. Throws SyntaxError for a line that is not JSON. */
+/**
+ * Yields the parsed lines of a stream in order, until the stream ends. Throws SyntaxError for a line that is not JSON, and
+ * `LineTooLongError`.
+ */
 export async function* readLines(stream: Readable): AsyncGenerator<unknown> {
   const splitter = new LineSplitter();
   stream.setEncoding("utf8");

@@ -13,10 +13,17 @@ export interface Measured {
 /** The name of the value that reports a shortened warm-up. The value is the warm-up's length in milliseconds. */
 export const WARM_UP_CUT = "warmUpCut";
 
+/** After this idle time, the server at `idlePort` closes a connection, in milliseconds. */
+export const IDLE_CLOSE_MS = 25;
+
 /** The fixtures: the origin of the HTTP server, the port of the TCP echo server, and the path of the file to upload (Node only). */
 export interface Fixture {
   httpUrl: string;
   echoPort: number;
+  /** A TCP echo server that closes a connection that was idle for `IDLE_CLOSE_MS`. 0 in a page. */
+  idlePort: number;
+  /** The origin of the HTTP/2 server. Empty in a page, which may only fetch from its own origin. */
+  feedUrl: string;
   filePath: string;
 }
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The messages between the lab and a runner, one JSON object per line. spec/runner-protocol.md has explanations and examples.
+// The messages between the lab and a runner, one JSON object per line. docs/lab/runner-protocol.md has explanations and examples.
 
 export const PROTOCOL_VERSION = 1;
 
-export type HostName = "node" | "chromium" | "jvm";
+/** The hosts whose runners belong to the lab. */
+export type OwnHost = "node" | "chromium" | "jvm" | "flutter";
+/** A host: one of the lab's own, or the name that the user gave to another runner. */
+export type HostName = OwnHost | (string & {});
+/** Something for some of the hosts. */
+export type ByHost<T> = Record<string, T>;
 export type Params = Record<string, string | number>;
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -41,7 +46,10 @@ export interface SampleSet {
    * is divided by this number.
    */
   batch?: number;
-  /** Every value in nanoseconds, if there are at most 64. A reader can then see each of them. */
+  /**
+   * Every value in nanoseconds, if there are at most 64. A reader can then see each of them. A runner without a library for histograms may
+   * send up to 100 000 values and leave `hdr` out: the lab then adds it.
+   */
   raw?: number[];
 }
 

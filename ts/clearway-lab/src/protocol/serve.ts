@@ -23,8 +23,10 @@ export interface RunnerOperations {
 
 export async function serve(operations: RunnerOperations): Promise<void> {
   console.log = console.error;
+  // A runner may replace `process.stdout.write` afterwards, so that measured code cannot write between the answers.
+  const write = process.stdout.write.bind(process.stdout);
   const answer = (response: Response) =>
-    new Promise<void>((done) => process.stdout.write(JSON.stringify(response) + "\n", () => done()));
+    new Promise<void>((done) => write(JSON.stringify(response) + "\n", () => done()));
   for await (const line of readLines(process.stdin)) {
     const request = line as Request;
     try {

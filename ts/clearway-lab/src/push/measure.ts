@@ -30,6 +30,7 @@ export function pushMechanism(open: () => Promise<PushConnection>): Mechanism {
       count: numberParam(params, "count"),
       perSecond: numberParam(params, "perSecond"),
       payloadBytes: numberParam(params, "payloadBytes"),
+      ...(params["loop"] === "closed" && { loop: "closed" as const }),
     };
     const connection = await open();
     try {
@@ -63,7 +64,7 @@ async function runOnce(connection: PushConnection, load: Load, state: ReceiverSt
   if (load.perSecond === 0) {
     const seconds = (receiver.lastMs - receiver.firstMs) / 1000;
     return {
-      samples: {},
+      samples: load.loop === "closed" ? { latency: { unit: "us", ns: receiver.latencyNs } } : {},
       values: {
         throughput: { unit: "events/s", value: load.count / seconds },
         backlogMax: { unit: "events", value: receiver.backlogMax },

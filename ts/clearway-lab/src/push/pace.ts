@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sender, an open loop. Every event has an intended time that is fixed before the run. A late event does not shift the others.
+// The sender. In an open loop, every event has an intended time that is fixed before the run, and a late event does not shift the others.
+// In a closed loop, as published, the sender stamps an event, hands it over, and sleeps until the next.
 import { nowMs, turn } from "#lab-host";
 
 export interface Load {
@@ -7,11 +8,19 @@ export interface Load {
   /** Events per second. 0 is the firehose: all events without pauses. */
   perSecond: number;
   payloadBytes: number;
+  /**
+   * `open`: events at intended times (default). `closed`: the sender stamps each event when it hands it over, and sleeps 1 / `perSecond`
+   * afterwards; with `perSecond` 0 it does not sleep, so that the delays show a growing queue.
+   */
+  loop?: "open" | "closed";
 }
 
 export interface PushEvent {
   i: number;
-  /** The intended send time, in ms of the shared clock. For the firehose, the time at which the sending started. */
+  /**
+   * The intended send time, in ms of the shared clock. For the firehose, the time at which the sending started. In a closed loop, the time
+   * at which the event was handed over.
+   */
   t: number;
   body?: Uint8Array;
 }
@@ -45,6 +54,15 @@ export function bodyOf(load: Load): Uint8Array | undefined {
 export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent) => void): Promise<void> {
   const timeOf = intendedTimes(load);
   const body = bodyOf(load);
+  if (load.loop === "closed") {
+    for (let i = 0; i < load.count; i++) {
+      if (load.perSecond === 0) Atomics.add(sent, 0, 1);
+      const t = nowMs();
+      send(body === undefined ? { i, t } : { i, t, body });
+      if (load.perSecond > 0) await sleep(1000 / load.perSecond);
+    }
+    return;
+  }
   if (load.perSecond === 0) {
     const t = nowMs();
     for (let i = 0; i < load.count; i++) {
@@ -64,11 +82,17 @@ export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent
 export async function* produce(load: Load, sent: Int32Array): AsyncGenerator<PushEvent> {
   const timeOf = intendedTimes(load);
   const start = nowMs();
+  const isClosed = load.loop === "closed";
   for (let i = 0; i < load.count; i++) {
-    const t = load.perSecond === 0 ? start : timeOf(i);
     if (load.perSecond === 0) Atomics.add(sent, 0, 1);
-    else await waitUntil(t);
+    else if (isClosed) await (i === 0 ? undefined : sleep(1000 / load.perSecond));
+    else await waitUntil(timeOf(i));
+    const t = isClosed ? nowMs() : load.perSecond === 0 ? start : timeOf(i);
     const body = bodyOf(load);
     yield body === undefined ? { i, t } : { i, t, body };
   }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }

@@ -23,11 +23,14 @@ export class Receiver {
   bytes = 0;
   #finish!: () => void;
   #load: Load;
+  /** Whether every event has a time of its own. The events of the firehose share the time of its start. */
+  readonly #timesEach: boolean;
   #next = 0;
 
   constructor(load: Load) {
     this.#load = load;
-    this.latencyNs = new Float64Array(load.perSecond === 0 ? 0 : load.count);
+    this.#timesEach = load.perSecond > 0 || load.loop === "closed";
+    this.latencyNs = new Float64Array(this.#timesEach ? load.count : 0);
     this.sent = new Int32Array(new SharedArrayBuffer(4));
     this.done = new Promise((finish) => {
       this.#finish = finish;
@@ -41,9 +44,8 @@ export class Receiver {
       const backlog = Atomics.load(this.sent, 0) - this.received;
       if (backlog > this.backlogMax) this.backlogMax = backlog;
       if (this.received === 0) this.firstMs = event.t;
-    } else {
-      this.latencyNs[event.i] = (now - event.t) * 1e6;
     }
+    if (this.#timesEach) this.latencyNs[event.i] = (now - event.t) * 1e6;
     if (event.i !== this.#next) this.outOfOrder++;
     this.#next = event.i + 1;
     this.bytes += event.body?.byteLength ?? 8;

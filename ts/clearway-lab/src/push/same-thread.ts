@@ -2,6 +2,7 @@
 // Mechanisms that push on one thread. They show the cost of the hand-over itself, without a second thread.
 import { hostName } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
+import { AsyncQueue } from "./async-queue.js";
 import { type PushConnection, pushMechanism } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
 import { senderMechanism } from "./sender-mechanism.js";
@@ -51,25 +52,6 @@ const asyncGenerator = pushMechanism(async () => ({
   },
   close: async () => {},
 }));
-
-/** A hand-written queue: one side calls `push`, the other awaits `take`. */
-class AsyncQueue {
-  #items: PushEvent[] = [];
-  #wake: (() => void) | undefined;
-
-  push(event: PushEvent): void {
-    this.#items.push(event);
-    this.#wake?.();
-    this.#wake = undefined;
-  }
-
-  async take(): Promise<PushEvent[]> {
-    if (this.#items.length === 0) await new Promise<void>((wake) => (this.#wake = wake));
-    const items = this.#items;
-    this.#items = [];
-    return items;
-  }
-}
 
 const asyncQueue = pushMechanism(async () => ({
   run: async (load, receiver) => {

@@ -21,16 +21,56 @@ const STALLS: Column[] = [
 ];
 
 /**
- * Returns the name of the scenario that has the same figures. The JVM's variants are separate scenarios with other mechanisms but the
- * same figures.
+ * Returns the name of the scenario that has the same figures. The variants of the JVM and of Flutter, and the published ones, are separate
+ * scenarios with other mechanisms but the same figures.
  */
 export function figuresOf(scenario: string): string {
-  return scenario.replace(/-jvm$/, "");
+  const name = scenario.replace(/^published-/, "").replace(/-(jvm|flutter)$/, "");
+  return SAME_FIGURES[name] ?? name;
 }
+
+/** The scenarios of the published experiments that have another scenario's figures. */
+const SAME_FIGURES: Record<string, string> = {
+  "students-published": "students",
+  "fetch-json": "fetch-image",
+  "stream-published": "stream",
+  "chained-hops": "stream",
+  "memset-published": "memset",
+  "memset-builds": "memset",
+};
+
+/** The columns of every scenario of `clearway bench`. */
+export const BENCH_COLUMNS: Column[] = [
+  { label: "p50", unit: "", metric: "call", quantile: "p50" },
+  { label: "p90", unit: "", metric: "call", quantile: "p90" },
+  { label: "longest stall", unit: "ms", metric: "longestStall" },
+  { label: "hitch 60 Hz", unit: "ms/s", metric: "hitchRatio60" },
+  { label: "dropped 60", unit: "frames", metric: "droppedFrames60" },
+  { label: "dropped 120", unit: "frames", metric: "droppedFrames120" },
+];
 
 export const COLUMNS: Record<string, Column[]> = {
   students: STALLS,
   "fetch-image": STALLS,
+  crossing: [
+    { label: "stall p50", unit: "us", metric: "stall", quantile: "p50" },
+    { label: "stall max", unit: "us", metric: "stall", quantile: "max" },
+    { label: "crossing p50", unit: "us", metric: "crossing", quantile: "p50" },
+  ],
+  "closed-connection": [
+    { label: "cold start", unit: "ms", metric: "coldStart" },
+    { label: "after close p50", unit: "us", metric: "afterClose", quantile: "p50" },
+    { label: "after close max", unit: "us", metric: "afterClose", quantile: "max" },
+    { label: "failed calls", unit: "count", metric: "failedCalls" },
+  ],
+  "http2-feed": [...STALLS, { label: "throughput", unit: "MB/s", metric: "throughput" }],
+  "platform-channel": [
+    { label: "p50", unit: "us", metric: "roundTrip", quantile: "p50" },
+    { label: "p99", unit: "us", metric: "roundTrip", quantile: "p99" },
+    { label: "hop", unit: "us", metric: "hop" },
+    { label: "hop's share", unit: "%", metric: "hopShare" },
+    { label: "copy's share", unit: "%", metric: "copyShare" },
+  ],
   pool: [
     { label: "cold start", unit: "ms", metric: "coldStart" },
     { label: "first task", unit: "ms", metric: "firstTask" },
@@ -47,9 +87,21 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "p99", unit: "us", metric: "latency", quantile: "p99" },
     { label: "max", unit: "us", metric: "latency", quantile: "max" },
   ],
+  "growing-queue": [
+    { label: "p50", unit: "us", metric: "latency", quantile: "p50" },
+    { label: "p99", unit: "us", metric: "latency", quantile: "p99" },
+    { label: "max", unit: "us", metric: "latency", quantile: "max" },
+    { label: "largest backlog", unit: "events", metric: "backlogMax" },
+    { label: "throughput", unit: "events/s", metric: "throughput" },
+  ],
   firehose: [
     { label: "throughput", unit: "events/s", metric: "throughput" },
     { label: "largest backlog", unit: "events", metric: "backlogMax" },
+    ...[25, 50, 75, 100].map((percent) => ({
+      label: `backlog, ${percent} % sent`,
+      unit: "events",
+      metric: `backlogSent${percent}`,
+    })),
   ],
   memset: [
     { label: "p10", unit: "us", metric: "fill", quantile: "p10" },
@@ -64,6 +116,15 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "CPU time", unit: "ms", metric: "cpuTime" },
     { label: "blocked", unit: "ms", metric: "held" },
     { label: "peak threads", unit: "count", metric: "peakThreads" },
+    { label: "allocations", unit: "count", metric: "allocations" },
+    { label: "allocated", unit: "bytes", metric: "allocatedBytes" },
+  ],
+  executors: [
+    { label: "minimum", unit: "ms", metric: "batchTimes", quantile: "min" },
+    { label: "median", unit: "ms", metric: "batch" },
+    { label: "maximum", unit: "ms", metric: "batchTimes", quantile: "max" },
+    { label: "per task", unit: "us", metric: "perTask" },
+    { label: "threads", unit: "count", metric: "threads" },
     { label: "allocations", unit: "count", metric: "allocations" },
     { label: "allocated", unit: "bytes", metric: "allocatedBytes" },
   ],
@@ -100,9 +161,13 @@ export function comparedLabel({ compare }: RecordedScenario): string {
     "warmTask.p50": "warm p50",
     "latency.p50": "p50",
     "fill.p50": "p50",
+    "call.p50": "p50",
     "roundTrip.p50": "p50",
     both: "both",
     throughput: "throughput",
+    "stall.p50": "stall p50",
+    "afterClose.p50": "after close p50",
+    "latency.p99": "p99",
     batch: "warm batch",
     task10us: "10 us",
     total: "all batches",

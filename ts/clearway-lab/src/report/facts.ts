@@ -3,9 +3,10 @@
 import type { Description } from "../protocol/message.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
-import { HOST_TITLES } from "./host-titles.js";
+import { hostTitle } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
+import { scrolling } from "./scroll.js";
 
 /** Describes the part that is new for each measurement. */
 export function freshness(fresh: Description["fresh"]): string {
@@ -17,6 +18,9 @@ export function freshness(fresh: Description["fresh"]): string {
 export function factsSection(results: Results, record: RunRecord): Html {
   const { machine, build } = results;
   const steal = machine.stealPercent === null ? "not available" : `${machine.stealPercent} %`;
+  const peers = Object.entries(build.peers)
+    .map(([name, version]) => `${name} ${version}`)
+    .join(", ");
   const facts: [string, string][] = [
     ["CPU", `${machine.cpu}, ${machine.cores} cores`],
     ["Memory", `${machine.memoryGb} GB`],
@@ -29,18 +33,20 @@ export function factsSection(results: Results, record: RunRecord): Html {
       `${facts.runtime}, ${freshness(facts.fresh)}, clock steps of ${facts.clockStepUs} µs, ${facts.crossOriginIsolated ? "shared memory" : "no shared memory"}`,
     ]),
     ["Clearway, lab", `${build.clearway}, ${build.lab}${build.commit === null ? "" : ", commit " + build.commit}`],
-    [
-      "Peers",
-      Object.entries(build.peers)
-        .map(([name, version]) => `${name} ${version}`)
-        .join(", "),
-    ],
+    ...(Object.keys(build.peers).length === 0 ? [] : [["Peers", peers] as [string, string]]),
   ];
   return html`<h2>The machine and the build</h2><dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 ${floors(results)}${settings(record)}
-<h2>Run it again</h2>
-<p>The order of the ${results.run.measurementsPlanned} measurements follows from the seed. One cell can be run alone by its name.</p>
-<p><code>clearway lab --profile ${results.run.profile} --seed ${results.run.seed}</code></p>
+${runAgain(results, record)}`;
+}
+
+function runAgain({ run }: Results, { command }: RunRecord): Html {
+  const order = `The order of the ${run.measurementsPlanned} measurements follows from the seed.`;
+  if (command !== undefined)
+    return html`<h2>Run it again</h2><p>${order}</p><p><code>${command} --seed ${run.seed}</code></p>`;
+  return html`<h2>Run it again</h2>
+<p>${order} One cell can be run alone by its name.</p>
+<p><code>clearway lab --profile ${run.profile} --seed ${run.seed}</code></p>
 <p><code>clearway lab students/clearway-columns --host node</code></p>`;
 }
 
@@ -48,11 +54,14 @@ function floors({ noiseFloor }: Results): Html {
   if (noiseFloor.length === 0)
     return html`<h2>The noise floor</h2><p>No mechanism was measured twice in this run, so its noise is unknown.</p>`;
   return html`<h2>The noise floor</h2><p>The same mechanism, measured twice as two cells. The report says “no difference seen” for a smaller difference, and for one that not every round confirms.</p>
-<div class="scroll"><table><thead><tr><th class="text">scenario</th><th class="text">host</th><th class="text">load</th><th class="text">measured twice</th><th class="text">figure</th><th>rounds</th><th>factor</th></tr></thead>
+${scrolling(
+  "the noise floor",
+  html`<table><thead><tr>${["scenario", "host", "load", "measured twice", "figure"].map((head) => html`<th class="text" scope="col">${head}</th>`)}<th scope="col">rounds</th><th scope="col">factor</th></tr></thead>
 <tbody>${noiseFloor.map((floor) => {
     const size = floor.params["chunkBytes"] ?? floor.params["megabytes"];
-    return html`<tr><th scope="row">${floor.scenario}</th><td class="text">${HOST_TITLES[floor.host]}</td><td class="text">${loadText(floor.params) || String(size ?? "")}</td><td class="text">${floor.mechanism}</td><td class="text">${floor.metric}</td><td>${floor.rounds}</td><td>${floor.ratio.toFixed(2)}</td></tr>`;
-  })}</tbody></table></div>`;
+    return html`<tr><th scope="row">${floor.scenario}</th><td class="text">${hostTitle(floor.host)}</td><td class="text">${loadText(floor.params) || String(size ?? "")}</td><td class="text">${floor.mechanism}</td><td class="text">${floor.metric}</td><td>${floor.rounds}</td><td>${floor.ratio.toFixed(2)}</td></tr>`;
+  })}</tbody></table>`,
+)}`;
 }
 
 function settings(record: RunRecord): Html {
@@ -64,9 +73,12 @@ function settings(record: RunRecord): Html {
     row.scenarios.add(cell.scenario);
     rows.set(key, row);
   }
-  return html`<h2>How each mechanism is set up</h2><details><summary>${rows.size} mechanisms and their settings</summary><div class="scroll"><table><thead><tr><th class="text">mechanism</th><th class="text">scenario</th><th class="text">settings</th></tr></thead>
+  return html`<h2>How each mechanism is set up</h2><details><summary>${rows.size} mechanisms and their settings</summary>${scrolling(
+    "how each mechanism is set up",
+    html`<table><thead><tr>${["mechanism", "scenario", "settings"].map((head) => html`<th class="text" scope="col">${head}</th>`)}</tr></thead>
 <tbody>${[...rows.values()].map(
-    ({ cell, scenarios }) =>
-      html`<tr><th scope="row"><span class="dot ${cell.role}"></span>${cell.mechanism}</th><td class="text">${[...scenarios].join(", ")}</td><td class="text">${cell.settings}</td></tr>`,
-  )}</tbody></table></div></details>`;
+      ({ cell, scenarios }) =>
+        html`<tr><th scope="row"><span class="dot ${cell.role}"></span>${cell.mechanism}</th><td class="text">${[...scenarios].join(", ")}</td><td class="text">${cell.settings}</td></tr>`,
+    )}</tbody></table>`,
+  )}</details>`;
 }

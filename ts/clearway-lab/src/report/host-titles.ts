@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The names of the hosts, alone and in a sentence.
-import type { HostName } from "../protocol/message.js";
+import type { HostName, OwnHost } from "../protocol/message.js";
 
-export const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium", jvm: "JVM" };
+const TITLES: Record<OwnHost, string> = { node: "Node", chromium: "Chromium", jvm: "JVM", flutter: "Flutter" };
+const IN: Record<OwnHost, string> = {
+  node: "in Node",
+  chromium: "in Chromium",
+  jvm: "on the JVM",
+  flutter: "with Flutter",
+};
 
-export const IN_HOST: Record<HostName, string> = { node: "in Node", chromium: "in Chromium", jvm: "on the JVM" };
+/** Returns the title of a host. A host of another runner keeps the name that the user gave to it. */
+export function hostTitle(host: HostName): string {
+  return isOwn(host) ? TITLES[host] : host;
+}
+
+export function inHost(host: HostName): string {
+  return isOwn(host) ? IN[host] : `in ${host}`;
+}
+
+function isOwn(host: HostName): host is OwnHost {
+  return Object.hasOwn(TITLES, host);
+}

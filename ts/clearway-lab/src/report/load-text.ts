@@ -6,10 +6,17 @@ import { bytes, shown } from "./number.js";
 /** Returns the description. Returns an empty text if the scenario has only one load. */
 export function loadText(params: Params): string {
   const parts: string[] = [];
-  const { work, waits, order } = params;
+  const { work, waits, order, input } = params;
+  if (input !== undefined) parts.push(`input ${input}`);
   if (typeof work === "string") parts.push(work);
   if (waits === "blocking" || waits === "async") parts.push(waits);
   if (order === "shuffled") parts.push(order);
+  const { direction, content, feedBytes, chunkBytes, loop, channel, codec, payload } = params;
+  if (content === "one shared object") parts.push(content);
+  if (/ the (worker|server)$/.test(String(direction))) parts.push(String(direction));
+  if (typeof feedBytes === "number") parts.push(`chunks of ${bytes(chunkBytes as number)}`);
+  if (loop === "closed") parts.push("closed loop");
+  if (typeof payload === "string") parts.push(`${channel}, ${codec}, ${payload}, ${direction}`);
   const { rows, connection, perSecond, count, payloadBytes, receiver, value, memory, bytes: size, cores } = params;
   if (typeof rows === "number") parts.push(`${shown(rows)} rows`);
   if (connection === "none") parts.push("no connection");

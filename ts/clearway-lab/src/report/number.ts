@@ -18,6 +18,11 @@ export function unitText(unit: string): string {
   return unit === "us" ? "µs" : unit;
 }
 
+/** Replaces the unit `us` after a number in a sentence by `µs`. */
+export function withMicroSign(sentence: string): string {
+  return sentence.replace(/(\d) us\b/g, "$1 µs");
+}
+
 /** Formats a time. A time below a clock step is shown as less than one step. */
 export function shownTime(us: number, clockStepUs: number): string {
   return us < clockStepUs ? `<${shown(clockStepUs)}` : shown(us);
@@ -35,6 +40,19 @@ export function logTicks(least: number, most: number): number[] {
       if (tick >= least && tick <= most) ticks.push(tick);
     }
   }
+  return ticks.length > 1 ? ticks : linearTicks(least, most);
+}
+
+/** Returns ticks at equal distances, for an axis with less than two of the numbers 1, 2 and 5 times a power of ten. */
+function linearTicks(least: number, most: number): number[] {
+  // The step is at most half of the range, so there are at least two ticks; it is more than a fifth of it, so there are at most five.
+  const room = ((most - least) / 2) * (1 + 1e-9);
+  if (!(room > 0)) return [least];
+  const power = Math.floor(Math.log10(room));
+  const step = [5, 2, 1].map((each) => Number(`${each}e${power}`)).find((each) => each <= room) ?? room;
+  const ticks: number[] = [];
+  for (let at = Math.ceil(least / step - 1e-9); at * step <= most * (1 + 1e-9); at++)
+    ticks.push(Number((at * step).toPrecision(6)));
   return ticks;
 }
 
@@ -46,4 +64,24 @@ export function bytes(count: number): string {
 /** Formats a ratio for a sentence: "1/812" or "3.4 times". */
 export function times(ratio: number): string {
   return ratio < 1 ? `1/${shown(1 / ratio)}` : `${shown(ratio)} times`;
+}
+
+/**
+ * Returns the ascending numbers that can be labelled on a logarithmic axis. `share` is the part of the axis that a label needs; the axis goes
+ * from `least` to `most`. Keeps the first and the last number.
+ */
+export function spaced(numbers: readonly number[], share: number, least = numbers[0], most = numbers.at(-1)): number[] {
+  const [first, last] = [numbers[0], numbers.at(-1)];
+  if (least === undefined || most === undefined || first === undefined || last === undefined) return [];
+  if (numbers.length === 1) return [first];
+  const apart = Math.log(most / least) * share;
+  const kept = [first];
+  for (const number of numbers.slice(1, -1)) {
+    if (Math.log(number / kept.at(-1)!) >= apart && Math.log(last / number) >= apart) kept.push(number);
+  }
+  return Math.log(last / kept.at(-1)!) >= apart
+    ? [...kept, last]
+    : kept.length === 1
+      ? [first, last]
+      : [...kept.slice(0, -1), last];
 }

@@ -68,8 +68,8 @@ export function channelChart(results: Results, record: RunRecord, title: string,
     return found !== undefined && "p50" in found ? [rangeOf(cell, found)] : [];
   });
   ranges.sort((a, b) => a.middle - b.middle);
-  const { direction, payload } = group[0]!.params;
-  const caption = `${title}, ${direction}: a message of ${payload} and its echo`;
+  const { direction, payload, reply = "the same" } = group[0]!.params;
+  const caption = `${title}, ${direction}: a message of ${payload} and its ${reply === "the same" ? "echo" : "answer"}`;
   return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}${roleLegend("One at a time.")}`;
 }
 

@@ -4,10 +4,11 @@ import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
+import { benchCharts } from "./bench-charts.js";
 import { histogramChart } from "./chart/histograms.js";
 import { stripOf, timelineChart } from "./chart/timeline.js";
 import { figuresOf } from "./columns.js";
-import { HOST_TITLES } from "./host-titles.js";
+import { hostTitle } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { coresText, loadText } from "./load-text.js";
 import { offloadCharts } from "./offload/charts.js";
@@ -46,17 +47,17 @@ function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   if (primary === undefined) return html``;
   const first = open.length > 0 ? open : primary.folded ? [] : [primary];
   const rest = own.filter((table) => !first.includes(table));
-  const folded = rest.map((table) => html`<h4>${HOST_TITLES[host]}: ${table.load}</h4>${tableHtml(table)}`);
+  const folded = rest.map((table) => html`<h4>${hostTitle(host)}: ${table.load}</h4>${tableHtml(table)}`);
   const shown = first.map(
     (table) =>
-      html`${table.lead === undefined ? html`` : html`<h4>${HOST_TITLES[host]}, ${table.load}</h4>`}${tableHtml(table)}`,
+      html`${table.lead === undefined ? html`` : html`<h4>${hostTitle(host)}, ${table.load}</h4>`}${tableHtml(table)}`,
   );
   const kind = open.length > 0 ? "table" : "load";
   // A figure that occurs in each direction is named only once.
   const names = [...new Set(rest.map(({ load }) => (open.length > 0 ? load.replace(/^[^:]*: /, "") : load)))];
   const listed = names.join("") === "" ? "" : ` (${names.join("; ")})`;
   const much = first.length === 0 ? "all figures" : `${rest.length} more ${kind}${rest.length === 1 ? "" : "s"}`;
-  return html`${shown}${rest.length > 0 ? html`<details><summary>${HOST_TITLES[host]}: ${much}${listed}</summary>${folded}</details>` : html``}`;
+  return html`${shown}${rest.length > 0 ? html`<details><summary>${hostTitle(host)}: ${much}${listed}</summary>${folded}</details>` : html``}`;
 }
 
 function hostCharts(
@@ -65,8 +66,9 @@ function hostCharts(
   scenario: RecordedScenario,
   host: HostName,
   cells: RecordedCell[],
-  title: string = HOST_TITLES[host],
+  title: string = hostTitle(host),
 ): Html {
+  if (scenario.family === "bench") return benchCharts(results, record, cells);
   const states = [...new Set(cells.map(({ params }) => coresText(params)))];
   // Threads on one core and threads on two cores have charts of their own.
   if (states.length > 1)
@@ -74,10 +76,12 @@ function hostCharts(
       const own = cells.filter(({ params }) => coresText(params) === state);
       return hostCharts(results, record, scenario, host, own, state === "" ? title : `${title}, ${state}`);
     })}`;
-  if (scenario.name === "students" || scenario.name === "fetch-image") {
+  if (["students", "fetch-image"].includes(figuresOf(scenario.name))) {
     const strips = byLoad(cells)[0]!
       .map(stripOf)
       .filter((strip) => strip !== undefined);
+    // A runner of the user's may have figures and no timeline.
+    if (strips.length === 0) return html`<h4>${title}</h4>`;
     const caption = `${title}: stalls of the main thread`;
     return html`<h4>${caption}</h4>${timelineChart(caption, strips)}${roleLegend("Coloured: the main thread is blocked. Pale: the main thread is free. The chart shows the median round.")}${zoomable(title, strips)}`;
   }
@@ -119,7 +123,7 @@ function missing(record: RunRecord, scenario: string): Html {
   for (const cell of record.cells) {
     const why = cell.failure === undefined ? cell.unavailable : "failed: " + cell.failure;
     if (cell.scenario === scenario && why !== undefined)
-      lines.add(`${cell.mechanism} on ${HOST_TITLES[cell.host]}: ${why}`);
+      lines.add(`${cell.mechanism} on ${hostTitle(cell.host)}: ${why}`);
   }
   if (lines.size === 0) return html``;
   return html`<details><summary>Not measured here (${lines.size})</summary><ul>${[...lines].map((line) => html`<li>${line}</li>`)}</ul></details>`;

@@ -2,25 +2,29 @@
 // Renders a table of the run as HTML.
 
 import type { Role } from "../scenario/scenario.js";
+import { hostTitle } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { unitText } from "./number.js";
+import { scrolling } from "./scroll.js";
 import type { Table, TableRow } from "./table.js";
 
 export function tableHtml(table: Table): Html {
-  const lead = table.lead ?? ["mechanism"];
-  return html`<div class="scroll"><table><thead><tr>${lead.map((name) => html`<th class="text" scope="col">${name}</th>`)}${table.columns.map(
+  const lead = table.lead ?? [table.rowNoun ?? "mechanism"];
+  const name = [`${table.scenario} on ${hostTitle(table.host)}`, table.load].filter((part) => part !== "").join(", ");
+  const own = html`<table><thead><tr>${lead.map((name) => html`<th class="text" scope="col">${name}</th>`)}${table.columns.map(
     ({ label, title, role, unit }) =>
       html`<th scope="col" title="${title ?? label}"${role === undefined ? html`` : html` class="way"`}>${role === undefined ? html`${label}` : wayHead(role, label)}<small>${unitText(unit)}</small></th>`,
   )}</tr></thead><tbody>${table.rows.map(
     (row) =>
       html`<tr class="${row.role}">${rowHead(row)}${row.cells.map((cell, at) => {
         // Marks the cells of a Clearway column as those of a Clearway row.
-        const own = table.columns[at]?.role === "clearway" ? " clearway" : "";
+        const mark = table.columns[at]?.role === "clearway" ? " clearway" : "";
         return cell.doubtful
-          ? html`<td class="doubtful${own}" title="fewer than 20 samples are expected beyond this quantile">${cell.text}</td>`
-          : html`<td class="${own.trim()}">${cell.text}</td>`;
+          ? html`<td class="doubtful${mark}" title="fewer than 20 samples are expected beyond this quantile">${cell.text}</td>`
+          : html`<td class="${mark.trim()}">${cell.text}</td>`;
       })}</tr>`,
-  )}</tbody></table></div>`;
+  )}</tbody></table>`;
+  return scrolling(name, own);
 }
 
 /** Renders the head of a mechanism's column. A long name may break at its hyphens, but not between its dot and its first word. */

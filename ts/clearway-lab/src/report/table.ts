@@ -28,6 +28,8 @@ export interface Table {
   host: HostName;
   /** The load or the size in words. Empty if the scenario has only one load. */
   load: string;
+  /** What a row is. Default: mechanism. */
+  rowNoun?: string;
   /** The headings of the texts that begin each row. Without headings, a row begins with its mechanism. */
   lead?: string[];
   /** `title` and `role` are set if the column is a mechanism. */

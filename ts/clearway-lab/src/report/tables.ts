@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tables of a run. The terminal and the report use the same tables.
 import type { HostName } from "../protocol/message.js";
+import { PUBLISHED_EXECUTORS } from "../published/executors.js";
 import { compareCells, sameParams } from "../run/floor.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { channelTables } from "./channel-tables.js";
-import { COLUMNS, type Column, comparedLabel, figuresOf } from "./columns.js";
+import { BENCH_COLUMNS, COLUMNS, type Column, comparedLabel, figuresOf } from "./columns.js";
 import { loadText } from "./load-text.js";
 import { bytes, shown, times } from "./number.js";
+import { executorsTable } from "./published/executor-text.js";
 import { byLoad, clockStepUsOf, metricsFor, type Table, type TableRow, tableCell } from "./table.js";
 
 export function tablesOf(results: Results, record: RunRecord): Table[] {
@@ -21,7 +23,10 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
         (cell) => cell.scenario === scenario.name && cell.host === host && cell.rounds.length > 0,
       );
       if (cells.length === 0) continue;
-      if (scenario.family === "offload") tables.push(...offloadTables(results, record, scenario, host, cells));
+      // A user's scenario may have the name of one of the lab's.
+      if (scenario.family === "bench")
+        for (const group of byLoad(cells)) tables.push(loadTable(results, record, scenario, host, group));
+      else if (scenario.family === "offload") tables.push(...offloadTables(results, record, scenario, host, cells));
       else if (scenario.name === "upload") tables.push(uploadTable(results, record, scenario, host, cells));
       else if (scenario.name.startsWith("channel-"))
         tables.push(...channelTables(results, record, scenario, host, cells));
@@ -43,7 +48,9 @@ function offloadTables(
   cells: RecordedCell[],
 ): Table[] {
   const loads = byLoad(cells).map((group) => loadTable(results, record, scenario, host, group));
-  return loads.map((table) => ({ ...table, quiet: true, folded: scenario.name !== "changing-site" }));
+  const overview = scenario.name === PUBLISHED_EXECUTORS ? executorsTable(record) : undefined;
+  const detail = loads.map((table) => ({ ...table, quiet: true, folded: scenario.name !== "changing-site" }));
+  return overview === undefined ? detail : [overview, ...detail];
 }
 
 function loadTable(
@@ -53,7 +60,10 @@ function loadTable(
   host: HostName,
   group: RecordedCell[],
 ): Table {
-  const known = COLUMNS[figuresOf(scenario.name)] ?? unknownColumns(results, record, group);
+  const known =
+    scenario.family === "bench"
+      ? benchColumns(results, record, group)
+      : (COLUMNS[figuresOf(scenario.name)] ?? unknownColumns(results, record, group));
   const columns = known.filter((column) => group.some((cell) => column.metric in metricsFor(results, record, cell)));
   const rows = ordered(results, record, scenario, group).map((cell): TableRow => {
     const metrics = metricsFor(results, record, cell);
@@ -71,13 +81,20 @@ function loadTable(
     (cell) => cell.scenario === scenario.name && cell.mechanism === scenario.reference,
   );
   const load = loadText(group[0]!.params);
+  const noun = scenario.family === "bench" ? { rowNoun: "way" } : {};
   const isCompared = rows.some(({ cells }) => !["–", "reference"].includes(cells.at(-1)?.text ?? "–"));
   if (!isCompared) {
     for (const { cells } of rows) cells.pop();
-    return { scenario: scenario.name, host, load, columns, rows };
+    return { scenario: scenario.name, host, load, ...noun, columns, rows };
   }
   const compared = { label: "against " + (reference?.mechanism ?? "the reference"), unit: comparedLabel(scenario) };
-  return { scenario: scenario.name, host, load, columns: [...columns, compared], rows };
+  return { scenario: scenario.name, host, load, ...noun, columns: [...columns, compared], rows };
+}
+
+/** Returns the columns of a user's scenario. The calls of one run have one unit, which depends on how long they take. */
+function benchColumns(results: Results, record: RunRecord, group: RecordedCell[]): Column[] {
+  const unit = group.map((cell) => metricsFor(results, record, cell)["call"]?.unit).find((each) => each !== undefined);
+  return BENCH_COLUMNS.map((column) => (column.metric === "call" ? { ...column, unit: unit ?? "ms" } : column));
 }
 
 /** Returns the columns of a scenario that COLUMNS does not have: at most six of its metrics, with their own names. */
@@ -101,6 +118,7 @@ export function ordered(
   scenario: RecordedScenario,
   group: RecordedCell[],
 ): RecordedCell[] {
+  if (scenario.family === "bench") return group;
   if (figuresOf(scenario.name) === "stream") {
     const latency = (cell: RecordedCell) => metricsFor(results, record, cell)["latency"] as Distribution;
     const key = sortQuantile(group.map(latency));

@@ -9,7 +9,9 @@ import type { Metric, Results } from "../run/results.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { answersHeadline, answerText } from "./answer-text.js";
-import { HOST_TITLES } from "./host-titles.js";
+import { loneWayLines } from "./bench-text.js";
+import { experimentLines } from "./experiments/findings-text.js";
+import { hostTitle } from "./host-titles.js";
 import { shown, times } from "./number.js";
 import { worstSentence } from "./offload/worst.js";
 import { metricsFor } from "./table.js";
@@ -17,6 +19,8 @@ import { metricsFor } from "./table.js";
 export function verdictOf(results: Results, record: RunRecord): string[] {
   const answers = record.questions === undefined ? [] : answersOf(record, record.questions);
   if (answers.length > 0) return [answersHeadline(answers), ...answers.map(answerText)];
+  if (record.experiments !== undefined) return experimentLines(record);
+  if (record.profile === "bench") return loneWayLines(record);
   const sentences = [
     studentsSentence,
     poolSentence,
@@ -63,7 +67,7 @@ function studentsSentence(results: Results, record: RunRecord, host: HostName): 
   const stall = (cell: RecordedCell) => shown(numberOf(metricsFor(results, record, cell)["longestStall"]));
   const comparison = compareCells(record, ours, clone, "longestStall", results.noiseFloor);
   const rows = shown(ours.params["rows"] as number);
-  const facts = `${rows} records blocked ${HOST_TITLES[host]}'s main thread for ${stall(clone)} ms when cloned from a worker, and for ${stall(ours)} ms when moved as Clearway records`;
+  const facts = `${rows} records blocked ${hostTitle(host)}'s main thread for ${stall(clone)} ms when cloned from a worker, and for ${stall(ours)} ms when moved as Clearway records`;
   if (comparison === undefined || comparison.verdict === "no difference seen")
     return [`${facts}; the run is too noisy for a ratio.`];
   return [`${facts}: ${times(comparison.ratio)} as long.`];
@@ -77,7 +81,7 @@ function streamSentence(results: Results, record: RunRecord, host: HostName): st
   const [ours, bare] = found;
   const p50 = (cell: RecordedCell) => shown((metricsFor(results, record, cell)["latency"] as Distribution).p50);
   const comparison = compareCells(record, ours, bare, "latency.p50", results.noiseFloor);
-  const facts = `an event from a worker reached ${HOST_TITLES[host]}'s main thread in ${p50(ours)} us by Clearway's stream and in ${p50(bare)} us by a bare postMessage (medians at 1000 events/s)`;
+  const facts = `an event from a worker reached ${hostTitle(host)}'s main thread in ${p50(ours)} us by Clearway's stream and in ${p50(bare)} us by a bare postMessage (medians at 1000 events/s)`;
   const said = spoken(comparison);
   return [`${facts[0]!.toUpperCase()}${facts.slice(1)}: ${said}.`];
 }
@@ -113,7 +117,7 @@ function channelSentence(results: Results, record: RunRecord, host: HostName): s
   const said = spoken(compareCells(record, found[0], found[1], "roundTrip.p50", results.noiseFloor));
   const [ours, bare] = found.map((cell) => p50Of(results, record, cell, "roundTrip"));
   return [
-    `The round trip of a 2 KB message to a worker in ${HOST_TITLES[host]} took ${ours} us through Clearway's channel and ${bare} us by structured clone over a bare port: ${said}.`,
+    `The round trip of a 2 KB message to a worker in ${hostTitle(host)} took ${ours} us through Clearway's channel and ${bare} us by structured clone over a bare port: ${said}.`,
   ];
 }
 
@@ -139,7 +143,7 @@ function poolSentence(results: Results, record: RunRecord, host: HostName): stri
   const comparison = compareCells(record, ours, bare, "warmTask.p50", results.noiseFloor);
   const said = spoken(comparison);
   return [
-    `A warm call in ${HOST_TITLES[host]} took ${p50(ours)} us through Clearway's pool and ${p50(bare)} us by a bare worker: ${said}.`,
+    `A warm call in ${hostTitle(host)} took ${p50(ours)} us through Clearway's pool and ${p50(bare)} us by a bare worker: ${said}.`,
   ];
 }
 

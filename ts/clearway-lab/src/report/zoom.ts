@@ -14,7 +14,7 @@ export function zoomable(host: string, strips: Strip[]): Html {
   }));
   return html`<details class="zoom" hidden><summary>Zoom into the stalls (${host})</summary>
 <p class="hint">Drag to zoom in, double-click to see all. Thick lines are stalls of the main thread.</p>
-<div class="zoom-plot"></div><script type="application/json">${scriptJson(data)}</script></details>`;
+<div class="zoom-plot" role="img" aria-label="${`Stalls of the main thread (${host}), to zoom into`}"></div><script type="application/json">${scriptJson(data)}</script></details>`;
 }
 
 /** Returns uPlot's script and style, and the script that gives uPlot its data. */

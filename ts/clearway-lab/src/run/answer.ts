@@ -3,7 +3,7 @@
 import { CONTROL_PARAM, CORES_PARAM } from "../scenario/plan.js";
 import { type Compared, includes, type Question } from "../scenario/question.js";
 import { median, pairedRatios } from "../statistics/compare.js";
-import { type Decision, decide, FLOOR_UNKNOWN, pairedFloor, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
+import { type Decision, decide, pairedFloor, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
 import { byRound } from "./floor.js";
 import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
 
@@ -75,7 +75,7 @@ function find(record: Measured, compared: Compared, mechanism: string, control =
 }
 
 /** Returns whether a cell has the scenario, host, parameters and cores of a comparison. */
-function hasLoadOf(cell: RecordedCell, { scenario, host, params, cores }: Compared): boolean {
+export function hasLoadOf(cell: RecordedCell, { scenario, host, params, cores }: Compared): boolean {
   return (
     cell.scenario === scenario &&
     cell.host === host &&
@@ -86,13 +86,12 @@ function hasLoadOf(cell: RecordedCell, { scenario, host, params, cores }: Compar
 
 /**
  * Returns the noise floor of a comparison: the factor between two runs of the same thing in the compared metric. Uses the reference
- * under the same load, or else the largest factor of the scenario on this host, or else `FLOOR_UNKNOWN`.
+ * under the same load, or else the largest factor of the scenario on this host and these cores, or else on any cores. Returns
+ * undefined if there is none.
  */
-function floorOf(record: Measured, compared: Compared): number {
-  const own = find(record, compared, compared.reference, true);
-  const { scenario, host, metric } = compared;
-  const near = record.cells.filter((cell) => cell.control && cell.scenario === scenario && cell.host === host);
-  const floors = (own === undefined ? near : [own]).map((repeat) => {
+function floorOf(record: Measured, compared: Compared): number | undefined {
+  const { metric } = compared;
+  const floors = repeatsFor(record, compared).map((repeat) => {
     const { [CONTROL_PARAM]: _, ...params } = repeat.params;
     const { cores: _any, ...load } = compared;
     const cores = params[CORES_PARAM] as Compared["cores"];
@@ -101,7 +100,17 @@ function floorOf(record: Measured, compared: Compared): number {
     return pairedFloor(pairedRatios(byRound(record, first, metric), byRound(record, repeat, metric)));
   });
   const known = floors.filter((floor) => floor !== undefined);
-  return known.length === 0 ? FLOOR_UNKNOWN : Math.max(...known);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+/** Returns the A/A cells that tell the noise of a comparison best. */
+function repeatsFor(record: Measured, compared: Compared): RecordedCell[] {
+  const own = find(record, compared, compared.reference, true);
+  if (own !== undefined) return [own];
+  const { scenario, host, cores } = compared;
+  const near = record.cells.filter((cell) => cell.control && cell.scenario === scenario && cell.host === host);
+  const sameCores = near.filter((cell) => cell.params[CORES_PARAM] === cores);
+  return sameCores.length > 0 ? sameCores : near;
 }
 
 function unitOf(cell: RecordedCell, metric: string): string {

@@ -3,9 +3,14 @@
 import type { CellRequest, Measurement } from "../protocol/message.js";
 import { CONTROL_PARAM, CORES_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
 import { ROUNDS_MIN } from "../statistics/decide.js";
+import { cellDigest } from "./plan-facts.js";
 import { type RecordedCell, recordedCell } from "./record.js";
+import { ALL_ROUNDS, type Steering } from "./steering.js";
+import type { Unfinished } from "./unfinished.js";
 
 export interface Executor {
+  /** Called before each measurement, outside of its time. */
+  beforeMeasurement?(): Promise<void>;
   measure(cell: PlannedCell, request: CellRequest, timeoutMs: number): Promise<Measurement>;
   /** Starts to watch the machine. The returned function returns the machine's longest stall since then, in milliseconds. */
   watch(): () => number;
@@ -13,7 +18,7 @@ export interface Executor {
 }
 
 export interface Limits {
-  /** Time after which no further round starts, in milliseconds. Every cell keeps the rounds that it has. */
+  /** Time after which only the first rounds of a cell start, in milliseconds. Every cell keeps the rounds that it has. */
   budgetMs: number;
   /** Time after which no measurement starts, not even a first round, in milliseconds. */
   endMs: number;
@@ -29,7 +34,7 @@ export interface Step {
 export interface Execution {
   cells: RecordedCell[];
   done: number;
-  /** Number of measurements that were left out because their questions were settled. */
+  /** Number of measurements that were left out, because their questions were settled or did not fit into the time. */
   skipped: number;
   interrupted: boolean;
   budgetEnded: boolean;
@@ -37,6 +42,9 @@ export interface Execution {
 
 export const UNMEASURED = {
   interrupted: "the run was interrupted before this was measured: run it again",
+  /** The finished measurements are kept, so that the run can go on. */
+  resumable:
+    "the run was interrupted before this was measured: clearway lab resume DIR, with the folder of this run, measures what is missing",
   budget:
     "the time of this profile ended before this was measured (slow or loaded machine): name fewer cells or use --profile full",
 } as const;
@@ -48,51 +56,77 @@ export async function execute(
   limits: Limits,
   signal: AbortSignal,
   onStep: (step: Step) => void,
-  /** Returns whether more rounds of a cell would change no answer. Called only for cells that have the minimum number of rounds. */
-  isSettled: (cells: readonly RecordedCell[], cell: RecordedCell) => boolean = () => false,
+  steering: Steering = ALL_ROUNDS,
+  /** Keeps finished measurements, and has those of the run before its interruption. They are not made again. */
+  unfinished?: Unfinished,
 ): Promise<Execution> {
   const recorded = new Map(cells.map((cell) => [cell, recordedCell(cell)]));
+  let lastRound = 0;
   const pace = new Pace();
-  const begin = executor.nowMs();
+  const begin = executor.nowMs() - (unfinished?.spentMs ?? 0);
   let done = 0;
   let skipped = 0;
   let budgetEnded = false;
-  for (const [position, { cell, round }] of order.entries()) {
+  for (const [index, { cell, round, position }] of order.entries()) {
     if (signal.aborted) break;
+    const kept = unfinished?.at(position, cellDigest(cell));
+    if (kept !== undefined) {
+      // The resumed run may have left this cell out.
+      const own = recorded.get(cell);
+      if (kept.recorded !== undefined) {
+        own?.rounds.push({ ...kept.recorded, round, position });
+        done++;
+      } else if (own !== undefined) own.failure ??= kept.failure!;
+      pace.note(cell, kept.tookMs);
+      continue;
+    }
     const spentMs = executor.nowMs() - begin;
-    if (spentMs > limits.endMs || (round > 0 && spentMs > limits.budgetMs)) {
+    if (spentMs > limits.endMs || (round >= steering.firstRounds && spentMs > limits.budgetMs)) {
       budgetEnded = true;
       break;
     }
-    const record = recorded.get(cell)!;
-    if (round >= ROUNDS_MIN && isSettled([...recorded.values()], record)) {
+    if (round !== lastRound && round < steering.firstRounds) {
+      const costMs = (each: PlannedCell) =>
+        each.unavailable === undefined ? pace.costMs(each) * (steering.firstRounds - round) : 0;
+      const goOn = new Set(steering.cellsToKeep([...recorded.keys()], costMs, limits.budgetMs - spentMs));
+      for (const each of recorded.keys()) if (!goOn.has(each)) recorded.delete(each);
+    }
+    lastRound = round;
+    const record = recorded.get(cell);
+    if (record === undefined || (round >= ROUNDS_MIN && steering.isSettled([...recorded.values()], record))) {
       skipped++;
       continue;
     }
     onStep({
       done,
       planned: order.length - skipped,
-      leftMs: pace.leftMs(order.slice(position)),
+      leftMs: pace.leftMs(order.slice(index).filter((each) => recorded.has(each.cell))),
       name: cellName(cell) + " on " + cell.host,
     });
+    await executor.beforeMeasurement?.();
     const endWatch = executor.watch();
     const before = executor.nowMs();
     try {
       const measurement = await executor.measure(cell, requestOf(cell), 30_000 + cell.estimateMs * 5);
       const tookMs = Math.round(executor.nowMs() - before);
-      record.rounds.push({ round, position, tookMs, measurement, machineStallMs: endWatch() });
+      const finished = { round, position, tookMs, measurement, machineStallMs: endWatch() };
+      record.rounds.push(finished);
       done++;
+      unfinished?.keep({ position, cell: cellDigest(cell), tookMs, recorded: finished });
     } catch (error) {
       // An interruption kills the runner, so the error is not a failure of the cell.
       if (signal.aborted) break;
-      record.failure ??= firstLine(error as Error);
+      const failure = firstLine(error as Error);
+      record.failure ??= failure;
+      unfinished?.keep({ position, cell: cellDigest(cell), tookMs: Math.round(executor.nowMs() - before), failure });
     }
     pace.note(cell, executor.nowMs() - before);
   }
   onStep({ done, planned: order.length - skipped, leftMs: 0, name: "" });
   for (const record of recorded.values()) {
     if (record.rounds.length > 0 || record.unavailable !== undefined || record.failure !== undefined) continue;
-    record.unavailable = signal.aborted ? UNMEASURED.interrupted : UNMEASURED.budget;
+    const interrupted = unfinished === undefined ? UNMEASURED.interrupted : UNMEASURED.resumable;
+    record.unavailable = signal.aborted ? interrupted : UNMEASURED.budget;
   }
   return { cells: [...recorded.values()], done, skipped, interrupted: signal.aborted, budgetEnded };
 }
@@ -121,11 +155,14 @@ class Pace {
     this.#spent.set(key, { estimateMs: sum.estimateMs + cell.estimateMs, realMs: sum.realMs + realMs });
   }
 
+  /** Returns the expected time of one measurement of a cell. */
+  costMs(cell: PlannedCell): number {
+    const known = this.#spent.get(this.#key(cell));
+    return cell.estimateMs * (known === undefined ? 1 : known.realMs / known.estimateMs);
+  }
+
   leftMs(rest: readonly PlannedMeasurement[]): number {
-    return rest.reduce((total, { cell }) => {
-      const known = this.#spent.get(this.#key(cell));
-      return total + cell.estimateMs * (known === undefined ? 1 : known.realMs / known.estimateMs);
-    }, 0);
+    return rest.reduce((total, { cell }) => total + this.costMs(cell), 0);
   }
 
   #key(cell: PlannedCell): string {

@@ -5,7 +5,7 @@ import type { HostName, Params } from "../protocol/message.js";
 import { CONTROL_PARAM } from "../scenario/plan.js";
 import { type Comparison, compare, FLOOR_RATIO_MIN, noiseFloor } from "../statistics/compare.js";
 import { QUANTILES, type QuantileName } from "../statistics/distribution.js";
-import { decodeHistogram } from "../statistics/histogram.js";
+import { decodeHistogram, type Histogram } from "../statistics/histogram.js";
 import type { RecordedCell, RunRecord } from "./record.js";
 
 export interface Floor {
@@ -21,26 +21,36 @@ export interface Floor {
 }
 
 /**
- * Returns one number per round for `metric`, which is the name of a value or SAMPLE.QUANTILE. A time below a clock step counts as one
- * step, because its exact length is unknown.
+ * Returns one number per round for `metric`, which is the name of a value, SAMPLE.QUANTILE, SAMPLE.mean, SAMPLE.min or SAMPLE.max. A time
+ * below a clock step counts as one step, because its exact length is unknown.
  */
 export function byRound(record: Pick<RunRecord, "hosts">, cell: RecordedCell, metric: string): Map<number, number> {
-  const [name, quantile] = metric.split(".") as [string, QuantileName | undefined];
+  const [name, figure] = metric.split(".") as [string, string | undefined];
   const found = new Map<number, number>();
   const stepNs = (record.hosts[cell.host]?.clockStepUs ?? 0) * 1000;
   for (const { round, measurement } of cell.rounds) {
-    if (quantile === undefined) {
+    if (figure === undefined) {
       const value = measurement.values[name];
       if (value !== undefined) found.set(round, value.value);
     } else {
       const sample = measurement.samples[name];
       if (sample !== undefined) {
-        const ns = decodeHistogram(sample.hdr).getValueAtPercentile(QUANTILES[quantile] * 100);
+        const ns = figureOf(decodeHistogram(sample.hdr), figure);
         found.set(round, Math.max(stepNs / (sample.batch ?? 1), ns));
       }
     }
   }
   return found;
+}
+
+/** The figures of samples besides the quantiles. */
+const EXTREMES: Record<string, number> = { min: 0, max: 1 };
+
+function figureOf(histogram: Histogram, figure: string): number {
+  if (figure === "mean") return histogram.mean;
+  const quantile = QUANTILES[figure as QuantileName] ?? EXTREMES[figure];
+  if (quantile === undefined) throw new RangeError(`no such figure of samples: figure=${figure}`);
+  return histogram.getValueAtPercentile(quantile * 100);
 }
 
 export function floorsOf(record: RunRecord): Floor[] {

@@ -9,6 +9,14 @@ const MACHINE_STALL_MS = 1000 / 60;
 /** Limit for a clock step, in microseconds. A coarser clock hides the cost of a hand-over on one thread. */
 const CLOCK_COARSE_US = 20;
 
+/** Use of other programs, in cores, from which on a run is of a busy machine. On two cores, it takes an eighth of the machine. */
+const BUSY_CORES = 0.25;
+
+/** Returns whether other programs use enough of the cores to change an answer. `otherCores` is their mean use, in cores. */
+export function isBusy(otherCores: number): boolean {
+  return otherCores >= BUSY_CORES;
+}
+
 type Measured = Pick<RunRecord, "machine" | "hosts" | "cells" | "build">;
 
 export function machineWarnings({ machine, hosts, cells, build }: Measured): Warning[] {
@@ -23,10 +31,14 @@ export function machineWarnings({ machine, hosts, cells, build }: Measured): War
       next: "run on a quieter machine, or one with more cores",
     });
   }
-  if (machine.loadBefore > machine.cores / 2) {
+  const { otherCores } = machine;
+  if (otherCores === undefined ? machine.loadBefore > machine.cores / 2 : isBusy(otherCores)) {
     warnings.push({
       code: "load-high",
-      message: `Load was ${machine.loadBefore} on ${machine.cores} cores before the run began.`,
+      message:
+        otherCores === undefined
+          ? `Load was ${machine.loadBefore} on ${machine.cores} cores before the run began.`
+          : `Other programs used ${otherCores} of ${machine.cores} cores during the run.`,
       next: "close other programs and run again",
     });
   }

@@ -3,7 +3,8 @@
 // DIR/record.json. The lab calculates results.json from it. The report reads both files.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import { WARM_UP_CUT } from "../protocol/measured.js";
-import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
+import type { ByHost, Description, HostName, Measurement, Params } from "../protocol/message.js";
+import type { Experiment } from "../scenario/experiment.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
 import type { Question } from "../scenario/question.js";
 import type { Place, ProfileName, Role } from "../scenario/scenario.js";
@@ -31,6 +32,8 @@ export interface RecordedCell {
   settings: string;
   /** Where a strategy of the family `offload` runs its actions. */
   place?: Place;
+  /** Whether the mechanism follows the text of a published experiment to the letter. Absent for all others. */
+  published?: true;
   params: Params;
   control: boolean;
   plannedRounds: number;
@@ -54,7 +57,10 @@ export interface RecordedScenario {
 
 export interface RunRecord {
   version: number;
-  profile: ProfileName;
+  /** The profile of `clearway lab`, or `bench` for a run of `clearway bench`. */
+  profile: ProfileName | "bench";
+  /** The command that repeats a run of `clearway bench`, without its seed. */
+  command?: string;
   /** The seed of the order of the measurements. */
   seed: number;
   startedAt: string;
@@ -63,14 +69,20 @@ export interface RunRecord {
   planned: number;
   done: number;
   interrupted: boolean;
+  /** How often the run went on after an interruption. Absent for 0. */
+  resumed?: number;
   /** Whether the time ended before all rounds were done. */
   budgetEnded: boolean;
+  /** The comparisons that were left out during the run, because the machine was too slow or busy for all of them. */
+  leftOut?: readonly string[];
   machine: MachineFacts;
   build: BuildFacts;
-  hosts: Partial<Record<HostName, Omit<Description, "mechanisms">>>;
+  hosts: ByHost<Omit<Description, "mechanisms">>;
   scenarios: RecordedScenario[];
   /** The questions that the run was planned to answer. Absent if it measured scenarios. */
   questions?: Question[];
+  /** The published experiments that the run repeats. Absent in other profiles. */
+  experiments?: Experiment[];
   cells: RecordedCell[];
 }
 
@@ -85,6 +97,7 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
     role: mechanism.role,
     settings: mechanism.settings,
     ...(mechanism.place === undefined ? {} : { place: mechanism.place }),
+    ...(mechanism.published === undefined ? {} : { published: mechanism.published }),
     params,
     control,
     plannedRounds: rounds,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // results.json: the stable form of a run. spec/results.schema.json defines its shape.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
-import type { HostName, Params, Value } from "../protocol/message.js";
+import type { ByHost, HostName, Params, Value } from "../protocol/message.js";
 import type { Role } from "../scenario/scenario.js";
 import { median } from "../statistics/compare.js";
 import type { Verdict } from "../statistics/decide.js";
@@ -45,6 +45,7 @@ export interface ResultAnswer {
     low?: number;
     high?: number;
     rounds?: number;
+    noise?: number;
     why?: string;
   }[];
 }
@@ -59,7 +60,9 @@ export interface Results {
     measurementsPlanned: number;
     measurementsDone: number;
     interrupted: boolean;
-    runtimes: Partial<Record<HostName, string>>;
+    /** How often the run went on after an interruption. Absent for 0. */
+    resumed?: number;
+    runtimes: ByHost<string>;
   };
   cells: ResultCell[];
   machine: MachineFacts;
@@ -83,6 +86,7 @@ export function resultsOf(record: RunRecord): Results {
       measurementsPlanned: record.planned,
       measurementsDone: record.done,
       interrupted: record.interrupted,
+      ...(record.resumed === undefined ? {} : { resumed: record.resumed }),
       runtimes,
     },
     cells: record.cells.map(resultCell),
@@ -113,6 +117,7 @@ function resultAnswer(answer: Answer): ResultAnswer {
             low: significant(decision.low),
             high: significant(decision.high),
             rounds: decision.rounds,
+            ...(decision.floor === undefined ? {} : { noise: significant(decision.floor) }),
           }),
       ...(why === undefined ? {} : { why }),
     };

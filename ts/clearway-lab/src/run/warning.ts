@@ -3,7 +3,9 @@
 /** All kinds of warnings. */
 export const WARNING_CODES = [
   "interrupted",
+  "resumed",
   "budget-ended",
+  "left-out",
   "cell-failed",
   "host-unavailable",
   "few-rounds",

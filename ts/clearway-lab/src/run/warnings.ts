@@ -3,17 +3,41 @@
 import { isSupported, QUANTILES, samplesNeeded } from "../statistics/distribution.js";
 import type { Floor } from "./floor.js";
 import { machineWarnings } from "./machine-warnings.js";
-import { type RunRecord, wasWarmUpCut } from "./record.js";
+import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
 import type { Warning } from "./warning.js";
 
 /**
  * Limit for the factor between two runs of the same thing. Above it, even a difference of two fifths may be noise.
  */
 const NOISE_HIGH_RATIO = 1.4;
+
+/** The next steps that depend on the command: `clearway lab` has profiles, `clearway bench` has options. */
+const NEXT = {
+  lab: {
+    failed: ({ scenario, mechanism, host }: RecordedCell) =>
+      `run it alone: clearway lab ${scenario}/${mechanism} --host ${host}`,
+    fewRounds: "use --profile full for 3 to 20 rounds, or --rounds",
+    noisy: "close other programs and run again, or use --profile full for more rounds",
+    warming: "use --profile full, which warms up for longer",
+    note: "see the mechanism's own documentation",
+  },
+  bench: {
+    failed: () => "correct the way in the scenario file",
+    fewRounds: "use --rounds 5 or more, or leave --rounds out",
+    noisy: "close other programs and run again, or use --time for longer measurements",
+    warming: "use a longer --time; the warm-up may take five times as long",
+    note: "correct the way in the scenario file",
+  },
+};
+
+const nextOf = ({ profile }: RunRecord) => (profile === "bench" ? NEXT.bench : NEXT.lab);
+
 export function warningsOf(record: RunRecord, floors: readonly Floor[]): Warning[] {
   return [
     ...runWarnings(record),
-    ...sampleWarnings(record, floors),
+    // A user's scenario shows no quantile above p90, and its tables mark that one.
+    ...(record.profile === "bench" ? [] : quantileWarnings(record)),
+    ...noiseWarnings(record, floors),
     ...warmUpWarnings(record),
     ...machineWarnings(record),
     ...noteWarnings(record),
@@ -25,7 +49,7 @@ function runWarnings(record: RunRecord): Warning[] {
   const { done, planned } = record;
   if (record.interrupted) {
     const message = `The run was interrupted: ${done} of ${planned} measurements were made.`;
-    warnings.push({ code: "interrupted", message, next: "run it again to its end" });
+    warnings.push({ code: "interrupted", message, next: "go on with it: clearway lab resume DIR" });
   } else if (record.budgetEnded) {
     const message = `The time of the ${record.profile} profile ended after ${done} of ${planned} measurements.`;
     warnings.push({
@@ -34,12 +58,29 @@ function runWarnings(record: RunRecord): Warning[] {
       next: "close other programs, name fewer cells, or use --profile full",
     });
   }
+  const leftOut = record.leftOut ?? [];
+  if (leftOut.length > 0) {
+    const count = `${leftOut.length} ${leftOut.length === 1 ? "comparison" : "comparisons"}`;
+    warnings.push({
+      code: "left-out",
+      message: `The machine was too slow or too busy for ${count}, so that each of the others has its five rounds: ${leftOut.join(", ")}.`,
+      next: "close other programs and run again, or name the scenario",
+    });
+  }
+  if (record.resumed !== undefined) {
+    const times = record.resumed === 1 ? "once" : `${record.resumed} times`;
+    warnings.push({
+      code: "resumed",
+      message: `The run went on ${times} after an interruption: its rounds are of different times, and one round is in two parts.`,
+      next: "run it again without an interruption if ratios near 1 matter",
+    });
+  }
   for (const cell of record.cells.filter(({ failure }) => failure !== undefined)) {
     const message = `${cell.scenario}/${cell.mechanism} failed on ${cell.host}: ${cell.failure}`;
     warnings.push({
       code: "cell-failed",
       message,
-      next: `run it alone: clearway lab ${cell.scenario}/${cell.mechanism} --host ${cell.host}`,
+      next: nextOf(record).failed(cell),
     });
   }
   for (const host of new Set(record.cells.map((cell) => cell.host))) {
@@ -59,13 +100,13 @@ function runWarnings(record: RunRecord): Warning[] {
     warnings.push({
       code: "few-rounds",
       message: `${few} of ${measured.length} cells have only one or two rounds: the report claims a difference only if every round confirms it.`,
-      next: "use --profile full for 3 to 20 rounds, or --rounds",
+      next: nextOf(record).fewRounds,
     });
   }
   return warnings;
 }
 
-function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] {
+function quantileWarnings(record: RunRecord): Warning[] {
   const warnings: Warning[] = [];
   const { p99, p999 } = QUANTILES;
   const groups = new Map<string, number>();
@@ -89,6 +130,11 @@ function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] 
       next: `${samplesNeeded(q)} samples are needed: use --profile full`,
     });
   }
+  return warnings;
+}
+
+function noiseWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] {
+  const warnings: Warning[] = [];
   const noisy = floors.filter(({ ratio }) => ratio > NOISE_HIGH_RATIO);
   if (noisy.length > 0) {
     const factors = noisy.map(({ scenario, host, params: { perSecond: rate }, metric, ratio }) => {
@@ -98,13 +144,14 @@ function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] 
     warnings.push({
       code: "noise-high",
       message: `In ${noisy.length} of ${floors.length} A/A pairs, two runs of the same mechanism differed by more than a factor of ${NOISE_HIGH_RATIO}: ${factors.join(", ")}. For smaller differences there, the report says "no difference seen".`,
-      next: "close other programs and run again, or use --profile full for more rounds",
+      next: nextOf(record).noisy,
     });
   }
   return warnings;
 }
 
-function warmUpWarnings({ cells }: RunRecord): Warning[] {
+function warmUpWarnings(record: RunRecord): Warning[] {
+  const { cells } = record;
   const cut = cells.filter(wasWarmUpCut);
   if (cut.length === 0) return [];
   const counts = new Map<string, number>();
@@ -114,7 +161,7 @@ function warmUpWarnings({ cells }: RunRecord): Warning[] {
   }
   const where = [...counts].map(([name, count]) => `${count} of ${name}`).join(", ");
   const message = `${cut.length} cells still got faster when their warm-up ended: ${where}. Fully warm, they may be faster than these figures.`;
-  return [{ code: "still-warming", message, next: "use --profile full, which warms up for longer" }];
+  return [{ code: "still-warming", message, next: nextOf(record).warming }];
 }
 
 function noteWarnings(record: RunRecord): Warning[] {
@@ -122,7 +169,7 @@ function noteWarnings(record: RunRecord): Warning[] {
   for (const cell of record.cells) {
     for (const note of new Set(cell.rounds.flatMap(({ measurement }) => measurement.notes))) {
       const message = `${cell.scenario}/${cell.mechanism} on ${cell.host}: ${note}.`;
-      seen.set(message, { code: "mechanism-note", message, next: "see the mechanism's own documentation" });
+      seen.set(message, { code: "mechanism-note", message, next: nextOf(record).note });
     }
   }
   return [...seen.values()];

@@ -11,8 +11,13 @@ export function findChromium(): string | undefined {
   return PLACES.find((place) => existsSync(place));
 }
 
-export const CHROMIUM_MISSING =
-  "no Chromium found: install it (Debian: apt-get install chromium) or set CLEARWAY_CHROMIUM to its path";
+/** Returns why there is no Chromium, and the remedy. */
+export function chromiumMissing(): string {
+  const given = process.env["CLEARWAY_CHROMIUM"];
+  if (given !== undefined && given !== "")
+    return `CLEARWAY_CHROMIUM names a file that does not exist: ${given}. Set it to the path of a Chromium, or unset it`;
+  return "no Chromium found: install it (Debian: apt-get install chromium) or set CLEARWAY_CHROMIUM to its path";
+}
 
 export const CHROMIUM_FLAGS = [
   "--headless",

@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
-import { CHROMIUM_FLAGS, CHROMIUM_MISSING, findChromium } from "./chromium-find.js";
+import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "./chromium-find.js";
 import { toMeasurement } from "./convert.js";
 import type { LabPage } from "./page.js";
 import { type PageServer, servePage } from "./page-server.js";
@@ -27,7 +27,7 @@ let starting: Promise<Running> | undefined;
 
 async function start(): Promise<Running> {
   const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error(CHROMIUM_MISSING);
+  if (executablePath === undefined) throw new Error(chromiumMissing());
   const [browser, server] = await Promise.all([
     chromium.launch({ executablePath, args: FLAGS, handleSIGINT: false }),
     servePage(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The local server of the scenarios: GET /image, POST /upload, and a TCP server that adds one. It is a separate process, so that it
+// The local server of the scenarios: GET /image and /students, POST /upload, two TCP servers that add one, and an
+// HTTP/2 server with a feed. It is a separate process, so that it
 // does not use the measured thread. It prints one JSON line with its addresses. It ends when its stdin ends.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
@@ -7,6 +8,8 @@ import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { makeImage } from "../isolate/image.js";
+import { type Fixture, IDLE_CLOSE_MS } from "../protocol/measured.js";
+import { startFeed } from "./fixture-feed.js";
 import { answerFixture } from "./fixture-http.js";
 
 /** Size of the file to upload, in bytes. It is large enough for every upload cell. */
@@ -20,19 +23,32 @@ const image = makeImage();
 const web = http.createServer((request, response) => {
   if (!answerFixture(request, response, image)) response.writeHead(404).end();
 });
-const echo = net.createServer((socket) => {
+const answerEcho = (socket: net.Socket) => {
   socket.setNoDelay(true);
   socket.setEncoding("utf8");
   socket.on("data", (text) => socket.write(String(Number(text) + 1)));
   socket.on("error", () => socket.destroy());
+};
+const echo = net.createServer(answerEcho);
+const closing = net.createServer((socket) => {
+  answerEcho(socket);
+  socket.setTimeout(IDLE_CLOSE_MS, () => socket.end());
 });
+const feed = startFeed();
 
 await new Promise<void>((ready) => web.listen(0, "127.0.0.1", ready));
 await new Promise<void>((ready) => echo.listen(0, "127.0.0.1", ready));
-const port = (server: net.Server) => (server.address() as AddressInfo).port;
-process.stdout.write(
-  JSON.stringify({ httpUrl: `http://127.0.0.1:${port(web)}`, echoPort: port(echo), filePath }) + "\n",
-);
+await new Promise<void>((ready) => closing.listen(0, "127.0.0.1", ready));
+await new Promise<void>((ready) => feed.listen(0, "127.0.0.1", ready));
+const port = (server: { address(): string | AddressInfo | null }) => (server.address() as AddressInfo).port;
+const fixture: Fixture = {
+  httpUrl: `http://127.0.0.1:${port(web)}`,
+  echoPort: port(echo),
+  idlePort: port(closing),
+  feedUrl: `http://127.0.0.1:${port(feed)}`,
+  filePath,
+};
+process.stdout.write(JSON.stringify(fixture) + "\n");
 
 process.on("SIGINT", () => {});
 process.stdin.resume();

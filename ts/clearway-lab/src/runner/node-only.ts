@@ -2,12 +2,26 @@
 // Mechanisms that only Node has: processes, native code and the pools of the family `offload`. The browser's counterpart is
 // node-only-none.ts. The build picks one of the two as #lab-node-only.
 import { koffiProblem, peersProblem } from "../native/peers.js";
-import { pluginProblem } from "../native/plugin.js";
+import { buildProblem, type PluginBuild, pluginProblem } from "../native/plugin.js";
 import { type Loader, unless } from "./loader.js";
 
 const memory = () => import("../memory/peers.js");
 
+const memset: Loader[] = [
+  async () => unless(await koffiProblem(), async () => (await memory()).memoryReference),
+  async () => unless(await peersProblem(), async () => (await memory()).memoryAddon),
+  async () => unless(await koffiProblem(), async () => (await memory()).memoryKoffi),
+  async () => unless(await pluginProblem(), async () => (await import("../memory/clearway.js")).memoryClearway),
+];
+
+const ofBuild =
+  (build: PluginBuild): Loader =>
+  async () =>
+    unless(await buildProblem(build), async () => (await import("../memory/builds.js")).memoryOfBuild(build));
+
 export const nodeOnly: Record<string, Loader[]> = {
+  "closed-connection": [async () => (await import("../isolate/closed-connection.js")).closedConnections],
+  "http2-feed": [async () => (await import("../isolate/http2-feed.js")).feeds],
   "channel-process": [
     async () => (await import("../channel/process-bare.js")).processBare,
     async () => (await import("../channel/process-clearway.js")).processClearway,
@@ -21,10 +35,17 @@ export const nodeOnly: Record<string, Loader[]> = {
   works: [async () => (await import("../offload/mechanisms.js")).works],
   sizes: [async () => (await import("../offload/mechanisms.js")).sizes],
   "changing-site": [async () => (await import("../offload/mechanisms.js")).changing],
-  memset: [
-    async () => unless(await koffiProblem(), async () => (await memory()).memoryReference),
-    async () => unless(await peersProblem(), async () => (await memory()).memoryAddon),
-    async () => unless(await koffiProblem(), async () => (await memory()).memoryKoffi),
-    async () => unless(await pluginProblem(), async () => (await import("../memory/clearway.js")).memoryClearway),
+  memset,
+  "memset-published": memset,
+  "memset-builds": [
+    async () => unless(await koffiProblem(), async () => (await import("../memory/builds.js")).elementBuilds),
+    async () => unless(await buildProblem("c"), async () => (await import("../memory/builds.js")).memoryNoOpt),
+    ofBuild("c"),
+    ofBuild("c-debug"),
+    ofBuild("rust"),
+    ofBuild("rust-debug"),
+  ],
+  "platform-channel": [
+    async () => unless(await pluginProblem(), async () => (await import("../channel/platform.js")).platformChannels),
   ],
 };

@@ -9,7 +9,7 @@ import { allMechanisms, findMechanism } from "./registry.js";
 /** Runs a mechanism. Converts samples to arrays of numbers, because playwright does not return typed arrays from a page. */
 async function measure(cell: CellRequest): Promise<Measured> {
   const mechanism = await findMechanism(cell.scenario, cell.mechanism);
-  const fixture = { httpUrl: location.origin, echoPort: 0, filePath: "" };
+  const fixture = { httpUrl: location.origin, echoPort: 0, idlePort: 0, feedUrl: "", filePath: "" };
   const measured = await mechanism({ params: cell.params, fixture });
   const samples: Measured["samples"] = {};
   for (const [name, { ns, ...rest }] of Object.entries(measured.samples))

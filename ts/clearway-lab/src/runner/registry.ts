@@ -15,6 +15,18 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../isolate/fetch-image.js")).images,
     async () => (await import("../isolate/fetch-image-clearway.js")).imagesClearway,
   ],
+  "students-published": [
+    async () => (await import("../isolate/students-published.js")).studentsPublished,
+    async () => (await import("../isolate/students-published-clearway.js")).studentsPublishedClearway,
+  ],
+  "fetch-json": [
+    async () => (await import("../isolate/fetch-json.js")).jsonBodies,
+    async () => (await import("../isolate/fetch-json-clearway.js")).jsonBodiesClearway,
+  ],
+  crossing: [
+    async () => (await import("../isolate/crossing.js")).crossings,
+    async () => (await import("../isolate/crossing-clearway.js")).crossingsClearway,
+  ],
   upload: [
     async () => (await import("../isolate/upload.js")).uploads,
     async () => (await import("../isolate/upload-clearway.js")).uploadsClearway,
@@ -31,6 +43,10 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../push/clearway.js")).streamClearway,
     async () => (await import("../push/rxjs.js")).rxjs,
   ],
+  "chained-hops": [
+    async () => (await import("../push/chains.js")).chains,
+    async () => (await import("../push/chains-clearway.js")).chainsClearway,
+  ],
   codec: [
     async () => (await import("../codec/builtin.js")).codecs,
     async () => (await import("../codec/peers.js")).codecPeers,
@@ -43,8 +59,8 @@ const loaders: Record<string, Loader[]> = {
   ],
   ...nodeOnly,
 };
-// The firehose is a separate scenario with the same mechanisms.
-loaders["firehose"] = loaders["stream"]!;
+// Further scenarios have the same mechanisms under other loads.
+for (const name of ["firehose", "stream-published", "growing-queue"]) loaders[name] = loaders["stream"]!;
 
 export const scenarioNames = Object.keys(loaders);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses the runners. Node gets a new process for every measurement, and Chromium one browser for the run. The JVM has one runner,
-// which starts the measuring JVMs itself.
+// Chooses the runners. Node and Flutter get a new process for every measurement, and Chromium one browser for the run. The JVM has one
+// runner, which starts the measuring JVMs itself. A runner that the user named gets a new process for every measurement.
 import { fileURLToPath } from "node:url";
 import { keepOnTwoCores, oneCoreCommand, type RunnerCores } from "../machine/thread-pin.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
@@ -23,17 +23,22 @@ export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
   return { command: process.execPath, args: ["--max-old-space-size=8192", program], env: { CLEARWAY_LAB_HOST: host } };
 }
 
+/** The commands of runners that the lab does not have itself, by the names of their hosts. A shell runs each command. */
+export type ForeignRunners = Readonly<Record<string, string>>;
+
 export class Runners {
   readonly #lasting = new Map<HostName, RunnerClient>();
   readonly #env: Record<string, string>;
   readonly #jdk: number | undefined;
+  readonly #foreign: ForeignRunners;
   /** The runners of single measurements that run now. There may be several: the profile `promises` measures idle pools concurrently. */
   readonly #current = new Set<RunnerClient>();
 
   /** Creates the runners. `jdk` is the release for the JVM's runner; the default is the newest. */
-  constructor(env: Record<string, string> = {}, jdk?: number) {
+  constructor(env: Record<string, string> = {}, jdk?: number, foreign: ForeignRunners = {}) {
     this.#env = env;
     this.#jdk = jdk;
+    this.#foreign = foreign;
   }
 
   describe(host: HostName): Promise<Description> {
@@ -61,9 +66,13 @@ export class Runners {
     this.#lasting.clear();
   }
 
-  /** Kills the runners of single measurements at once, so that an interrupted lab does not wait for them. */
+  /**
+   * Ends the measurements that run now, so that an interrupted lab does not wait for them. Kills the runners of single measurements. Asks
+   * the others to end, because they first have to close a browser or other JVMs.
+   */
   interrupt(): void {
     for (const runner of this.#current) runner.kill();
+    for (const runner of this.#lasting.values()) runner.interrupt();
   }
 
   /** Calls `use` with a runner. `prefix` is put before the runner's command. */
@@ -72,7 +81,7 @@ export class Runners {
     use: (runner: RunnerClient) => Promise<T>,
     prefix: readonly string[] = [],
   ): Promise<T> {
-    const fresh = host === "node";
+    const fresh = host === "node" || host === "flutter" || this.#isForeign(host);
     const runner = (fresh ? undefined : this.#lasting.get(host)) ?? this.#start(host, prefix);
     if (!fresh) this.#lasting.set(host, runner);
     if (fresh) this.#current.add(runner);
@@ -91,7 +100,15 @@ export class Runners {
     }
   }
 
+  #isForeign(host: HostName): boolean {
+    return Object.hasOwn(this.#foreign, host);
+  }
+
   #start(host: HostName, prefix: readonly string[]): RunnerClient {
+    if (this.#isForeign(host)) {
+      const env = { CLEARWAY_LAB_HOST: host, ...this.#env };
+      return new RunnerClient({ command: this.#foreign[host] as string, args: [], shell: true, env });
+    }
     const { command, args, env } = runnerCommand(host, this.#jdk);
     const [program = command, ...rest] = [...prefix, command, ...args];
     return new RunnerClient({ command: program, args: rest, env: { ...env, ...this.#env } });

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
-import { FAMILY_NAMES, type MechanismInfo, PROFILE_NAMES, type Scenario } from "./scenario.js";
+import { FAMILY_NAMES, type MechanismInfo, SCENARIO_PROFILES, type Scenario } from "./scenario.js";
 
 /** Returns the folder in CLEARWAY_LAB_SCENARIOS, or the package's own folder of scenarios. */
 export function scenarioFolder(): string {
@@ -31,42 +31,57 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
   });
   const order = [
     "students",
+    "students-published",
     "fetch-image",
+    "fetch-json",
+    "crossing",
     "upload",
     "pool",
+    "closed-connection",
+    "http2-feed",
     "memset",
+    "memset-published",
+    "memset-builds",
     "memset-jvm",
     "stream",
+    "stream-published",
+    "chained-hops",
     "firehose",
+    "growing-queue",
     "stream-jvm",
     "firehose-jvm",
+    "published-stream-jvm",
+    "published-firehose-jvm",
     "codec",
     "codec-jvm",
+    "codec-flutter",
     "channel-worker",
     "channel-process",
     "channel-process-jvm",
     "channel-native",
+    "platform-channel",
     "channel-native-jvm",
+    "channel-flutter",
     "works",
     "sizes",
     "changing-site",
+    "published-executors",
   ];
   const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
-  return scenarios.sort(
-    (a, b) =>
-      FAMILY_NAMES.indexOf(a.family) - FAMILY_NAMES.indexOf(b.family) ||
-      rank(a) - rank(b) ||
-      a.name.localeCompare(b.name),
-  );
+  return scenarios.sort((a, b) => familyRank(a) - familyRank(b) || rank(a) - rank(b) || a.name.localeCompare(b.name));
+}
+
+function familyRank({ family }: Scenario): number {
+  return (FAMILY_NAMES as readonly string[]).indexOf(family);
 }
 
 function findProblem(scenario: Scenario): string | undefined {
   const names = new Set(scenario.mechanisms.map((mechanism) => mechanism.name));
-  if (!FAMILY_NAMES.includes(scenario.family)) return `unknown family: family=${scenario.family}`;
+  if (familyRank(scenario) < 0) return `unknown family: family=${scenario.family}`;
   if (names.size !== scenario.mechanisms.length) return "two mechanisms have one name";
   if (!names.has(scenario.control)) return `control is no mechanism: control=${scenario.control}`;
   if (!names.has(scenario.reference)) return `reference is no mechanism: reference=${scenario.reference}`;
-  for (const profile of PROFILE_NAMES) {
+  for (const profile of SCENARIO_PROFILES) {
     const sets = scenario.profiles[profile]?.sets;
     if (!Array.isArray(sets) || sets.length === 0) return `no parameter sets: profile=${profile}`;
     for (const set of sets) {

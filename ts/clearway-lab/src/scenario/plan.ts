@@ -3,7 +3,7 @@
 import type { RunnerCores } from "../machine/thread-pin.js";
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
-import { belongsOn, HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
+import { belongsOn, inOrder, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
 
 export interface PlannedCell {
   scenario: Scenario;
@@ -23,6 +23,8 @@ export interface PlannedCell {
 export interface PlannedMeasurement {
   cell: PlannedCell;
   round: number;
+  /** The number of the measurement in the whole order, from 0. It stays when cells are left out. */
+  position: number;
 }
 
 /** The parameter that marks the second cell of an A/A pair. */
@@ -42,8 +44,8 @@ export function planCells(
 ): PlannedCell[] {
   const cells: PlannedCell[] = [];
   for (const scenario of scenarios) {
-    const { rounds, sets } = scenario.profiles[profile];
-    for (const host of HOST_NAMES.filter((name) => hosts.includes(name))) {
+    const { rounds, sets } = scenario.profiles[profile] ?? { rounds: 0, sets: [] };
+    for (const host of inOrder(hosts)) {
       for (const set of sets) {
         if (set.hosts !== undefined && !set.hosts.includes(host)) continue;
         for (const mechanism of scenario.mechanisms) {
@@ -81,7 +83,7 @@ export function planOrder(cells: readonly PlannedCell[], seed: number): PlannedM
   const rounds = Math.max(0, ...cells.map((cell) => cell.rounds));
   for (let round = 0; round < rounds; round++) {
     const due = cells.filter((cell) => cell.unavailable === undefined && round < cell.rounds);
-    for (const cell of shuffled(due, random)) order.push({ cell, round });
+    for (const cell of shuffled(due, random)) order.push({ cell, round, position: order.length });
   }
   return order;
 }

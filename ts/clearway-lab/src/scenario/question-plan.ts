@@ -42,8 +42,13 @@ function isPartOfEarlier(compared: Compared, questions: readonly Question[]): bo
 }
 
 function add(cells: Map<string, PlannedCell>, cell: PlannedCell): void {
-  const key = JSON.stringify([cell.scenario.name, cell.mechanism.name, cell.host, cell.params]);
+  const key = cellKey(cell);
   if (!cells.has(key)) cells.set(key, cell);
+}
+
+/** Returns a text that only equal cells share: the same mechanism under the same load on the same host. */
+export function cellKey({ scenario, mechanism, host, params }: PlannedCell): string {
+  return JSON.stringify([scenario.name, mechanism.name, host, params]);
 }
 
 function cellOf(

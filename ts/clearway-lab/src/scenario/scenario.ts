@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The type of a scenario. Scenarios are data: ts/clearway-lab/scenarios/NAME.json.
-import type { HostName, Json, Params } from "../protocol/message.js";
+import type { HostName, Json, OwnHost, Params } from "../protocol/message.js";
 
 export type Role = "clearway" | "peer" | "reference";
-export type ProfileName = "quick" | "full";
-export const PROFILE_NAMES: readonly ProfileName[] = ["quick", "full"];
-export const HOST_NAMES: readonly HostName[] = ["node", "chromium", "jvm"];
+/** The profiles that every scenario has. */
+export type ScenarioProfile = "quick" | "full";
+/** The profile `published` gets its sets from the published experiments. */
+export type ProfileName = ScenarioProfile | "published";
+export const SCENARIO_PROFILES: readonly ScenarioProfile[] = ["quick", "full"];
+export const PROFILE_NAMES: readonly ProfileName[] = [...SCENARIO_PROFILES, "published"];
+export const HOST_NAMES: readonly OwnHost[] = ["node", "chromium", "jvm", "flutter"];
 /** The hosts of a scenario that does not list its hosts. */
 export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
 export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;
@@ -25,6 +29,8 @@ export interface MechanismInfo {
   /** The hosts on which the mechanism has a cell. Default: every host of the scenario. A Java library, for example, has none in Node. */
   hosts?: HostName[];
   place?: Place;
+  /** Whether the mechanism follows the text of a published experiment to the letter. Absent for all others. */
+  published?: true;
   /** The reasons why the mechanism cannot run on a host, with the remedy. */
   unavailable?: Partial<Record<HostName, string>>;
 }
@@ -45,9 +51,15 @@ export interface ParamSet {
   estimateMs: number;
 }
 
+export interface ProfileSets {
+  rounds: number;
+  sets: ParamSet[];
+}
+
 export interface Scenario {
   name: string;
-  family: (typeof FAMILY_NAMES)[number];
+  /** The family, or `bench` for a user's own scenario. */
+  family: (typeof FAMILY_NAMES)[number] | "bench";
   /** The hosts of the scenario. Default: Node and Chromium. */
   hosts?: HostName[];
   question: string;
@@ -61,7 +73,16 @@ export interface Scenario {
   /** The compared figure: the name of a value, or SAMPLE.QUANTILE. */
   compare: string;
   mechanisms: MechanismInfo[];
-  profiles: Record<ProfileName, { rounds: number; sets: ParamSet[] }>;
+  profiles: Record<ScenarioProfile, ProfileSets> & {
+    /** Absent if no published experiment measures the scenario. */
+    published?: ProfileSets;
+  };
+}
+
+/** Returns the hosts in the order of the report: the lab's own first. */
+export function inOrder(hosts: readonly HostName[]): HostName[] {
+  const own: readonly string[] = HOST_NAMES;
+  return [...HOST_NAMES.filter((name) => hosts.includes(name)), ...hosts.filter((name) => !own.includes(name))];
 }
 
 /** Returns whether a mechanism has a cell of the scenario on the host, even if it cannot run there. */

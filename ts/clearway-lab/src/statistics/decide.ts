@@ -32,21 +32,28 @@ export interface Decision {
   low: number;
   high: number;
   rounds: number;
+  /** The noise floor that the interval had to exceed. Undefined if the noise was not measured; the limit is then `FLOOR_UNKNOWN`. */
+  floor: number | undefined;
 }
 
 /**
  * Decides from one ratio per round. `floor` is the noise floor, a factor of at least 1 by which two measurements of the same thing differ
- * in this run. A difference within the floor is never decided. Returns undefined without ratios. Throws a RangeError if a ratio is not a
+ * in this run; undefined if that was not measured. A difference within the floor is never decided. Returns undefined without ratios. Throws a RangeError if a ratio is not a
  * positive finite number or `floor` is below 1.
  */
-export function decide(ratios: readonly number[], floor: number): Decision | undefined {
+export function decide(ratios: readonly number[], floor: number | undefined): Decision | undefined {
   const wrong = ratios.find((ratio) => !(ratio > 0 && Number.isFinite(ratio)));
   if (wrong !== undefined) throw new RangeError(`a ratio must be a positive number: ratio=${wrong}`);
-  if (!(floor >= 1)) throw new RangeError(`a noise floor must be at least 1: floor=${floor}`);
+  if (floor !== undefined && !(floor >= 1)) throw new RangeError(`a noise floor must be at least 1: floor=${floor}`);
   if (ratios.length === 0) return undefined;
   const sorted = [...ratios].sort((a, b) => a - b);
-  const decision = { ratio: medianRatio(sorted), ...intervalOf(sorted), rounds: sorted.length };
-  return { verdict: verdictOf(decision, floor), ...decision };
+  const decision = { ratio: medianRatio(sorted), ...intervalOf(sorted), rounds: sorted.length, floor };
+  return { verdict: verdictOf(decision), ...decision };
+}
+
+/** Returns whether only the noise left a comparison undecided: all of its interval is on one side of 1. */
+export function isWithinNoise({ verdict, low, high, rounds }: Decision): boolean {
+  return verdict === "undecided" && rounds >= ROUNDS_MIN && (low > 1 || high < 1);
 }
 
 /**
@@ -66,7 +73,7 @@ function intervalOf(sorted: readonly number[]): { low: number; high: number } {
   return { low: sorted[left] as number, high: sorted[sorted.length - 1 - left] as number };
 }
 
-function verdictOf({ low, high, rounds }: Omit<Decision, "verdict">, floor: number): Verdict {
+function verdictOf({ low, high, rounds, floor = FLOOR_UNKNOWN }: Omit<Decision, "verdict">): Verdict {
   if (rounds < ROUNDS_MIN) return "undecided";
   if (low > floor || high < 1 / floor) return "decided";
   return low >= 1 / SAME_RATIO && high <= SAME_RATIO ? "no difference" : "undecided";

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes students and posts them: as objects (structured clone), as one JSON text, or as columns with a transfer list.
+// Makes students and posts them: as objects (structured clone), as one object many times, as one JSON text, or as columns with a transfer
+// list.
 import { parent } from "#lab-host";
+import { repeatStudent } from "../isolate/shared-student.js";
 import { makeStudentColumns, makeStudents } from "../isolate/student.js";
 
 const main = parent();
 
 main.listen((message) => {
-  const { kind, rows } = message as { kind: "clone" | "json" | "columns"; rows: number };
+  const { kind, rows } = message as { kind: "clone" | "shared" | "json" | "columns"; rows: number };
   if (kind === "columns") {
     const columns = makeStudentColumns(rows);
     const views = [columns.rollNum, columns.nameBytes, columns.nameOffsets];
@@ -16,6 +18,6 @@ main.listen((message) => {
     );
     return;
   }
-  const students = makeStudents(rows);
+  const students = kind === "shared" ? repeatStudent(rows) : makeStudents(rows);
   main.post(kind === "json" ? JSON.stringify(students) : students);
 });

@@ -21,6 +21,10 @@ export const whole =
   (value) =>
     (Number.isInteger(value) && (value as number) >= least) || `a whole number, ${least} or more`;
 
+/** Tests whether a value is an AbortSignal of any realm. */
+export const abortSignal: Test = (value) =>
+  typeof (value as AbortSignal | null)?.addEventListener === "function" || "an AbortSignal";
+
 /** Returns the value. Throws `invalid-argument` if it is not an object. */
 export function object<Value>(name: string, value: Value): Value & object {
   if (typeof value === "object" && value) return value;

@@ -25,10 +25,12 @@ export const errorCodes = [
   "cancelled",
   /** the task ran longer than `timeoutMs`, counted from its start */
   "timeout",
-  /** the call did not finish within `deadlineMs`, counted from its submission */
+  /** the call did not finish within `deadlineMs`, counted from its submission; or a channel's other end sent no hello in time */
   "deadline",
   /** the worker could not be started, or its module did not call `expose()` */
   "worker-start-failed",
+  /** the task module's `setup` failed in a new worker; the cause is attached */
+  "setup-failed",
   /** an uncaught error ended the worker that had the call */
   "worker-crashed",
   /** the worker that had the call ended itself (process.exit, self.close) */
@@ -39,10 +41,16 @@ export const errorCodes = [
   "message-error",
   /** a resource of the task could not be opened; the cause is attached */
   "resource-failed",
+  /** a broadcast failed in at least one worker; the error's `failures` name them */
+  "broadcast-failed",
   /** the pool is closed or closing and takes no new calls */
   "pool-closed",
   /** the pool was terminated while the call was pending */
   "pool-terminated",
+  /** a task called a callback of its caller after the call had ended */
+  "callback-ended",
+  /** a value contains an instance whose transfer handler the receiving side has not registered */
+  "unknown-handler",
   /** the task returns one result, which cannot be iterated */
   "not-a-stream",
   /** the stream's consumer was garbage-collected before the stream ended */

@@ -38,37 +38,36 @@ const bases = new Map<unknown, AnyError>(
   [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError].map((type) => [type.name, type]),
 );
 
-/** Encodes any thrown value for posting. Copies all parts of the value. Never throws. */
-export function encodeError(thrown: unknown): WireError {
+/**
+ * Encodes any thrown value for posting. Copies all parts of the value. Never throws. A part that cannot be read does not affect the others.
+ *
+ * `left` counts the errors that the whole tree may still contain. With a limit for each level only, an AggregateError that contains itself
+ * twice would double the number of errors at every level.
+ */
+export function encodeError(thrown: unknown, depth = 0, left = { errors: maxErrors }): WireError {
   try {
-    return encode(thrown, 0, { errors: maxErrors });
+    if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
+    left.errors--;
+    const keys = Object.keys(thrown).filter((key) => !skipped.includes(key));
+    const wire: WireObject = {
+      base: baseOf(thrown),
+      name: nameOf(thrown),
+      message: text(thrown, "message"),
+      stack: text(thrown, "stack"),
+      props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key))]),
+    };
+    if (depth === maxDepth) return wire;
+    const inner = (reasons: unknown[]): WireError[] =>
+      reasons.slice(0, maxErrors).flatMap((each) => (left.errors > 0 ? encodeError(each, depth + 1, left) : []));
+    const cause = read(thrown, "cause");
+    if (cause !== undefined) wire.cause = inner([cause])[0]!;
+    const errors = read(thrown, "errors");
+    if (wire.base === "AggregateError" && Array.isArray(errors)) wire.errors = inner(errors);
+    return wire;
   } catch {
     // Reading the value threw. The value may be a proxy, or have a getter that throws.
     return { value: describe(thrown) };
   }
-}
-
-// `left` counts the errors that the whole tree may still contain. With a limit for each level only, an AggregateError that contains itself
-// twice would double the number of errors at every level.
-function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
-  if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
-  left.errors--;
-  const keys = Object.keys(thrown).filter((key) => !skipped.includes(key));
-  const wire: WireObject = {
-    base: baseOf(thrown),
-    name: nameOf(thrown),
-    message: text(thrown, "message"),
-    stack: text(thrown, "stack"),
-    props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key))]),
-  };
-  if (depth === maxDepth) return wire;
-  const inner = (reasons: unknown[]): WireError[] =>
-    reasons.slice(0, maxErrors).flatMap((each) => (left.errors > 0 ? encode(each, depth + 1, left) : []));
-  const cause = read(thrown, "cause");
-  if (cause !== undefined) wire.cause = inner([cause])[0]!;
-  const errors = read(thrown, "errors");
-  if (wire.base === "AggregateError" && Array.isArray(errors)) wire.errors = inner(errors);
-  return wire;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { ClearwayError } from "../error/clearway-error.js";
 import { reasonOf } from "../error/read-signal.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
-import { isBuffer, tagOf } from "./tag.js";
+import { bufferBytes, tagOf } from "./tag.js";
 
 const mark = "clearway:";
 
@@ -12,8 +12,8 @@ export function cores(): number {
   return globalThis.navigator?.hardwareConcurrency || 2;
 }
 
-/** The rule of `checked()` for `resourceLimits`, which have no effect in browsers. */
-export const limitRules = "object";
+/** The rules of `checked()` for the options of a worker's thread. `resourceLimits` has no effect in browsers. The others are refused. */
+export const threadRules = { resourceLimits: "object" };
 
 /**
  * Calls `act` with the reason when the signal aborts, or at once if the signal has aborted already. Returns a function that unsubscribes.
@@ -115,7 +115,10 @@ const adopted = /* @__PURE__ */ new WeakSet<object>();
 /** Takes over a worker that a factory made. Throws `invalid-argument` for any other value, and for a worker that was taken over before. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   if (typeof Worker !== "function" || !(worker instanceof Worker) || adopted.has(worker)) {
-    throw new ClearwayError("invalid-argument", "the factory must return a new Worker");
+    throw new ClearwayError(
+      "invalid-argument",
+      "the factory must return a new Worker (to run a function, expose() it in a task module)",
+    );
   }
   adopted.add(worker);
   const lifeline = new AbortController();
@@ -239,21 +242,23 @@ export function isTransferable(value: object): boolean {
 const wasmPageBytes = 65_536;
 
 /**
- * Returns whether a failed post of this object may lose other objects. The objects before it in the transfer list were already moved.
+ * Returns whether a failed post of this object may lose other objects. The port transport never moves such an object together with objects
+ * of another frame.
  *
- * The port transport posts frames with such objects in separate messages.
+ * Chromium throws on WebAssembly memory after it has moved the objects before that memory in the list.
  */
 export function mayLoseOthers(object: object): boolean {
-  return isBuffer(object) && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
+  const bytes = bufferBytes(object);
+  return !!bytes && bytes % wasmPageBytes === 0;
 }
 
 // Puts buffers that may be WebAssembly memory first in the transfer list. WebAssembly memory comes in whole pages, and Chromium's
-// `postMessage` throws on it. By then, Chromium has detached the objects before it in the list, and those would be lost. In addition,
-// `port.ts` posts the frames that contain such buffers in separate messages. One loss remains, and it is reported with a typed error: other
-// buffers of whole pages in the same result as WebAssembly memory. An app avoids this loss if it copies those buffers first.
+// `postMessage` throws on it. By then, Chromium has detached the objects before it in the list, and those would be lost. One loss remains,
+// and it is reported with a typed error: other buffers of whole pages in the same result as WebAssembly memory. An app avoids this loss if
+// it copies those buffers first.
 function possibleWasmFirst(transfer: readonly object[]): Transferable[] {
-  if (transfer.length < 2 || !transfer.some(mayLoseOthers)) return transfer as Transferable[];
-  return [...transfer].sort((a, b) => Number(mayLoseOthers(b)) - Number(mayLoseOthers(a))) as Transferable[];
+  if (!transfer.some(mayLoseOthers)) return transfer as Transferable[];
+  return [...transfer].sort((a, b) => +mayLoseOthers(b) - +mayLoseOthers(a)) as Transferable[];
 }
 
 /** Returns whether this buffer is known to be unmovable. Always false: browsers do not report it. The transport handles a failed post. */

@@ -25,11 +25,14 @@ export interface WorkerEvents {
   messageError(sure: boolean): void;
   /**
    * Called for an uncaught error in the worker. Node reports it right before `exit`, after all messages of the worker. In a browser, the
-   * worker may survive the error.
+   * worker may survive the error. `what` explains the error if its own message does not.
    */
-  error(reason: unknown): void;
-  /** Called when the worker is gone. No more messages arrive. `code` is undefined if the host has no exit codes. */
-  exit(code: number | undefined): void;
+  error(reason: unknown, what?: string): void;
+  /**
+   * Called when the worker is gone. No more messages arrive. `code` is undefined if the host has no exit codes. `what` says which worker has
+   * ended, if no message has arrived from it.
+   */
+  exit(code: number | undefined, what?: string): void;
 }
 
 /** A worker, seen from the thread that started it. */
@@ -75,11 +78,46 @@ export interface ResourceLimits {
   stackSizeMb?: number;
 }
 
+/** Receives what a worker prints. Every writable stream of Node is one. */
+export interface TextSink {
+  /** Receives the bytes that the worker has printed. The library does not wait for a slow sink. */
+  write(bytes: Uint8Array): unknown;
+}
+
+/**
+ * Options of a worker's thread in Node, as `worker_threads` takes them. A worker inherits from the thread that starts it what is not set
+ * here. A pool ignores these options if its source is a factory, because the factory sets them. In browsers, `resourceLimits` has no effect,
+ * and the other options are refused with `invalid-argument`.
+ */
+export interface ThreadOptions {
+  /**
+   * Limits of a worker's memory. The pool replaces a worker that reaches a limit. The worker's calls fail with `out-of-memory`.
+   */
+  resourceLimits?: ResourceLimits | undefined;
+  /**
+   * Node's command line options for the worker, such as `["--import", "./register.mjs"]`. They replace the inherited ones; to add to those,
+   * pass `[...process.execArgv, more]`. Calls fail with `worker-start-failed` if Node does not know an option, or does not allow it in
+   * workers.
+   */
+  execArgv?: readonly string[] | undefined;
+  /** Environment variables of the worker. By default a copy of this thread's. `SHARE_ENV` of `worker_threads` shares them. */
+  env?: { readonly [name: string]: string | undefined } | symbol | undefined;
+  /** Arguments that are added to the worker's `process.argv`. */
+  argv?: readonly string[] | undefined;
+  /** `workerData` of `worker_threads` in the worker. Copied at each start of a worker. The option `setup` does the same in every host. */
+  workerData?: unknown;
+  /** Receives what a worker writes to its stdout, instead of this thread's stdout. */
+  stdout?: TextSink | undefined;
+  /** Receives what a worker writes to its stderr, instead of this thread's stderr. */
+  stderr?: TextSink | undefined;
+}
+
 /** Options for starting a worker from a URL. */
 export interface SpawnOptions {
   name: string;
   greeting: unknown;
-  resourceLimits?: ResourceLimits | undefined;
+  /** The pool's settings. The same object for every worker of the pool. */
+  settings: ThreadOptions & { onError(error: unknown): void };
 }
 
 /**

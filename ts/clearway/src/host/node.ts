@@ -6,7 +6,15 @@ import * as threads from "node:worker_threads";
 import { ClearwayError } from "../error/clearway-error.js";
 import { abortOf, reasonOf } from "../error/read-signal.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
-import { isBuffer } from "./tag.js";
+import { callerOf, captureCaller, withoutFrames } from "./node/caller.js";
+import { pipeOutput } from "./node/output.js";
+import { type Start, startOf } from "./node/start.js";
+import { explainError, explainExit } from "./node/start-error.js";
+import { ordersKey } from "./node/start-orders.js";
+import { workerOptions } from "./node/thread-options.js";
+
+export { threadRules } from "./node/thread-options.js";
+export { isTransferable, isUntransferable, mayLoseOthers, refuseDetached } from "./node/transferable.js";
 
 const mark = "clearway:worker";
 
@@ -23,14 +31,6 @@ const releaseMs = 10;
 export function cores(): number {
   return availableParallelism();
 }
-
-/** The rules of `checked()` for `resourceLimits`. */
-export const limitRules = {
-  maxOldGenerationSizeMb: 0,
-  maxYoungGenerationSizeMb: 0,
-  codeRangeSizeMb: 0,
-  stackSizeMb: 0,
-};
 
 /** The single listener of a signal, shared by all subscribers. */
 interface SharedListener {
@@ -126,15 +126,51 @@ export function warmClock(): void {
   shiftMs ??= clock() - performance.now();
 }
 
-/** Starts a worker from the URL of its module and returns at once. If the module fails to load, calls `events.error`. */
-export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
-  // A single letter is a Windows drive, not a URL scheme.
-  const worker = new threads.Worker(typeof url === "string" && /^[a-z][a-z0-9+.-]+:/i.test(url) ? new URL(url) : url, {
-    workerData: { [mark]: options.greeting },
-    name: options.name,
-    ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
+/**
+ * Starts a worker from the URL of its module and returns at once. If the module fails to load, calls `events.error`. If the worker ends
+ * without a message, `events.exit` receives an explanation.
+ */
+export function spawn(source: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
+  const { settings, greeting, name } = options;
+  captureCaller(settings);
+  const start = startOf(source, settings);
+  // `workerData` has the greeting, unless it belongs to the app. The pool then sends the greeting as a message.
+  const greeted = settings.workerData === undefined;
+  const worker = newWorker(start, {
+    ...workerOptions(settings),
+    ...(greeted && { workerData: { [mark]: greeting } }),
+    name,
   });
-  return { ...adopt(worker, events), greeted: true };
+  pipeOutput(worker, settings);
+  let heard = false;
+  worker.once("message", () => {
+    heard = true;
+  });
+  const handle = adopt(worker, {
+    ...events,
+    error: (reason) => {
+      if (heard) return events.error(reason);
+      const what = explainError(reason, start, callerOf(settings));
+      withoutFrames(() => events.error(reason, what));
+    },
+    exit: (code) => {
+      if (heard) return events.exit(code);
+      const what = explainExit(start, callerOf(settings));
+      withoutFrames(() => events.exit(code, what));
+    },
+  });
+  return greeted ? { ...handle, greeted } : handle;
+}
+
+function newWorker({ entry, orders }: Start, options: threads.WorkerOptions): threads.Worker {
+  if (!orders) return new threads.Worker(entry, options);
+  // Node copies the environment data when it makes the worker. Later workers of other code must not receive it.
+  threads.setEnvironmentData(ordersKey, orders as unknown as threads.Serializable);
+  try {
+    return new threads.Worker(entry, options);
+  } finally {
+    threads.setEnvironmentData(ordersKey, undefined);
+  }
 }
 
 // Workers that a pool has taken over. If two pools, or two places of one pool, shared a worker, each would read the other's results.
@@ -143,7 +179,10 @@ const adopted = /* @__PURE__ */ new WeakSet<object>();
 /** Takes over a worker that a factory made. Throws `invalid-argument` for any other value, and for a worker that was taken over before. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   if (!(worker instanceof threads.Worker) || adopted.has(worker)) {
-    throw new ClearwayError("invalid-argument", "the factory must return a new worker_threads Worker");
+    throw new ClearwayError(
+      "invalid-argument",
+      "the factory must return a new worker_threads Worker (to run a function, expose() it in a task module)",
+    );
   }
   adopted.add(worker);
   let gone = false;
@@ -295,70 +334,4 @@ export function heapBytes(): number | undefined {
 /** Calls `next` after this thread has handled the messages that are waiting now. */
 export function afterMessages(next: () => void): void {
   setImmediate(next);
-}
-
-const transferables = new Set(["MessagePort", "ReadableStream", "WritableStream", "TransformStream"]);
-
-/** Returns whether structured clone can move this object. Other functions handle buffers. */
-export function isTransferable(value: object): boolean {
-  // Compares names first. Access to these globals would load Node's web streams, which takes 2 ms of every worker's start.
-  const type = value.constructor as { name?: string } | null | undefined;
-  if (type?.name === undefined) return false;
-  if (transferables.has(type.name)) return type === (globalThis as Record<string, unknown>)[type.name];
-  // FileHandle is not a global. Its class name and its file descriptor identify it.
-  return type.name === "FileHandle" && "fd" in value;
-}
-
-const marked = (threads as { isMarkedAsUntransferable?: (value: object) => boolean }).isMarkedAsUntransferable;
-
-/** Returns whether a failed post of this object may lose other objects. Always false in Node. */
-export function mayLoseOthers(_object: object): boolean {
-  return false;
-}
-
-const wasmPageBytes = 65_536;
-
-/**
- * Returns whether this buffer cannot be moved. True for Node's buffer pool, for buffers marked as untransferable, and in Node 20 for
- * WebAssembly memory.
- */
-export function isUntransferable(buffer: ArrayBuffer): boolean {
-  if (marked) return marked(buffer);
-  // Node 20 has no `isMarkedAsUntransferable`. Node 20 silently copies such a buffer instead of moving it. The code below recognises Node's
-  // current buffer pool and WebAssembly memory. WebAssembly memory comes in whole pages, so the test, which takes 2.5 us, runs only for
-  // buffers of whole pages.
-  if (buffer === Buffer.allocUnsafe(1).buffer) return true;
-  return buffer.byteLength > 0 && buffer.byteLength % wasmPageBytes === 0 && staysInNode20(buffer);
-}
-
-// Returns whether Node 20 would copy this buffer instead of moving it. The test lists the buffer twice. Node 20 throws on a duplicate in
-// the list before it moves anything. But first it drops the objects that it does not move, so for such a buffer it finds no duplicate.
-// Newer versions reject WebAssembly memory themselves. Remove this function with Node 20.
-function staysInNode20(buffer: ArrayBuffer): boolean {
-  const { stackTraceLimit } = Error;
-  // Capturing the stack would double the time of the test.
-  Error.stackTraceLimit = 0;
-  try {
-    structuredClone(null, { transfer: [buffer, buffer] });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-/**
- * Throws `DataCloneError` for a buffer that was moved before.
- *
- * Node 20 posts such a buffer without an error, but the receiver gets a `messageerror` for the whole message. Newer versions throw when the
- * buffer is posted. Remove this function with Node 20.
- */
-export function refuseDetached(object: object): void {
-  if (!isBuffer(object) || object.byteLength > 0) return;
-  try {
-    new Uint8Array(object);
-  } catch {
-    throw new DOMException("An ArrayBuffer was moved before and could not be moved again.", "DataCloneError");
-  }
 }

@@ -8,7 +8,25 @@ export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
-/** Returns whether the value is an ArrayBuffer, of any realm. */
+/** Returns whether the value is an ArrayBuffer, of any realm. May run a getter of the value. */
 export function isBuffer(value: unknown): value is ArrayBuffer {
   return tagOf(value) === "ArrayBuffer";
+}
+
+/**
+ * Returns the size in bytes of an ArrayBuffer of any realm, and undefined for any other value. Runs no code of the value, unlike
+ * {@link isBuffer}, but is slow for other values.
+ */
+export function bufferBytes(value: unknown): number | undefined {
+  try {
+    // Runs the getter of every buffer with this value as `this`. It throws for all other values.
+    return Reflect.get(ArrayBuffer.prototype, "byteLength", value);
+  } catch {
+    return;
+  }
+}
+
+/** Returns the total size in bytes of the buffers among these objects. */
+export function totalBufferBytes(objects: readonly object[]): number {
+  return objects.reduce((sum, each) => sum + (bufferBytes(each) ?? 0), 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
 import { check, wholeNumber } from "./checked.js";
+import { checkRatio } from "./scale.js";
 
 /**
  * The duration of the calibration task on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20. Four processes
@@ -72,8 +73,12 @@ export interface ScaledMs {
   readonly highMs: number;
 }
 
-/** Estimates how long work of `ms` on the device `here` takes on `there`. Both devices must have been measured. */
+/**
+ * Estimates how long work of `ms` on the device `here` takes on `there`. Both devices must have been measured. Throws `RangeError` if the
+ * ratio of their medians is not a number over 0, at most 1000, such as for a damaged file.
+ */
 export function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): ScaledMs {
+  checkRatio(there.medianMs / here.medianMs);
   return {
     ms: (ms * there.medianMs) / here.medianMs,
     lowMs: (ms * there.p25Ms) / here.p75Ms,

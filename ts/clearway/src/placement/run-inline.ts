@@ -2,12 +2,12 @@
 import { refuseDetached } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { decodeError, encodeError } from "../error/wire.js";
-import { isBuffer } from "../host/tag.js";
+import { bufferBytes, totalBufferBytes } from "../host/tag.js";
 import { CallContext } from "../task/context.js";
 import { isGenerator, type TaskDefinition } from "../task/task.js";
 import { emptySide, enter, type LedgerSide, merge } from "../transfer/ledger.js";
 import { prepareValue } from "../transfer/prepare-argument.js";
-import { makeReady } from "../transfer/prepare-result.js";
+import { prepareResult } from "../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { isTable, revive } from "../transfer/revive.js";
 import type { PlacedTask, PlacerOwner } from "./owner.js";
@@ -38,7 +38,7 @@ export function cross(
       "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
     );
   }
-  const found = makeReady(value, definition.moveSearchLimit);
+  const found = prepareResult(value, definition.moveSearchLimit);
   const copy = found.copies[0];
   if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
   const crossed = clone(found.value, found.transfer, `the result of ${task}()`, strict);
@@ -58,12 +58,12 @@ function clone(
     transfer.forEach(refuseDetached);
     return { value: structuredClone(value, { transfer: transfer as Transferable[] }), movedBytes: 0 };
   } catch (reason) {
-    const buffers = transfer.filter(isBuffer);
-    const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    const buffers = transfer.filter((each) => bufferBytes(each) !== undefined);
+    const bytes = totalBufferBytes(buffers);
     if (movedBefore(buffers)) throw movedAway(what, reason);
     if (buffers.length === 0) throw notCloneable(what, reason);
     if (strict) throw wouldCopy("not-transferable", bytes);
-    const rest = transfer.filter((each) => !isBuffer(each));
+    const rest = transfer.filter((each) => bufferBytes(each) === undefined);
     try {
       return { value: structuredClone(value, { transfer: rest as Transferable[] }), movedBytes: -bytes };
     } catch (again) {
@@ -203,7 +203,8 @@ export class Inline {
     const side = emptySide();
     const ready = args.map((each) => prepareValue(each, strict, side));
     // A deeply nested value goes to the worker, which rejects it if it is too deep. Both places then give the same result.
-    if (ready.some(({ deep }) => deep)) return undefined;
+    // Instances of transfer handlers must be read on the other side.
+    if (ready.some(({ deep, value }) => deep || isTable(value))) return undefined;
     const own = structuredClone(
       ready.map(({ value }) => value),
       { transfer: ready.flatMap(({ transfer }) => transfer) as Transferable[] },

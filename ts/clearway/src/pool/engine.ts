@@ -8,7 +8,9 @@ import type { PlacerOwner } from "../placement/owner.js";
 import type { Placer } from "../placement/placer.js";
 import { emptySide } from "../transfer/ledger.js";
 import { detach, prepareArguments } from "./call/arguments.js";
+import type { BroadcastOwner } from "./call/broadcast-types.js";
 import { PoolCall, stackAbove } from "./call/call.js";
+import type { MapOwner } from "./call/map-types.js";
 import { iterablePromise, StreamHandle } from "./call/stream.js";
 import { CallTracker, type TrackerHost } from "./call/tracker.js";
 import type { LifecycleHost, Worker } from "./lifecycle/host.js";
@@ -26,7 +28,14 @@ const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle
 const loadPlacerModule = /* @__PURE__ */ lazyModule(async () => import("../placement/placer.js"));
 
 /** The interfaces through which the lower layers use their pool. The lower layers declare these interfaces. */
-type Hosts = WorkerSink<PoolCall> & Gate<PoolCall> & TrackerHost & LifecycleHost & StatsSource & PlacerOwner;
+type Hosts = WorkerSink<PoolCall> &
+  Gate<PoolCall> &
+  TrackerHost &
+  LifecycleHost &
+  StatsSource &
+  PlacerOwner &
+  MapOwner &
+  BroadcastOwner;
 
 /** The implementation of `Pool`. Makes the parts of a pool and implements the interfaces through which they use each other. */
 export class Engine implements Hosts {
@@ -47,6 +56,8 @@ export class Engine implements Hosts {
   #lastId = 0;
   #placerFailed = false;
   ended: ClearwayError | undefined;
+  /** Functions that the engine calls when the pool takes no new calls. A function must not throw. */
+  readonly endings = new Set<(why: ClearwayError) => void>();
   #ending: Promise<void> | undefined;
 
   constructor(
@@ -54,7 +65,9 @@ export class Engine implements Hosts {
     readonly settings: Settings,
     readonly once = false,
   ) {
-    this.backlog = new Backlog(settings);
+    this.backlog = new Backlog(settings, (index) =>
+      this.ended ? Number.POSITIVE_INFINITY : this.workers.spare(index),
+    );
     this.workers = new WorkerSet(source, this);
     this.scheduler = new Scheduler(settings, this.backlog, this.workers, this);
     this.tracker = new CallTracker(this, this.backlog, this.scheduler);
@@ -75,7 +88,8 @@ export class Engine implements Hosts {
     if (placed instanceof Promise) return placed;
     const { kind } = record;
     const { lifecycle, tracker } = this;
-    const call = new PoolCall(this.nextId(), record, args, options, kind === "function" ? "" : stackAbove(caller));
+    const stack = options.callerStack ?? (kind === "function" ? "" : stackAbove(caller));
+    const call = new PoolCall(this.nextId(), record, args, options, stack);
     call.placed = placed;
     const answer =
       kind === "stream"
@@ -146,16 +160,25 @@ export class Engine implements Hosts {
 
   /**
    * Closes the pool: accepts no new calls, waits for the open ones, closes resources and ends the workers. Calls that take longer than
-   * `timeoutMs` fail.
+   * `timeoutMs` fail. With `dropWaiting`, the calls in the queue fail now, also if the pool is closing already.
    */
-  close(timeoutMs = 30_000): Promise<void> {
-    this.ended ??= poolClosed();
+  close(timeoutMs = 30_000, dropWaiting = false): Promise<void> {
+    this.#end(poolClosed());
+    if (dropWaiting) this.#giveUp(this.ended!);
     this.#ending ??= this.#close(timeoutMs);
     return this.#ending;
   }
 
+  // Refuses new calls from now on. After `close()`, only `terminate()` changes the reason.
+  #end(why: ClearwayError, anyway = false): void {
+    if (this.ended && !anyway) return;
+    this.ended = why;
+    this.settleReady(why);
+    this.backlog.offerRoom();
+    for (const ending of this.endings) ending(why);
+  }
+
   async #close(timeoutMs: number): Promise<void> {
-    this.settleReady(this.ended);
     const endMs = now() + timeoutMs;
     const inTime = await within(this.tracker.idle(), timeoutMs);
     if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
@@ -168,8 +191,7 @@ export class Engine implements Hosts {
   /** Fails every call and ends every thread at once. */
   async terminate(): Promise<void> {
     const why = new ClearwayError("pool-terminated", "the pool was terminated");
-    this.ended = why;
-    this.settleReady(why);
+    this.#end(why, true);
     await this.#abandon(why);
     await this.#ending;
   }
@@ -198,8 +220,11 @@ export class Engine implements Hosts {
     this.#failStart(index, startFailure(messageOf(reason), reason));
   }
 
-  neverReady(worker: Worker, why = startFailure("it ended before it called expose()")): void {
+  neverReady(worker: Worker, why: ClearwayError): void {
     worker.life.exit(false);
+    // The pool itself ends workers with `pool-closed` or `pool-terminated`.
+    const error = why.code.startsWith("pool-") ? undefined : why;
+    this.settings.onWorker({ type: "exited", worker: worker.index, error });
     this.lifecycle?.bringBack(worker, why);
     this.workers.put(worker.index, undefined);
     this.#failStart(worker.index, why);
@@ -224,6 +249,7 @@ export class Engine implements Hosts {
     const none = this.noWorkerComing;
     if (none) this.settleReady(why);
     this.#giveUp(why, none ? undefined : index);
+    this.backlog.offerRoom();
   }
 
   #giveUp(why: ClearwayError, index?: number): void {

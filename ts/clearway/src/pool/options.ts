@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { cores, inContext, limitRules } from "#host";
-import { checked, type Rules, type Test, whole } from "../error/checked.js";
-import { invalid } from "../error/clearway-error.js";
-import type { ResourceLimits } from "../host/host.js";
+import { cores, inContext, threadRules } from "#host";
+import { abortSignal, checked, type Rules, type Test, whole } from "../error/checked.js";
+import { type ClearwayError, caused, invalid } from "../error/clearway-error.js";
+import { messageOf } from "../error/message-of.js";
+import type { ThreadOptions } from "../host/host.js";
 import type { Placement } from "../placement/owner.js";
-import { defaultWindow, type Window } from "../stream/credit.js";
+import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
 
 export type { Placement };
 
@@ -21,8 +22,8 @@ export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 /** Number of workers: fixed, one per core, or between two bounds. See {@link PoolOptions.size}. */
 export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
 
-/** Options of a pool. Each has a default. */
-export interface PoolOptions {
+/** Options of a pool. Each has a default. `Setup` is the parameter of the module's `setup`. */
+export interface PoolOptions<Setup = undefined> extends ThreadOptions {
   /**
    * The number of workers: a fixed number, `"cpu"` for one per core, or bounds. Between the bounds, the pool starts workers under load and
    * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
@@ -35,6 +36,9 @@ export interface PoolOptions {
    * Limits of the queue: the number of waiting calls, and the bytes of binary memory in their arguments. Default 16,384 calls and 256 MiB,
    * with `wait`. Infinity is allowed.
    *
+   * With 0 `items`, no call waits for another one: a call without a free worker fails with `queue-full`, or with `dropped` if `whenFull` says
+   * so. A call may then still wait for a worker that starts. `wait` is refused.
+   *
    * With `wait`, calls above the limits wait too. A producer can await `room()` before its next call. A call that alone exceeds `bytes` is
    * accepted if no other call waits.
    *
@@ -42,23 +46,27 @@ export interface PoolOptions {
    * worker count neither for the limits nor in `stats().queue`.
    */
   queue?: { items?: number; bytes?: number; whenFull?: WhenFull };
-  /** The window of streams: how far a task may run ahead of its reader. Default 16 values and 1 MiB. */
+  /**
+   * The window of streams: how far a task may run ahead of its reader. Default 1 MiB, and 16 values at first: without `items`, the window
+   * grows up to 1,024 values while the reader reads half of it in less than a millisecond.
+   */
   window?: Partial<Window>;
   /** If true, the pool throws `would-copy` instead of copying binary memory, in arguments and results. Default false. */
   strict?: boolean;
   /** Maximum time for a cancelled task to stop, in milliseconds. After that, the pool replaces the worker. Default 1,000. */
   graceMs?: number;
-  /** Maximum time for a worker to start, in milliseconds. Default 30,000. */
+  /**
+   * Data for the `setup` that the module passes to `expose()`. Copied when the pool is made. Each worker's `setup` receives a copy, before
+   * the worker's first call. Throws `not-cloneable` if it cannot be copied.
+   */
+  setup?: Setup;
+  /** Maximum time for a worker to start, in milliseconds, including the module's `setup`. Default 30,000. */
   startTimeoutMs?: number;
   /**
    * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. Default false. The pool always
    * counts calls.
    */
   metrics?: boolean;
-  /**
-   * Limits of a worker's memory (Node only). The pool replaces a worker that reaches a limit. The worker's calls fail with `out-of-memory`.
-   */
-  resourceLimits?: ResourceLimits;
   /**
    * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
    * in Node and Chromium only.
@@ -91,7 +99,33 @@ export interface PoolOptions {
    * error with `console.error`.
    */
   onError?(error: unknown): void;
+  /**
+   * Called when a worker is ready for calls, and when one has ended. Like `onError` and `onDrain`, it is called in a microtask. If it throws,
+   * the error is an uncaught error of the app and does not affect the pool.
+   */
+  onWorker?(event: WorkerEvent): void;
+  /**
+   * Called when calls have waited in the queue and none waits any more, because workers took them, or because they were cancelled or
+   * dropped. A call that is sent in the tick in which it is made has not waited.
+   */
+  onDrain?(): void;
 }
+
+/** The start or the end of a worker. See {@link PoolOptions.onWorker}. */
+export type WorkerEvent =
+  | {
+      /** The worker is ready for calls: its module is loaded, and its `setup` has ended. */
+      readonly type: "started";
+      /** Index of the worker. Its name in debuggers ends with this number. A worker that replaces another one may have its index. */
+      readonly worker: number;
+    }
+  | {
+      /** The worker's thread has ended. A worker that never became ready has this event only. */
+      readonly type: "exited";
+      readonly worker: number;
+      /** The error with which the worker's calls fail. Undefined if the pool retired, recycled, closed or terminated the worker. */
+      readonly error: ClearwayError | undefined;
+    };
 
 /** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
 export interface CallOptions {
@@ -128,19 +162,22 @@ export interface CallOptions {
 
 /** The options of a pool, validated and with defaults. */
 export interface Settings
-  extends Omit<
-    Required<PoolOptions>,
-    "size" | "resourceLimits" | "queue" | "window" | "recycle" | "placement" | "module"
-  > {
+  extends ThreadOptions,
+    Omit<
+      Required<PoolOptions>,
+      keyof ThreadOptions | "setup" | "onDrain" | "size" | "queue" | "window" | "recycle" | "placement" | "module"
+    > {
+  onDrain: (() => void) | undefined;
+  /** A copy of the data for `setup`. */
+  setup: unknown;
   placement: Placement | undefined;
   module: (() => Promise<unknown>) | undefined;
   min: number;
   max: number;
   idleMs: number;
   queue: { items: number; bytes: number; whenFull: WhenFull };
-  window: Window;
+  window: WindowSetting;
   recycle: { tasks: number; ageMs: number; heapMb: number };
-  resourceLimits: ResourceLimits | undefined;
   /** Whether the app passed `onError`. */
   hasOnError: boolean;
 }
@@ -151,16 +188,19 @@ export interface CallSettings {
   readonly timeoutMs: number | undefined;
   readonly deadlineMs: number | undefined;
   readonly onProgress: CallOptions["onProgress"] | undefined;
-  readonly key: CallOptions["key"] | undefined;
+  /** A broadcast's key is a symbol. */
+  readonly key: CallOptions["key"] | symbol | undefined;
   /** Index of the worker that serves the call's key. -1 without a key. */
   readonly workerIndex: number;
   readonly placement: Placement | undefined;
   readonly priority: number;
   readonly strict: boolean;
-  readonly window: Window;
+  readonly window: WindowSetting;
   readonly retries: number;
   /** Whether the call may be cancelled: it has a signal, a timeout or a deadline. */
   readonly limited: boolean;
+  /** The caller's stack, if it was captured before the call. */
+  readonly callerStack: string | undefined;
 }
 
 const placement = ["auto", "worker", "inline"];
@@ -171,15 +211,18 @@ const workers: Test = (value) => value === "cpu" || whole(1)(value) === true || 
 const workerRules = {
   graceMs: 0,
   startTimeoutMs: 1,
-  resourceLimits: limitRules,
+  ...threadRules,
+  setup: () => true as const,
   name: "string",
 };
+
+const itemsRule: Test = (value) => value === 0 || (typeof value === "number" && value >= 1) || "0, or 1 or more";
 
 const poolRules: Rules = {
   ...workerRules,
   size: (value) => typeof value === "object" || workers(value),
   concurrency: whole(1),
-  queue: { items: 1, bytes: 1, whenFull: ["wait", "fail", "dropOldest", "dropNewest"] },
+  queue: { items: itemsRule, bytes: 1, whenFull: ["wait", "fail", "dropOldest", "dropNewest"] },
   window,
   strict: "boolean",
   metrics: "boolean",
@@ -189,10 +232,13 @@ const poolRules: Rules = {
   inlineBudgetMs: 0,
   module: "function",
   onError: "function",
+  onWorker: "function",
+  onDrain: "function",
 };
 
-const callRules: Rules = {
-  signal: (value) => typeof (value as AbortSignal | null)?.addEventListener === "function" || "an AbortSignal",
+/** Rules for the options of calls. */
+export const callRules: Rules = {
+  signal: abortSignal,
   timeoutMs: 0,
   deadlineMs: 0,
   key: "string or number",
@@ -217,9 +263,9 @@ const defaults = {
   strict: false,
   metrics: false,
   name: "pool",
-  queue: { items: 16_384, bytes: 256 * 2 ** 20, whenFull: "wait" },
+  queue: { items: 16_384, bytes: 256 * 2 ** 20 },
   recycle: { tasks: never, ageMs: never, heapMb: never },
-  window: defaultWindow,
+  window: adaptiveWindow,
 };
 
 function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; idleMs: number } {
@@ -239,21 +285,47 @@ function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; i
 }
 
 /** Validates the options of a pool and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
-export function settingsOf(options: PoolOptions): Settings {
-  const given = checked(options, poolRules, defaults);
-  const onError = given.onError && inContext(given.onError);
+export function settingsOf(options: PoolOptions, rules = poolRules): Settings {
+  const given = checked(options, rules, defaults);
+  const { whenFull, ...limits } = given.queue as Settings["queue"];
+  if (limits.items === 0 && whenFull === "wait")
+    throw invalid("queue.whenFull", "another value if queue.items is 0", whenFull);
   return {
     ...(given as Settings),
     ...boundsOf(given.size),
-    hasOnError: !!onError,
-    // Calls the listener in its own microtask. An error that the listener throws is then uncaught and does not affect the pool.
-    onError: (error) => queueMicrotask(() => onError?.call(options, error)),
+    queue: { ...limits, whenFull: whenFull ?? (limits.items === 0 ? "fail" : "wait") },
+    setup: copyOf(given.setup),
+    hasOnError: !!given.onError,
+    onError: later(options, given.onError),
+    onWorker: later(options, given.onWorker),
+    onDrain: given.onDrain && later(options, given.onDrain),
   };
 }
 
+// Calls a listener in its own microtask. An error that the listener throws is then uncaught and does not affect the pool.
+function later<Args extends unknown[]>(options: object, listener?: (...args: Args) => void): (...args: Args) => void {
+  const bound = listener && inContext(listener);
+  return (...args) => {
+    if (bound) queueMicrotask(() => bound.call(options, ...args));
+  };
+}
+
+// Copies the data for `setup`, so that every worker receives the same, also the one that starts tomorrow.
+function copyOf(data: unknown): unknown {
+  try {
+    return data === undefined ? data : structuredClone(data);
+  } catch (reason) {
+    throw caused("not-cloneable", `setup cannot cross a thread: ${messageOf(reason)}`, reason);
+  }
+}
+
 /** Validates the options of calls and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
-export function callSettingsOf(options: CallOptions, { max, window, strict }: Settings): CallSettings {
-  const given = checked(options, callRules, { window, strict, priority: 0, retries: 0 }) as CallOptions & CallSettings;
+export function callSettingsOf(
+  options: CallOptions,
+  { max, window, strict }: Settings,
+  rules = callRules,
+): CallSettings {
+  const given = checked(options, rules, { window, strict, priority: 0, retries: 0 }) as CallOptions & CallSettings;
   const { signal, timeoutMs, deadlineMs, key } = given;
   return {
     signal,
@@ -268,6 +340,7 @@ export function callSettingsOf(options: CallOptions, { max, window, strict }: Se
     window: given.window,
     retries: given.retries,
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
+    callerStack: undefined,
   };
 }
 

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
+import type { ThreadOptions } from "../host/host.js";
 import { tagOf } from "../host/tag.js";
+import { lazyModule } from "../lazy/lazy-module.js";
 import type { Advice } from "../placement/advice.js";
-import type { Callers } from "../task/caller.js";
+import type { Callers, TasksOf } from "../task/caller.js";
+import type { SetupData } from "../task/task.js";
+import type { Broadcasters } from "./call/broadcast-types.js";
+import { stackAbove } from "./call/call.js";
+import { MapResults } from "./call/map.js";
+import type { MapOptions, Mappers } from "./call/map-types.js";
 import { Engine } from "./engine.js";
 import {
   type CallOptions,
@@ -14,6 +21,7 @@ import {
   settingsOf,
 } from "./options.js";
 import { type PoolStats, statsOf } from "./stats.js";
+import { missing } from "./worker/failures.js";
 import type { WorkerSource } from "./worker/worker.js";
 
 /** The tasks of a module, as methods of `call`. */
@@ -22,13 +30,32 @@ export interface Callable<Module> {
   readonly call: Callers<Module>;
 }
 
+/** The tasks of a pool's module: to call, to call for many inputs, or to call in every worker. */
+export interface PoolCallable<Module> extends Callable<Module> {
+  /**
+   * Calls a task for each input: `pool.map.resize(images)`. The input is the task's first argument. Gives the results one by one, or as an
+   * array: `await pool.map.resize(images)`. Reads the inputs as fast as the results are read. The first error cancels the open calls and
+   * closes the inputs.
+   */
+  readonly map: Mappers<Module>;
+  /**
+   * Calls a task once in every worker that is ready or starting: `await pool.broadcast.reload(config)`. Resolves with the results by index of
+   * the worker. If a worker ends before the call has begun there, the worker that takes its place gets the call. Workers that start later get
+   * none: use the option `setup` for what each worker needs.
+   *
+   * Rejects when every call has ended, with a {@link BroadcastError} if one of them failed. Rejects with `invalid-argument` if an argument is
+   * a stream or under `move()`.
+   */
+  readonly broadcast: Broadcasters<Module>;
+}
+
 /** A pool of warm workers that run the tasks of one module. */
-export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
+export interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
   /**
    * Returns the same tasks. Calls through the result use these options. The method is cheap, but keep the result for calls that share the
    * options.
    */
-  with(options: CallOptions): Callable<Module>;
+  with(options: CallOptions): PoolCallable<Module>;
   /**
    * Settles when a worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`, and with `pool-closed` or
    * `pool-terminated` once the pool has ended.
@@ -52,8 +79,11 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
    * Closes the pool: accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
    * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. Resources that are not closed within that time are abandoned. `await
    * using` calls `close()`.
+   *
+   * With `dropWaiting`, only the calls that workers have received are finished. Those in the queue fail with `pool-closed` at once. This also
+   * works when the pool is closing already.
    */
-  close(options?: { timeoutMs?: number }): Promise<void>;
+  close(options?: { timeoutMs?: number; dropWaiting?: boolean }): Promise<void>;
   /** Fails every call with `pool-terminated` and ends every thread at once. Does not close resources. */
   terminate(): Promise<void>;
 }
@@ -62,30 +92,39 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  * Makes a pool of workers for a task module.
  *
  * `source` is the URL of the module. For bundlers, it is a factory around the expression that they understand: `() => new Worker(new
- * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and `resourceLimits`, because
- * the factory sets them.
+ * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and the options of
+ * {@link ThreadOptions}, because the factory sets them.
  *
  * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
  * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
  */
-export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
-  const settings = settingsOf(options);
-  const withOptions = (callOptions: CallOptions): Callable<Module> => {
+export function pool<Module>(
+  source: WorkerSource,
+  options: PoolOptions<SetupData<TasksOf<Module>>> = {},
+): Pool<Module> {
+  const settings = settingsOf(options as PoolOptions);
+  checkSource(source);
+  const engine = new Engine(source, settings);
+  const withOptions = (callOptions: CallOptions): PoolCallable<Module> => {
     const callSettings = callSettingsOf(callOptions, settings);
     if (callSettings.placement) engine.preloadPlacer();
-    return callable(source, callSettings, () => engine);
+    return new Tasks<Module>(engine, callSettings);
   };
-  const unbound = withOptions({});
-  const engine = new Engine(source, settings);
+  const { call, map, broadcast } = withOptions({});
   return {
-    ...unbound,
+    call,
+    map,
+    broadcast,
     with: withOptions,
     ready: () => engine.ready(),
     room: () => engine.backlog.room(),
     ping: () => engine.ping(),
     stats: () => statsOf(engine),
     advise: async () => (await engine.loadPlacer()).advise(),
-    close: async (closeOptions = {}) => engine.close(checked(closeOptions, { timeoutMs: 0 }).timeoutMs),
+    close: async (closeOptions = {}) => {
+      const { timeoutMs, dropWaiting } = checked(closeOptions, { timeoutMs: 0, dropWaiting: "boolean" });
+      return engine.close(timeoutMs, dropWaiting);
+    },
     terminate: () => engine.terminate(),
     [Symbol.asyncDispose]: () => engine.close(),
   };
@@ -93,39 +132,102 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
 
 type Caller = (...args: unknown[]) => unknown;
 
-/** Returns an object whose `call` has a function for any name. Only the types know the names of the tasks. Makes one function per name. */
-function callable<Module>(source: WorkerSource, settings: CallSettings, engineOf: () => Engine): Callable<Module> {
-  if (typeof source !== "function" && typeof source !== "string" && tagOf(source) !== "URL") {
-    throw invalid("source", "a URL, or a function that returns a Worker", source);
+const loadBroadcast = /* @__PURE__ */ lazyModule(
+  async () => import("./call/broadcast.js"),
+  (cause) => missing("what calls every worker", cause),
+);
+
+/** The tasks of a pool, for calls with these options. Makes `map` and `broadcast` when they are first read: `with()` often serves one call. */
+class Tasks<Module> implements PoolCallable<Module> {
+  readonly call: Callers<Module>;
+  readonly #engine: Engine;
+  readonly #settings: CallSettings;
+  #map: Mappers<Module> | undefined;
+  #broadcast: Broadcasters<Module> | undefined;
+
+  constructor(engine: Engine, settings: CallSettings) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.call = byName((name) => {
+      const caller: Caller = (...args) => engine.submit(name, args, settings, caller);
+      return caller;
+    });
   }
+
+  get map(): Mappers<Module> {
+    this.#map ??= this.#many<Mappers<Module>>((name, [inputs, options], call) => {
+      return new MapResults({ owner: this.#engine, name, inputs, options: options as MapOptions, call });
+    });
+    return this.#map;
+  }
+
+  get broadcast(): Broadcasters<Module> {
+    this.#broadcast ??= this.#many<Broadcasters<Module>>((name, args, call) =>
+      loadBroadcast().then(({ broadcast }) => broadcast({ owner: this.#engine, name, args, call })),
+    );
+    return this.#broadcast;
+  }
+
+  // Returns an object of functions that make several calls. Their errors show the caller's stack, which is captured here.
+  #many<Functions>(act: (name: string, args: unknown[], call: CallSettings) => unknown): Functions {
+    return byName((name) => {
+      const caller: Caller = (...args) => act(name, args, { ...this.#settings, callerStack: stackAbove(caller) });
+      return caller;
+    });
+  }
+}
+
+/** Returns an object that has a function for any name. Only the types know the names of the tasks. Makes one function per name. */
+function byName<Functions>(make: (name: string) => Caller): Functions {
   const known = new Map<string, Caller>();
-  const call = new Proxy(Object.freeze(Object.create(null)), {
-    get: (_target, name) => {
-      // An object with a `then` is a thenable, so an `await` of it would call a task.
-      if (typeof name !== "string" || name === "then") return undefined;
-      return known.get(name) ?? make(name);
-    },
-  });
-  const make = (name: string): Caller => {
-    const caller: Caller = (...args) => engineOf().submit(name, args, settings, caller);
+  const remember = (name: string): Caller => {
+    const caller = make(name);
     known.set(name, caller);
     return caller;
   };
-  return { call };
+  return new Proxy(Object.freeze(Object.create(null)), {
+    get: (_target, name) => {
+      // An object with a `then` is a thenable, so an `await` of it would call a task.
+      if (typeof name !== "string" || name === "then") return undefined;
+      return known.get(name) ?? remember(name);
+    },
+  });
 }
 
+function checkSource(source: WorkerSource): void {
+  // The tag of an asynchronous function, or of a generator, is longer.
+  if (typeof source === "string" || ["URL", "Function"].includes(tagOf(source))) return;
+  throw invalid("source", sourceRule, source);
+}
+
+const sourceRule =
+  "the URL of a task module, or a function that returns a Worker (to run a function, expose() it in a task module)";
+
 /** Options of `run()`: the options of a call, and those of its one worker. */
-export interface RunOptions
+export interface RunOptions<Setup = undefined>
   extends CallOptions,
-    Pick<PoolOptions, "resourceLimits" | "graceMs" | "startTimeoutMs" | "name"> {}
+    ThreadOptions,
+    Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup"> {}
 
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
  *
  * Each call starts its own worker (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool. Throws `invalid-argument`.
  */
-export function run<Module>(source: WorkerSource, options: RunOptions = {}): Callable<Module> {
-  const { resourceLimits, graceMs, startTimeoutMs, name = "run", ...callOptions } = checked(options, runRules);
-  const settings = settingsOf({ size: 1, resourceLimits, graceMs, startTimeoutMs, name } as PoolOptions);
-  return callable(source, callSettingsOf(callOptions, settings), () => new Engine(source, settings, true));
+export function run<Module>(
+  source: WorkerSource,
+  options: RunOptions<SetupData<TasksOf<Module>>> = {},
+): Callable<Module> {
+  const settings = { ...settingsOf({ name: "run", ...options } as PoolOptions, runRules), min: 1, max: 1 };
+  checkSource(source);
+  const callSettings = callSettingsOf(options, settings, runRules);
+  const call = byName<Callers<Module>>((name) => {
+    const caller: Caller = (...args) => new Engine(source, settings, true).submit(name, args, callSettings, caller);
+    return caller;
+  });
+  // `await run(() => work())` would give this object, and nothing would have run.
+  const refuse = (_resolve: unknown, reject: (why: unknown) => void): void =>
+    reject(invalid("source", sourceRule, source));
+  // biome-ignore lint/suspicious/noThenProperty: only a mistaken `await` reads it
+  return typeof source === "function" ? ({ call, then: refuse } as Callable<Module>) : { call };
 }

@@ -28,8 +28,8 @@ export interface PoolStats {
     /** Number of workers that died or that the pool killed. Workers that the pool recycled or no longer needed do not count. */
     restarts: number;
     /**
-     * Set while workers exit one after another before they begin a call. Undefined otherwise. A call that is answered resets it to
-     * undefined.
+     * Set while workers exit one after another before they begin a call, or because their `setup` fails. Undefined otherwise. A call that is
+     * answered resets it to undefined, and so does a `setup` that succeeds.
      */
     pause: RestartPause | undefined;
     /** For each living worker, the share of its lifetime that it spent in tasks. A share is above 1 if tasks overlap. */
@@ -42,9 +42,12 @@ export interface PoolStats {
   ledger: Ledger;
 }
 
-/** The state of a pool whose workers exit one after another before they begin a call. */
+/** The state of a pool whose workers exit one after another before they begin a call, or whose `setup` fails. */
 export interface RestartPause {
-  /** Number of exits in a row. The waiting calls fail at the ninth exit, unless another worker is ready or starting. */
+  /**
+   * Number of exits, or of failures of `setup`, in a row. The waiting calls fail at the ninth exit, and at each failure of `setup`, unless
+   * another worker is ready or starting.
+   */
   exits: number;
   /** Time until the pool starts the next worker, in milliseconds: 0 (it does not wait) to 2,000. */
   nextStartInMs: number;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { revive } from "../transfer/revive.js";
-import { type Grant, ReceiveCredit, type Window } from "./credit.js";
+import { type Grant, ReceiveCredit, type WindowSetting } from "./credit.js";
 import { Reader } from "./reader.js";
+import { type TurnBudget, turnBudget } from "./turn-budget.js";
 
 /** The messages that a consumer sends to its producer. */
 export interface ConsumerWire {
@@ -11,6 +12,10 @@ export interface ConsumerWire {
   cancel(): void;
 }
 
+interface Arrived {
+  value: unknown;
+  bytes: number;
+}
 type End = { done: unknown } | { failed: unknown };
 type Waiter = {
   resolve(result: IteratorResult<unknown> | PromiseLike<IteratorResult<unknown>>): void;
@@ -21,23 +26,29 @@ type Waiter = {
  * The receiving half of a stream, as an async iterator.
  *
  * Values keep their order. The window limits how far the producer runs ahead. The producer starts at the first `next()`. `return()` makes
- * the producer run its `finally`, and settles after it.
+ * the producer run its `finally`, and settles after it. If the thread's time for streams is spent, the next value waits for the next turn of
+ * the event loop.
  */
 export class Consumer extends Reader {
   readonly #credit: ReceiveCredit;
   readonly #wire: ConsumerWire;
-  #ready: { value: unknown; bytes: number }[] = [];
+  readonly #turns: TurnBudget;
+  /** The values that arrived. The entries before `#head` were read and are empty. */
+  #ready: (Arrived | undefined)[] = [];
+  #head = 0;
   #waiting: Waiter[] = [];
+  #paused = false;
   #opened = false;
   #returning = false;
   #end: End | undefined;
   /** An object that must stay alive while a caller awaits a result. */
   keepAlive: object | undefined;
 
-  constructor(window: Window, wire: ConsumerWire) {
+  constructor(window: WindowSetting, wire: ConsumerWire, turns: TurnBudget = turnBudget) {
     super();
-    this.#credit = new ReceiveCredit(window);
+    this.#credit = new ReceiveCredit(window, () => performance.now());
     this.#wire = wire;
+    this.#turns = turns;
   }
 
   /** Whether the producer can run now, without a further message from the consumer. */
@@ -51,15 +62,12 @@ export class Consumer extends Reader {
   }
 
   next(): Promise<IteratorResult<unknown>> {
-    const first = this.#ready.shift();
-    if (first) {
-      this.keepAlive = undefined;
-      this.#grant(this.#credit.taken(first.bytes));
-      return Promise.resolve(revive(first.value, stepOf));
-    }
-    if (this.#end) return this.#takeEnd();
+    if (this.#hasReady) {
+      if (this.#waiting.length === 0 && !this.#turns.isSpent) return Promise.resolve(revive(this.#take(), stepOf));
+    } else if (this.#end) return this.#takeEnd();
     const result = new Promise<IteratorResult<unknown>>((resolve, reject) => this.#waiting.push({ resolve, reject }));
-    if (!this.#opened) {
+    if (this.#hasReady) this.#serveLater();
+    else if (!this.#opened) {
       this.#opened = true;
       this.#grant(this.#credit.open());
     }
@@ -69,6 +77,7 @@ export class Consumer extends Reader {
   /** Ends the stream early and drops the values that wait to be read. The promise settles when the producer has ended. */
   return(value?: unknown): Promise<IteratorResult<unknown>> {
     this.#ready = [];
+    this.#head = 0;
     if (this.#end) {
       this.#end = { done: undefined };
       return Promise.resolve({ done: true, value });
@@ -89,14 +98,8 @@ export class Consumer extends Reader {
     if (this.#end) return true;
     if (!this.#credit.arrived(bytes)) return false;
     if (this.#returning) return true;
-    const waiter = this.#waiting.shift();
-    if (!waiter) {
-      this.#ready.push({ value, bytes });
-      return true;
-    }
-    this.#grant(this.#credit.taken(bytes));
-    waiter.resolve(revive(value, stepOf));
-    if (this.#waiting.length === 0) this.keepAlive = undefined;
+    this.#ready.push({ value, bytes });
+    if (this.#waiting.length > 0) this.#serve();
     return true;
   }
 
@@ -117,8 +120,48 @@ export class Consumer extends Reader {
   #finish(end: End): void {
     if (this.#end) return;
     this.#end = end;
-    this.keepAlive = undefined;
-    for (const { resolve, reject } of this.#waiting.splice(0)) this.#takeEnd().then(resolve, reject);
+    this.#serve();
+  }
+
+  get #hasReady(): boolean {
+    return this.#head < this.#ready.length;
+  }
+
+  /** Takes the oldest value that arrived. */
+  #take(): unknown {
+    const { value, bytes } = this.#ready[this.#head] as Arrived;
+    this.#ready[this.#head++] = undefined;
+    // `shift` would move all waiting values for each value.
+    if (this.#head * 2 >= this.#ready.length) {
+      this.#ready.splice(0, this.#head);
+      this.#head = 0;
+    }
+    if (this.#waiting.length === 0) this.keepAlive = undefined;
+    this.#grant(this.#credit.taken(bytes));
+    return value;
+  }
+
+  /** Gives the waiting readers the values that arrived, in this turn as far as the time allows, and then the end. */
+  #serve(): void {
+    if (this.#paused) return;
+    while (this.#hasReady && this.#waiting.length > 0) {
+      if (this.#turns.isSpent) return this.#serveLater();
+      const { resolve } = this.#waiting.shift() as Waiter;
+      resolve(revive(this.#take(), stepOf));
+    }
+    if (this.#end && !this.#hasReady) {
+      this.keepAlive = undefined;
+      for (const { resolve, reject } of this.#waiting.splice(0)) this.#takeEnd().then(resolve, reject);
+    }
+  }
+
+  #serveLater(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#turns.pause(() => {
+      this.#paused = false;
+      this.#serve();
+    });
   }
 
   // Returns the result or the error of the stream once. After that the iterator is done, like a generator.

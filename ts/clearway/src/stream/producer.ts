@@ -5,11 +5,16 @@ import { SendCredit } from "./credit.js";
 export interface ProducerWire {
   /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot be sent to another thread. */
   chunk(value: unknown): number;
+  /** Sends the posted values now, not only at the end of this turn. */
+  flush(): void;
   end(value: unknown): void;
   fail(reason: unknown): void;
 }
 
 type AnyIterator = AsyncIterator<unknown, unknown, void> | Iterator<unknown, unknown, void>;
+
+/** How long a synchronous iterator may produce values before they are sent, in milliseconds. */
+const flushMs = 1;
 
 /**
  * The sending half of a stream. Reads values from an iterator while it has credit, and posts them.
@@ -74,6 +79,7 @@ export class Producer {
 
   async #pull(): Promise<void> {
     this.#pulling = true;
+    let flushedMs = performance.now();
     try {
       while (this.#credit.maySend && !this.#stopping) {
         let step = this.#iterator.next();
@@ -94,6 +100,11 @@ export class Producer {
         }
         if (this.#stopping) break;
         this.#credit.spend(this.#wire.chunk(step.value));
+        // A synchronous iterator does not let this thread's turn end.
+        const nowMs = performance.now();
+        if (nowMs - flushedMs < flushMs) continue;
+        flushedMs = nowMs;
+        this.#wire.flush();
       }
     } catch (reason) {
       this.#awaiting = false;

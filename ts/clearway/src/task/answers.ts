@@ -2,10 +2,10 @@
 
 import type { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
-import { isBuffer } from "../host/tag.js";
+import { bufferBytes, totalBufferBytes } from "../host/tag.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
-import type { makeReady, Ready } from "../transfer/prepare-result.js";
+import type { PreparedResult, prepareResult } from "../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { countBytes } from "../transport/fast-path.js";
 import type { PortTransport } from "../transport/port.js";
@@ -20,7 +20,7 @@ const resultOf = "the task's result";
 /** Sends the results, stream values and errors of tasks. Moves the memory in them that can be moved, and keeps the ledger. */
 export class Answers {
   readonly #transport: PortTransport;
-  readonly #makeReady: typeof makeReady;
+  readonly #prepareResult: typeof prepareResult;
   #ledger: LedgerSide = emptySide();
   #strict = false;
   /** Ids of calls whose failure is not sent yet. */
@@ -29,12 +29,12 @@ export class Answers {
   readonly #entered = new WeakMap<object, LedgerSide>();
 
   /**
-   * `ready` is the function `makeReady`. The entry file passes it. Otherwise the bundler would put a second copy of it into the file with
-   * this class.
+   * `prepare` is the function `prepareResult`. The entry file passes it. Otherwise the bundler would put a second copy of it into the file
+   * with this class.
    */
-  constructor(transport: PortTransport, ready: typeof makeReady) {
+  constructor(transport: PortTransport, prepare: typeof prepareResult) {
     this.#transport = transport;
-    this.#makeReady = ready;
+    this.#prepareResult = prepare;
   }
 
   /**
@@ -97,8 +97,8 @@ export class Answers {
    * this. Such memory is copied, unless `strict` forbids it. Returns the error to answer with, or undefined if the value was sent again.
    */
   refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
-    const buffers = transfer.filter(isBuffer);
-    const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    const buffers = transfer.filter((each) => bufferBytes(each) !== undefined);
+    const bytes = totalBufferBytes(buffers);
     if (movedBefore(buffers)) return movedAway(resultOf, reason);
     const entered = this.#entered.get(value as object);
     if (buffers.length === 0 || this.#strict) {
@@ -106,7 +106,7 @@ export class Answers {
       this.#sendLedger();
       return this.#strict && buffers.length > 0 ? wouldCopy("not-transferable", bytes) : notCloneable(resultOf, reason);
     }
-    const rest = transfer.filter((each) => !isBuffer(each));
+    const rest = transfer.filter((each) => bufferBytes(each) === undefined);
     const instead = entryOf({ movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
     merge(this.#ledger, instead);
     if (entered) merge(entered, instead);
@@ -142,14 +142,14 @@ export class Answers {
     return bytes;
   }
 
-  #found(call: ServedCall, value: object, strict: boolean): Omit<Ready, "partial"> {
-    const found = this.#makeReady(value, call.definition.moveSearchLimit);
+  #found(call: ServedCall, value: object, strict: boolean): Omit<PreparedResult, "partial"> {
+    const found = this.#prepareResult(value, call.definition.moveSearchLimit);
     const copy = found.copies[0];
     if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
     return found;
   }
 
-  #enter(found: Omit<Ready, "partial" | "transfer">): void {
+  #enter(found: Omit<PreparedResult, "partial" | "transfer">): void {
     const entry = entryOf(found);
     if (isEmpty(entry)) return;
     merge(this.#ledger, entry);

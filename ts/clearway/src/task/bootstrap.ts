@@ -2,9 +2,9 @@
 import { loadsOverNetwork, now } from "#host";
 import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
-import { makeReady } from "../transfer/prepare-result.js";
+import { prepareResult } from "../transfer/prepare-result.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
-import { plain } from "./failures.js";
+import { encoded, plain } from "./failures.js";
 import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "./first-call.js";
 import { errors, preloadFor, ring } from "./lazy-modules.js";
 import type { Server } from "./server.js";
@@ -24,6 +24,10 @@ const idleMs = 10;
 let endpoint: ParentEndpoint;
 let names: readonly string[];
 let definitions: readonly TaskDefinition[];
+/** The module's `setup`. */
+let prepare: ((data: unknown) => unknown) | undefined;
+/** Whether `setup` is running. Until it has ended, messages wait. */
+let preparing = false;
 let foreignTimer: ReturnType<typeof setTimeout> | undefined;
 let settings: HelloSettings | undefined;
 let usesResources = false; // whether a task leases resources, which take long to open
@@ -45,10 +49,12 @@ export function receive(
   from: ParentEndpoint,
   taskNames: readonly string[],
   taskDefinitions: readonly TaskDefinition[],
+  setup?: (data: unknown) => unknown,
 ): void {
   endpoint = from;
   names = taskNames;
   definitions = taskDefinitions;
+  prepare = setup;
   endpoint.listen(onMessage, unreadable);
   if (endpoint.marked) {
     // The module may end its worker before the worker reads the pool's hello.
@@ -65,11 +71,34 @@ function greet(greeting: unknown): void {
   settings = hello;
   if (foreignTimer !== undefined) clearTimeout(foreignTimer);
   if (!endpoint.marked) endpoint.onEnding(ending);
+  if (prepare !== undefined || hello.setup !== undefined) void setUp(hello);
+  else becomeReady();
+}
+
+// Runs the module's `setup`. The pool ends a worker whose `setup` fails.
+async function setUp(hello: HelloSettings): Promise<void> {
+  preparing = true;
+  endpoint.holdLifeline(hello.lifeline);
+  try {
+    // The rest of the module runs first, because `setup` may use what it declares.
+    await undefined;
+    if (prepare === undefined)
+      throw new Error("the pool has the option `setup`, but the module passes none to expose()");
+    await prepare(hello.setup);
+  } catch (reason) {
+    return encoded(reason, (wire) => endpoint.post([Op.SetupFailed, 0, wire, 0], []));
+  }
+  preparing = false;
+  becomeReady();
+  for (const frames of waiting.splice(0)) onMessage(frames);
+}
+
+function becomeReady(): void {
   // Sends `Ready` at once, in its own message. A first call that has already arrived may take long.
   const tasks = [];
   for (let at = 0; at < names.length; at++) {
     const { kind, placement, resources } = definitions[at]!;
-    tasks.push([names[at], kind, placement]);
+    tasks.push([names[at], kind, prepare ? "worker" : placement]);
     if (resources) usesResources = true;
   }
   endpoint.post([Op.Ready, 0, tasks, 0], []);
@@ -113,7 +142,9 @@ function onMessage(message: unknown): void {
     if (settings === undefined) greet(frames[2]);
     frames = frames.slice(frameSlots);
   }
-  if (settings === undefined || frames.length === 0 || handledEarly(frames, settings)) return;
+  if (settings === undefined || frames.length === 0) return;
+  if (preparing) return void waiting.push(frames);
+  if (handledEarly(frames, settings)) return;
   waiting.push(frames);
   preloadFor(definitions);
   serve();
@@ -186,7 +217,7 @@ function serve(): void {
 }
 
 function startServer({ Server }: Pick<typeof import("./server.js"), "Server">): void {
-  server = new Server(endpoint, names, definitions, settings as HelloSettings, makeReady);
+  server = new Server(endpoint, names, definitions, settings as HelloSettings, prepareResult);
   if (early) server.adopt(early);
   for (const message of waiting) server.receive(message);
   waiting = [];

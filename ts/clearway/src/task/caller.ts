@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { CrossesAs } from "../transfer/crossing.js";
+import type { Unmoved } from "../transfer/crossing.js";
 import type { Moved } from "../transfer/move.js";
+import type { CallbackFor } from "./callback-types.js";
 import type { Task } from "./task.js";
 
 // The types of a task module's tasks as the caller sees them.
@@ -21,15 +22,13 @@ export type Answer<Result> = [Result] extends [never]
     : Promise<Unmoved<Awaited<Result>>>;
 
 /**
- * The type of a value as the other side receives it. A value under `move()` arrives as the value itself, and a table's writer arrives as a
- * table.
+ * An argument of a task: the value itself, the value under `move()`, a stream whose values may be under `move()`, or a function under
+ * `callback()`.
  */
-export type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
-
-/** An argument of a task: the value itself, the value under `move()`, or a stream whose values may be under `move()`. */
 export type Argument<T> =
   | T
   | Moved<T>
+  | CallbackFor<T>
   | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
 
 type Arguments<Args extends unknown[]> = { [At in keyof Args]: Argument<Args[At]> };

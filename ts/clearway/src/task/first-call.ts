@@ -2,7 +2,7 @@
 import { clock, refuseDetached } from "#host";
 import type { ParentEndpoint } from "../host/host.js";
 import { entryOf, isEmpty, onWire } from "../transfer/ledger.js";
-import { makeReady } from "../transfer/prepare-result.js";
+import { prepareResult } from "../transfer/prepare-result.js";
 import { isTable } from "../transfer/revive.js";
 import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
@@ -97,7 +97,7 @@ export function answer(call: EarlyCall, value: unknown, endpoint: ParentEndpoint
 function answerObject(call: EarlyCall, value: object, runUs: number, endpoint: ParentEndpoint): boolean {
   try {
     if ("then" in value || isGenerator(value)) return false;
-    const ready = makeReady(value, call.definition.moveSearchLimit);
+    const ready = prepareResult(value, call.definition.moveSearchLimit);
     const entry = entryOf(ready);
     const result = [Op.Result, call.id, ready.value, runUs];
     ready.transfer.forEach(refuseDetached);

@@ -41,13 +41,13 @@ export class LazyModule<Exports> {
 // The first call of most task modules does not need these lazy modules (spec/decisions/rarely-needed-code-loads-later.md).
 
 /** Streams from tasks and from callers. */
-export const streams = new LazyModule("what makes and reads streams", async () => import("./streams.js"));
+export const streams = new LazyModule("the code of streams", async () => import("./streams.js"));
 
 /** The code that opens and closes resources. */
-export const leases = new LazyModule("what opens resources", async () => import("../resource/leases.js"));
+export const leases = new LazyModule("the code of resources", async () => import("../resource/leases.js"));
 
 /** The code that encodes and decodes errors. Loaded after the first call, so that a later failure does not depend on the network. */
-export const errors = new LazyModule("what takes errors apart", async () => import("../error/wire.js"));
+export const errors = new LazyModule("the code that encodes errors", async () => import("../error/wire.js"));
 
 /** The worker's end of the ring. Loaded after the first call if the host has shared memory. */
 export const ring = new LazyModule("the ring", async () => import("./worker-ring-port.js"));

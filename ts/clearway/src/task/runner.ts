@@ -7,6 +7,7 @@ import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Answers } from "./answers.js";
 import { CallContext } from "./context.js";
+import { decoded } from "./failures.js";
 import { errors, leases, streams } from "./lazy-modules.js";
 import { Progress } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
@@ -137,9 +138,10 @@ export class Runner {
       if (definition.kind === "stream") await streams.load();
       if (announced !== undefined) {
         const { Inputs } = await streams.load();
-        this.inputs ??= new Inputs(this.#transport);
+        this.inputs ??= new Inputs(this.#transport, decoded);
         // If the call was cancelled in the meantime, its streams have no reader.
-        this.inputs.attach(call, announced);
+        const attaching = this.inputs.attach(call, announced);
+        if (attaching !== undefined) await attaching;
       }
       // Does not use `Promise.all`, because every call with a resource would then wait one turn.
       for (let at = 0; at < args.length; at++) if (isTable(args[at])) args[at] = await revive(args[at]);
@@ -209,6 +211,7 @@ export class Runner {
         call.progress?.last();
         return this.#answers.chunk(call, value);
       },
+      flush: () => this.#transport.flush(),
       end: (value) => {
         // A synchronous generator may end in the same tick as its last values. Only a flush shows whether these values can be sent to the
         // other thread.
@@ -223,16 +226,17 @@ export class Runner {
   }
 
   // Ends a call. Every call that has begun ends through this method. Releases the call's resources before the answer, so that the caller's
-  // next call finds them idle.
+  // next call finds them idle. The answer also waits for calls of the call's callbacks that are not sent yet.
   #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
     const finishedMs = clock();
     const { held } = call;
-    if (held === undefined) {
+    const sending = call.inputs && this.inputs?.finish(call);
+    if (held === undefined && sending === undefined) {
       this.#answer(call, ok, outcome, finishedMs);
     } else {
       call.held = undefined;
       const how = call.cancelled !== undefined ? "cancelled" : ok ? "ok" : "failed";
-      void held.release(how).then(() => this.#answer(call, ok, outcome, finishedMs));
+      void Promise.all([held?.release(how), sending]).then(() => this.#answer(call, ok, outcome, finishedMs));
     }
     return finishedMs;
   }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Held } from "../resource/leases.js";
-import type { Consumer } from "../stream/consumer.js";
 import type { Producer } from "../stream/producer.js";
 import type { InputStream } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
 import type { Progress } from "./progress.js";
 import type { TaskDefinition } from "./task.js";
+import type { TaskInput } from "./task-input.js";
 
-/** A stream that replaces the argument at this index. */
+/** A stream or a callback that replaces the argument at this index. */
 export type Announced = [argument: number, stream: InputStream];
 
 /** One call in its worker, from its arrival to its answer. */
 export class ServedCall {
-  /** Streams that replace arguments. Undefined once they are attached. */
+  /** Streams and callbacks that replace arguments. */
   announced: readonly Announced[] | undefined;
   /** Sends progress. Undefined without a listener, or if the task takes no context. */
   progress: Progress | undefined;
-  /** Streams from the caller. */
-  inputs: { id: number; consumer: Consumer }[] | undefined;
+  /** Streams and callbacks from the caller. */
+  inputs: { id: number; end: TaskInput }[] | undefined;
   context: CallContext | undefined;
   held: Held | undefined;
   producer: Producer | undefined;
@@ -58,7 +58,7 @@ export class ServedCall {
     this.cancelled ??= { reason };
     if (this.context !== undefined) CallContext.cancel(this.context, reason);
     this.held?.cancel();
-    for (const { consumer } of this.inputs ?? []) consumer.failed(reason);
+    for (const { end } of this.inputs ?? []) end.failed(reason);
     this.giveUp?.(reason);
     this.producer?.stop(!this.#listens);
   }

@@ -3,7 +3,7 @@ import { clock, heapBytes, now, warmClock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
-import type { makeReady } from "../transfer/prepare-result.js";
+import type { prepareResult } from "../transfer/prepare-result.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
@@ -42,7 +42,7 @@ export class Server {
     names: readonly string[],
     tasks: readonly TaskDefinition[],
     settings: HelloSettings,
-    ready: typeof makeReady,
+    ready: typeof prepareResult,
   ) {
     this.#names = names;
     this.#tasks = tasks;
@@ -253,6 +253,8 @@ export class Server {
     // The call continues. Its listener receives an error instead of the value.
     if (op === Op.Progress) return this.#answers.progressRefused(id, reason, b as number);
     if (op !== Op.Result && op !== Op.Chunk) return;
+    const input = this.#runner.inputs?.of(id);
+    if (input !== undefined) return input.refused?.(a, reason);
     const error = this.#answers.refused(op, id, a, transfer, reason);
     if (error === undefined) return;
     const call = this.#calls.get(id);

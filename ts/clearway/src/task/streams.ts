@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { caused } from "../error/clearway-error.js";
+import { lazyModule } from "../lazy/lazy-module.js";
 import { Consumer } from "../stream/consumer.js";
 import { iteratorOf, Producer, type ProducerWire } from "../stream/producer.js";
-import { Op } from "../transport/protocol.js";
-import type { Transport } from "../transport/transport.js";
+import type { PortTransport } from "../transport/port.js";
+import { CallFlag, InputKind, type InputStream, Op } from "../transport/protocol.js";
+import type { Decode } from "./callback-stub.js";
 import type { Announced, ServedCall } from "./served-call.js";
+import type { TaskInput } from "./task-input.js";
 
 /** Returns a producer that reads a generator's iterator. Throws a TypeError if the value has no iterator. */
 export function produce(iterator: unknown, wire: ProducerWire): Producer {
@@ -12,41 +16,81 @@ export function produce(iterator: unknown, wire: ProducerWire): Producer {
   return new Producer(found, wire);
 }
 
-/** The streams that callers pass to tasks. The worker is the consumer. The window limits how far the caller runs ahead. */
-export class Inputs {
-  readonly #transport: Transport;
-  readonly #consumers = new Map<number, Consumer>();
+const loadCallbacks = /* @__PURE__ */ lazyModule(
+  async () => import("./callback-stub.js"),
+  (cause) => caused("missing-package", "the code of callbacks could not be loaded", cause),
+);
 
-  constructor(transport: Transport) {
+/**
+ * The streams and callbacks that callers pass to tasks. The worker is the consumer of a stream. The window limits how far the caller runs
+ * ahead.
+ */
+export class Inputs {
+  readonly #transport: PortTransport;
+  readonly #decode: Decode;
+  readonly #inputs = new Map<number, TaskInput>();
+
+  /** `decode` decodes errors. The code that encodes errors may not be loaded. */
+  constructor(transport: PortTransport, decode: Decode) {
     this.#transport = transport;
+    this.#decode = decode;
   }
 
-  /** Puts the streams into the call's arguments. */
-  attach(call: ServedCall, announced: readonly Announced[]): void {
-    call.inputs = announced.map(([argument, [id, items, bytes]]) => {
-      const consumer = new Consumer(
-        { items, bytes },
-        {
-          grant: (items, bytes) => this.#transport.send(Op.Credit, id, items, bytes),
-          cancel: () => this.#transport.send(Op.Cancel, id),
-        },
-      );
-      call.args[argument] = consumer;
-      this.#consumers.set(id, consumer);
-      return { id, consumer };
+  /** Puts the streams and callbacks into the call's arguments. Returns a promise if the code of callbacks must be loaded first. */
+  attach(call: ServedCall, announced: readonly Announced[]): Promise<void> | undefined {
+    if (!announced.some(([, input]) => isCallback(input))) return this.#attach(call, announced);
+    return loadCallbacks().then(({ CallbackStub }) => this.#attach(call, announced, CallbackStub));
+  }
+
+  #attach(
+    call: ServedCall,
+    announced: readonly Announced[],
+    Stub?: typeof import("./callback-stub.js").CallbackStub,
+  ): undefined {
+    call.inputs = announced.map(([argument, input]) => {
+      const [id, items, bytes] = input;
+      const stub =
+        Stub && isCallback(input) && new Stub(this.#transport, id, items ?? 1, call.has(CallFlag.strict), this.#decode);
+      const end = stub || this.#consumer(id, items, bytes);
+      call.args[argument] = stub ? stub.call : end;
+      this.#inputs.set(id, end);
+      return { id, end };
     });
   }
 
-  /** Returns the stream that a frame belongs to. Returns undefined if the stream's call is over. Such a frame came late and is dropped. */
-  of(id: number): Consumer | undefined {
-    return this.#consumers.get(id);
+  #consumer(id: number, items: number | undefined, bytes: number): Consumer {
+    return new Consumer(
+      { items, bytes },
+      {
+        grant: (items, bytes) => this.#transport.send(Op.Credit, id, items, bytes),
+        cancel: () => this.#transport.send(Op.Cancel, id),
+      },
+    );
   }
 
-  /** Ends the streams of a call that was answered. The caller stops sending when it reads the answer. */
+  /** Returns the input that a frame belongs to. Returns undefined if the input's call is over. Such a frame came late and is dropped. */
+  of(id: number): TaskInput | undefined {
+    return this.#inputs.get(id);
+  }
+
+  /**
+   * Prepares the inputs of a call for its answer. Returns a promise if calls of its callbacks must be sent before. They wait for answers to
+   * earlier calls.
+   */
+  finish({ inputs = [] }: ServedCall): Promise<unknown> | undefined {
+    const waiting = inputs.flatMap(({ end }) => end.finish?.() ?? []);
+    return waiting.length > 0 ? Promise.all(waiting) : undefined;
+  }
+
+  /** Ends the inputs of a call that was answered. The caller stops sending when it reads the answer. */
   end(call: ServedCall): void {
-    for (const { id, consumer } of call.inputs ?? []) {
-      this.#consumers.delete(id);
-      consumer.ended(undefined);
+    for (const { id, end } of call.inputs ?? []) {
+      this.#inputs.delete(id);
+      end.ended(undefined);
     }
   }
+}
+
+function isCallback([, , , kind]: InputStream): boolean {
+  return kind === InputKind.callback;
 }

@@ -115,8 +115,23 @@ export function withResources<Resources extends Record<string, Resource<unknown>
 /** The tasks of a module, by name. */
 export type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** The tasks of a module that a pool may call. */
-export type Exposed<Tasks> = Tasks & { readonly [exposedBrand]?: true };
+/** The tasks of a module that a pool may call. `Data` is the parameter of the module's `setup`. */
+export type Exposed<Tasks, Data = undefined> = Tasks & { readonly [exposedBrand]?: Data };
+
+/** The type of a pool's option `setup`: the parameter of the `setup` that the module passes to `expose()`. */
+export type SetupData<Tasks> = Tasks extends { readonly [exposedBrand]?: infer Data } ? Data : unknown;
+
+/** Options of a task module. */
+export interface ExposeOptions<Data = undefined> {
+  /**
+   * Prepares the worker. Runs once in each worker, before its first call, also in a worker that replaces another one. Receives a copy of the
+   * pool's option `setup`. It may be asynchronous. The pool's `startTimeoutMs` includes its time.
+   *
+   * If it fails, so does the start of the worker: if no other worker is ready or starting, calls fail with `setup-failed`. A module with a
+   * `setup` never runs on the caller's thread (see `placement`).
+   */
+  setup?(data: Data): void | PromiseLike<void>;
+}
 
 const taskRules: Rules = { moveSearchLimit: whole(0), placement: ["auto", "worker"] };
 

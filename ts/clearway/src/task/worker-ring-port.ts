@@ -26,7 +26,7 @@ const awakeUs = 50;
 // Maximum time without a turn of the event loop, in milliseconds. The runner has the same limit.
 const turnMs = 1;
 // Number of polls between two readings of the clock. A poll costs 2 to 5 ns, and a reading 45 ns.
-const looks = 64;
+const pollsPerReading = 64;
 // Two readings are usually 0.0003 ms apart. If they are more than this time apart, in milliseconds, the operating system has taken the core
 // away.
 const jumpMs = 0.03;
@@ -57,17 +57,17 @@ export class SpinThenPark {
     const clock = performance.now();
     this.#duration.woken((clock - this.#quietSinceMs) * 1000);
     this.#quietSinceMs = clock;
-    this.#look(false);
+    this.#pollRing(false);
   }
 
   readonly #turn = (): void => {
     this.#turning = false;
-    this.#look(true);
+    this.#pollRing(true);
   };
 
   // Polls the ring and handles frames. `awake` is true if the worker has spun since the last poll. A frame that it then finds counts as
   // found by spinning. A frame that came with a message does not.
-  #look(awake: boolean): void {
+  #pollRing(awake: boolean): void {
     const ring = this.#ring;
     const beganMs = performance.now();
     let clock = beganMs;
@@ -103,7 +103,7 @@ export class SpinThenPark {
     const ring = this.#ring;
     const untilMs = fromMs + limitUs / 1000;
     for (let clock = fromMs; clock < untilMs; ) {
-      for (let each = 0; each < looks; each++) if (ring.waiting) return true;
+      for (let each = 0; each < pollsPerReading; each++) if (ring.waiting) return true;
       const next = performance.now();
       if (next - clock > jumpMs) {
         this.#duration.jumped(next);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isTransferable, isUntransferable } from "#host";
 import { depthMax } from "../error/depth-max.js";
-import { isBuffer, tagOf } from "../host/tag.js";
+import { tagOf, totalBufferBytes } from "../host/tag.js";
 
 /** The reason why memory was copied instead of moved. */
 export type CopyReason =
@@ -16,8 +16,8 @@ export type CopyReason =
   /** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
   | "search-limit";
 
-/** The result of {@link find}. */
-export interface Found {
+/** The result of {@link findMemory}. */
+export interface FoundMemory {
   /** The objects to transfer, each once. */
   transfer: object[];
   movedBytes: number;
@@ -42,8 +42,8 @@ export const searchLimit = 10_000;
  * Searches plain objects, arrays, maps, sets and class instances. Visits each object once, and at most `limit` nodes. Copies and changes
  * nothing.
  */
-export function find(root: unknown, limit: number): Found {
-  const found: Found = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
+export function findMemory(root: unknown, limit: number): FoundMemory {
+  const found: FoundMemory = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
   if (root === null || typeof root !== "object") return found;
   // By far the most common result is a view of a whole buffer. For such a view, the search allocates no sets.
   if (isView(root) && root.buffer instanceof ArrayBuffer && isWhole(root) && !isUntransferable(root.buffer)) {
@@ -120,13 +120,8 @@ export function find(root: unknown, limit: number): Found {
   }
   if (nodesLeft < 0) found.copies.push({ reason: "search-limit", bytes: 0 });
   found.transfer = [...transfer];
-  found.movedBytes = bufferBytes(found.transfer);
+  found.movedBytes = totalBufferBytes(found.transfer);
   return found;
-}
-
-/** Returns the total bytes of the buffers among these objects. */
-export function bufferBytes(objects: readonly object[]): number {
-  return objects.reduce((sum, each) => sum + (isBuffer(each) ? each.byteLength : 0), 0);
 }
 
 function isView(node: object): node is ArrayBufferView {

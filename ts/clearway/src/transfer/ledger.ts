@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { CopyReason, Found } from "./find-memory.js";
+import type { CopyReason, FoundMemory } from "./find-memory.js";
 
 /** Bytes of binary memory that were sent in one direction. Strings, numbers and plain objects are always copied and never counted. */
 export interface LedgerSide {
@@ -23,7 +23,7 @@ export function emptySide(): LedgerSide {
 }
 
 /** Adds the memory of a sent value to one side of the ledger. */
-export function enter(side: LedgerSide, found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): void {
+export function enter(side: LedgerSide, found: Pick<FoundMemory, "movedBytes" | "sharedBytes" | "copies">): void {
   side.movedBytes += found.movedBytes;
   side.sharedBytes += found.sharedBytes;
   for (const { reason, bytes } of found.copies) enterCopy(side, reason, bytes);
@@ -40,7 +40,7 @@ export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, c
 }
 
 /** Returns the entry for one value. The caller adds the entry with `merge`, and undoes it if the value is not sent. */
-export function entryOf(found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
+export function entryOf(found: Pick<FoundMemory, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
   const side = emptySide();
   enter(side, found);
   return side;

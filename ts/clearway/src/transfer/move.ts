@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../error/clearway-error.js";
-import { bufferBytes, find } from "./find-memory.js";
+import { totalBufferBytes } from "../host/tag.js";
+import { findMemory } from "./find-memory.js";
+import { movedKey } from "./hooks.js";
 
 declare const movedBrand: unique symbol;
 
@@ -12,10 +14,9 @@ export interface Moved<T> {
   readonly [movedBrand]: T;
 }
 
-const brand = Symbol.for("clearway.moved");
-
 /** The value inside a {@link Moved}. */
 export class MovedValue {
+  readonly [movedKey] = true;
   readonly value: unknown;
   readonly transfer: readonly object[] | undefined;
   // Structured clone rejects functions. Because of this property, it rejects a MovedValue inside another object.
@@ -26,13 +27,9 @@ export class MovedValue {
     this.transfer = transfer;
   }
 
-  static {
-    Object.defineProperty(MovedValue.prototype, brand, { value: true });
-  }
-
   // Two entries of the package are bundled separately, and both contain `move`. The brand lets each entry accept values of the other.
   static [Symbol.hasInstance](value: unknown): boolean {
-    return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
+    return (value as { [movedKey]?: true } | null | undefined)?.[movedKey] === true;
   }
 }
 
@@ -56,14 +53,14 @@ export function transferOf(
   limit: number,
 ): { transfer: object[]; movedBytes: number; sharedBytes: number; deep: boolean } {
   if (moved.transfer) {
-    return { transfer: [...moved.transfer], movedBytes: bufferBytes(moved.transfer), sharedBytes: 0, deep: true };
+    return { transfer: [...moved.transfer], movedBytes: totalBufferBytes(moved.transfer), sharedBytes: 0, deep: true };
   }
-  const found = find(moved.value, limit);
+  const found = findMemory(moved.value, limit);
   const copy = found.copies[0];
   if (!copy) return found;
   throw new ClearwayError(
     "would-copy",
-    `move() cannot move all of this value: ${copy.reason} (${copy.bytes} bytes). ` +
-      "Slice the part out, or name what to move: move(value, [buffer]).",
+    `move() cannot move all of it: ${copy.reason} (${copy.bytes} bytes). ` +
+      "Slice the part, or list the buffer: move(value, [buffer])",
   );
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { find, searchLimit } from "./find-memory.js";
+import { findMemory, searchLimit } from "./find-memory.js";
+import { movedKey, type PreparedValue, scope } from "./hooks.js";
 import { enterCopy, type LedgerSide } from "./ledger.js";
 import { MovedValue, transferOf } from "./move.js";
 import { wouldCopy } from "./refusal.js";
-
-/** A value that is ready to be posted. */
-export interface PreparedValue {
-  value: unknown;
-  /** The objects that move with the value. */
-  transfer: object[];
-  /** The bytes of binary memory in the value, moved or copied. */
-  bytes: number;
-  /** Whether the value may be nested too deep for a worker to read. */
-  deep: boolean;
-}
 
 /**
  * Prepares a value that leaves the caller. Memory under `move()` will move; all other memory will be copied. Records both in `side`. The
@@ -22,13 +12,15 @@ export interface PreparedValue {
  * If `strict` is true and memory would be copied, throws `would-copy` and records nothing.
  */
 export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): PreparedValue {
+  const handled = scope[movedKey]?.argument(value, strict, side);
+  if (handled) return handled;
   if (value instanceof MovedValue) {
     const { transfer, movedBytes, sharedBytes, deep } = transferOf(value, searchLimit);
     side.movedBytes += movedBytes;
     side.sharedBytes += sharedBytes;
     return { value: value.value, transfer, bytes: movedBytes, deep };
   }
-  const found = find(value, searchLimit);
+  const found = findMemory(value, searchLimit);
   const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes);
   if (bytes > 0) {
     if (strict) throw wouldCopy("argument-not-moved", bytes);

@@ -2,11 +2,12 @@
 import { checkDepth } from "../error/depth.js";
 import { tagOf } from "../host/tag.js";
 import { compact } from "./compact.js";
-import { type Found, find, searchLimit } from "./find-memory.js";
+import { type FoundMemory, findMemory, searchLimit } from "./find-memory.js";
+import { movedKey, scope } from "./hooks.js";
 import { MovedValue, transferOf } from "./move.js";
 
 /** A value ready to be posted, and the objects to move with it. */
-export interface Ready extends Found {
+export interface PreparedResult extends FoundMemory {
   /** The value to post: the original, or a rebuilt value with compact copies of partial views. */
   value: unknown;
 }
@@ -15,25 +16,26 @@ export interface Ready extends Found {
  * Prepares a task's result for posting.
  *
  * For a value under `move()`, finds the objects to move, or throws `would-copy`; visits at most `limit` nodes, or 10,000 if that is more.
- * For any other value, calls {@link search} with `limit`.
+ * For any other value, calls {@link findMovable} with `limit`.
  * Throws `not-cloneable` if the value is too deep for the other side to read.
  */
-export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "partial"> {
-  const ready =
+export function prepareResult(result: unknown, limit = searchLimit): Omit<PreparedResult, "partial"> {
+  const value = scope[movedKey]?.encoded(result) ?? result;
+  const prepared =
     value instanceof MovedValue
       ? { value: value.value, copies: [], ...transferOf(value, Math.max(limit, searchLimit)) }
-      : search(value, limit);
-  if (ready.deep) checkDepth(ready.value);
-  return ready;
+      : findMovable(value, limit);
+  if (prepared.deep) checkDepth(prepared.value);
+  return prepared;
 }
 
 /**
- * Finds everything in a task's result that can be moved (see {@link find}). Visits at most `limit` nodes.
+ * Finds everything in a task's result that can be moved (see {@link findMemory}). Visits at most `limit` nodes.
  *
  * Copies only views of a part of a larger buffer, because the caller must not receive the rest of that buffer.
  */
-export function search(value: unknown, limit = searchLimit): Ready {
-  const found = find(value, limit);
+export function findMovable(value: unknown, limit = searchLimit): PreparedResult {
+  const found = findMemory(value, limit);
   if (found.partial.length === 0) return { value, ...found };
   const replaced = new Map(found.partial.map((view) => [view, compactView(view)]));
   for (const view of replaced.values()) found.transfer.push(view.buffer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, caused } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
-import { isBuffer } from "../host/tag.js";
+import { bufferBytes } from "../host/tag.js";
 import type { CopyReason } from "./find-memory.js";
 
 /** Returns the typed error for a value that structured clone rejected. */
@@ -18,9 +18,9 @@ export function movedAway(what: string, reason: unknown): ClearwayError {
 /** Returns whether any buffer among these objects was moved before. */
 export function movedBefore(objects: readonly object[]): boolean {
   return objects.some((each) => {
-    if (!isBuffer(each) || each.byteLength > 0) return false;
+    if (bufferBytes(each) !== 0) return false;
     try {
-      return !new Uint8Array(each);
+      return !new Uint8Array(each as ArrayBuffer);
     } catch {
       return true;
     }

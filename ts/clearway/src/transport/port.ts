@@ -24,6 +24,8 @@ export class PortTransport implements Transport {
   readonly #onRefused: OnRefused;
   #frames: unknown[] = [];
   #transfers: Transfer[] = [];
+  /** Whether no other frame's objects may be in the next message. Valid while `#transfers` is not empty. */
+  #movesAlone = false;
   #scheduled = false;
   #closed = false;
   #postingSingly = false;
@@ -53,14 +55,15 @@ export class PortTransport implements Transport {
   // A separate function, because its closures would make each call of `send` allocate a context.
   #addTransfers(transfer: readonly object[]): void {
     // Flushes first in two cases. If one message named an object twice, both receivers would get it; in a second message the post fails,
-    // as it should. And if the host refuses the memory of one frame, another frame must not lose memory that the host has already moved.
+    // as it should. And if the host refuses an object after it has moved others, those others must not belong to another frame.
+    const movesAlone = transfer.some(mayLoseOthers);
     if (
       this.#transfers.length > 0 &&
-      (transfer.some((object) => this.#transfers.some((each) => each.object === object)) ||
-        (transfer.some(mayLoseOthers) && this.#transfers.some((each) => mayLoseOthers(each.object))))
+      (movesAlone || this.#movesAlone || this.#transfers.some(({ object }) => transfer.includes(object)))
     ) {
       this.flush();
     }
+    this.#movesAlone = movesAlone;
     const frame = this.#frames.length;
     for (const object of transfer) this.#transfers.push({ object, frame });
   }
@@ -118,8 +121,7 @@ export class PortTransport implements Transport {
   }
 
   // Posts each frame in its own message, so that only the frames with a bad value are refused. That is possible because a `postMessage`
-  // that throws has moved nothing. One exception: Chromium throws on WebAssembly memory after it has moved the objects before that memory
-  // in the list.
+  // that throws has moved nothing of the other frames: see `mayLoseOthers`.
   #postSingly(frames: unknown[], transfers: Transfer[], first: unknown): void {
     for (let at = 0; at < frames.length; at += frameSlots) {
       const frame = frames.slice(at, at + frameSlots);

@@ -17,13 +17,14 @@
 //   Close       -  -            -             Pong        n  now ms           -
 //   Ping        n  -            -             Ledger      -  bytes moved, or a LedgerSide
 //   either way (streams)                      Heap        -  bytes            -
-//   Chunk       id value        bytes         Ending      -  ids begun        -
+//   Chunk (9)   id value        bytes         Ending      -  ids begun        -
 //   End         id return value -             Closed      -  -                -
 //   Abort       id WireError    -             Unreadable  -  -                -
 //   Mark    n (2)  -            -
 //   Ring        -  the SharedArrayBuffer      Ring (3)    -  -                -
 //   Roll (5)    -  -                          Roll        -  ids of all open calls
 //                                             Broken (6)  -  -                -
+//                                             SetupFailed -  WireError        -
 //
 // (1) An Input comes before its Call, because the worker may run a call as soon as it has read the Call.
 // (2) With a ring, a Mark is the first frame of each message. `n` counts the messages since the ring was opened. A message with the number
@@ -37,6 +38,7 @@
 // (7) The worker sends this frame, too, for an input stream. Its Cancel has no reason.
 // (8) The value's cost in units. A window limits the units that the listener has not read (`task/progress.ts`). If the cost is negative,
 //     the value could not be sent, and `a` holds the message of the error that replaces it.
+// (9) With the id of a callback's Input, `a` is a call of the callback (from the worker) or its answer (`callback.ts`).
 
 /** Kinds of frame. The numbers are part of the wire format: add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {
@@ -66,6 +68,7 @@ export enum Op {
   Mark = 23,
   Roll = 24,
   Broken = 25,
+  SetupFailed = 26,
 }
 
 /** Flags of a call, in the low bits of slot `a`. The bits above the flags hold the task's index. */
@@ -95,12 +98,22 @@ export interface HelloSettings {
   ring: boolean;
   /** Shared cells in which the caller writes the id of a cancelled call. Undefined without shared memory. */
   cancelCells: Int32Array | undefined;
+  /** The data for the module's `setup`. Undefined without the pool's option. */
+  setup?: unknown;
   /** The name of a lock. The worker holds the lock; its release tells the pool that the worker has ended. */
   lifeline: string;
 }
 
-/** A stream from the caller: its id, and the number of items and bytes by which the caller may be ahead of the task. */
-export type InputStream = [id: number, items: number, bytes: number];
+/**
+ * A stream from the caller: its id, and the number of items and bytes by which the caller may be ahead of the task. Without `items`, the
+ * task adapts that number. A callback is an input of its own kind, whose `items` are the number of calls that may be without an answer.
+ */
+export type InputStream = [id: number, items: number | undefined, bytes: number, kind?: InputKind];
+
+/** The kind of an input that is not a stream of values. */
+export enum InputKind {
+  callback = 1,
+}
 
 /** Whether a task answers with one result or with a stream. */
 export type TaskKind = "function" | "stream";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { checkDepth } from "../../src/error/depth.js";
 import { depthMax } from "../../src/error/depth-max.js";
 import { searchLimit } from "../../src/transfer/find-memory.js";
-import { makeReady } from "../../src/transfer/prepare-result.js";
+import { prepareResult } from "../../src/transfer/prepare-result.js";
 
 class Box {
   constructor(readonly inner: unknown) {}
@@ -29,7 +29,7 @@ const refusal = expect.objectContaining({ code: "not-cloneable", message: expect
 
 describe.each([
   ["checkDepth", checkDepth],
-  ["makeReady", (value: unknown) => void makeReady(value)],
+  ["prepareResult", (value: unknown) => void prepareResult(value)],
 ])("%s", (_name, check) => {
   test.each(Object.entries(wraps))("refuses a value nested deeper than the limit: %s", (_kind, wrap) => {
     check(nest(wrap, depthMax));

@@ -133,6 +133,15 @@ describe("an error that is encoded and decoded", () => {
     expect((cross(cause) as Error).cause).toContain("boom");
   });
 
+  test("keeps its class and properties when its cause, or one of its errors, cannot be read", () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const error = Object.assign(new RangeError("outer"), { code: 7, cause: proxy });
+    expect(cross(error)).toMatchObject({ name: "RangeError", message: "outer", code: 7, cause: "[not cloneable]" });
+    const many = cross(new AggregateError([proxy, new TypeError("inner")], "many")) as AggregateError;
+    expect(many.errors).toEqual(["[not cloneable]", new TypeError("inner")]);
+  });
+
   test("has the caller's stack after its own", () => {
     const got = cross(new Error("m"), "    at caller (app.js:1:1)") as Error;
     expect(got.stack).toMatch(/m[\s\S]*called from[\s\S]*at caller \(app\.js:1:1\)$/);

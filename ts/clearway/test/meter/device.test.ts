@@ -38,4 +38,16 @@ describe("the device factor", () => {
     expect(scaled.lowMs).toBe(12);
     expect(scaled.highMs).toBe(18.75);
   });
+
+  it("refuses devices whose ratio is not a number over 0, at most 1000", () => {
+    for (const [here, there] of [
+      [0, 5],
+      [5, 0],
+      [Number.NaN, 5],
+      [5, -5],
+    ] as const)
+      expect(() => scaleMs(5, device(1, here, 1), device(1, there, 1))).toThrow(
+        "ratio must be over 0, at most 1000: ratio=",
+      );
+  });
 });

@@ -29,8 +29,7 @@ export interface Turned {
   worker: number;
   /** Time for which inline runs blocked the thread. */
   heldUs: number;
-  /** Number of clock readings. */
-  looks: number;
+  clockReadings: number;
 }
 
 /**
@@ -47,7 +46,7 @@ export class PaperCaller {
   tellsCpu = false;
   readonly placer: Placer;
   readonly #task = new TaskRecord("work");
-  #looks = 0;
+  #clockReadings = 0;
   #heldUs = 0;
   #pausedUs = 0;
   #afterBurst: (() => void)[] = [];
@@ -66,7 +65,7 @@ export class PaperCaller {
     };
     const clock: Clock = {
       nowUs: () => {
-        this.#looks++;
+        this.#clockReadings++;
         return this.nowUs;
       },
       afterBurst: (next) => void this.#afterBurst.push(next),
@@ -102,7 +101,7 @@ export class PaperCaller {
 
   /** Plays one turn of the event loop: calls the task with these values in one burst, and then lets the workers answer. */
   turn(values: readonly number[]): Turned {
-    this.#heldUs = this.#looks = 0;
+    this.#heldUs = this.#clockReadings = 0;
     const sent: [us: number, answered: (runUs: number) => void][] = [];
     for (const value of values) {
       const placed = this.placer.place(this.#task, [value], settings);
@@ -113,7 +112,7 @@ export class PaperCaller {
       inline: values.length - sent.length,
       worker: sent.length,
       heldUs: this.#heldUs,
-      looks: this.#looks,
+      clockReadings: this.#clockReadings,
     };
     for (const next of this.#afterTurn.splice(0)) next();
     for (const [us, answered] of sent) {

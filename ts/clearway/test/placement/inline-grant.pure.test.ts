@@ -20,11 +20,11 @@ function many(count: number, values: readonly number[]): Turned[] {
 }
 
 /** Returns the class of argument to which a small number belongs: its number of bits. */
-const kindOf = (value: number): number => 32 - Math.clz32(value);
+const classOf = (value: number): number => 32 - Math.clz32(value);
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
 
-describe("a grant for runs of a microsecond", () => {
+describe("an inline grant for runs of a microsecond", () => {
   beforeEach(() => {
     caller.costUs = () => 0.1;
   });
@@ -33,35 +33,37 @@ describe("a grant for runs of a microsecond", () => {
     caller.turns(600, upTo(100).fill(5));
     const seen = many(200, upTo(100).fill(5));
     expect(seen.every(({ inline }) => inline === 100)).toBe(true);
-    expect(median(seen.map(({ looks }) => looks))).toBe(3);
+    expect(median(seen.map(({ clockReadings }) => clockReadings))).toBe(3);
   });
 
-  test("covers several kinds of calls: the numbers from 0 to 99 need no more clock readings than one number", () => {
+  test("covers several classes of arguments: the numbers from 0 to 99 need no more clock readings than one number", () => {
     caller.turns(1500, upTo(100));
     const seen = many(600, upTo(100));
-    expect(median(seen.map(({ looks }) => looks))).toBe(3);
-    // Each kind is sometimes measured by itself.
-    expect(Math.max(...seen.map(({ looks }) => looks))).toBeGreaterThan(3);
+    expect(median(seen.map(({ clockReadings }) => clockReadings))).toBe(3);
+    // Each class is sometimes measured by itself.
+    expect(Math.max(...seen.map(({ clockReadings }) => clockReadings))).toBeGreaterThan(3);
   });
 
-  test("covers kinds that alternate", () => {
+  test("covers classes that alternate", () => {
     const values = upTo(100).map((at) => (at * 37) % 100);
     caller.turns(1500, values);
-    expect(median(many(200, values).map(({ looks }) => looks))).toBe(3);
+    expect(median(many(200, values).map(({ clockReadings }) => clockReadings))).toBe(3);
   });
 
   test("reads the clock at least every 128 calls", () => {
     caller.turns(300, upTo(1000).fill(5));
-    expect(median(many(50, upTo(1000).fill(5)).map(({ looks }) => looks))).toBeGreaterThanOrEqual(1000 / 128);
+    expect(median(many(50, upTo(1000).fill(5)).map(({ clockReadings }) => clockReadings))).toBeGreaterThanOrEqual(
+      1000 / 128,
+    );
   });
 
-  test("excludes a long kind, which is placed and measured by itself", () => {
+  test("excludes a long class, which is placed and measured by itself", () => {
     caller.costUs = (value) => (value >= 64 ? 300 : 0.1);
     const values = [...upTo(60), 64, 65, 66, 67, 68];
     caller.turns(1500, values);
-    for (const { heldUs, looks } of many(100, values)) {
+    for (const { heldUs, clockReadings } of many(100, values)) {
       expect(heldUs).toBeLessThanOrEqual(budgetUs);
-      expect(looks).toBeGreaterThan(3);
+      expect(clockReadings).toBeGreaterThan(3);
     }
   });
 });
@@ -85,7 +87,7 @@ describe("a task whose cost changes", () => {
     expect(caller.turn(burst).worker).toBe(100);
   });
 
-  test("for all its kinds stalls once, and then at most once per kind and three times in total", () => {
+  test("for all its classes of arguments stalls once, and then at most once per class and three times in total", () => {
     caller.costUs = () => 0.1;
     caller.turns(1500, upTo(100));
     let value = -1;
@@ -101,8 +103,8 @@ describe("a task whose cost changes", () => {
     expect(caller.turn(upTo(100)).inline).toBe(1);
     many(2000, upTo(100));
     expect(stalled.length).toBeLessThanOrEqual(1 + 3);
-    const kinds = stalled.map(kindOf);
-    expect(new Set(kinds).size).toBe(kinds.length);
+    const classes = stalled.map(classOf);
+    expect(new Set(classes).size).toBe(classes.length);
   });
 
   test("goes back to workers when it is not cheaper inline", () => {
@@ -143,7 +145,7 @@ test("a task that is sometimes long itself goes to workers equally often with an
   expect(known).toEqual(unknown);
 });
 
-test("inline runs of a task stay within the turn's budget, whatever its kinds cost", () => {
+test("inline runs of a task stay within the turn's budget, whatever its classes of arguments cost", () => {
   return fc.assert(
     fc.asyncProperty(
       fc.array(fc.double({ min: 0.05, max: 120, noNaN: true }), { minLength: 8, maxLength: 8 }),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { AsyncLocalStorage } from "node:async_hooks";
+import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
 import { builtUrl, gate, testPool } from "../fixtures/pools.js";
 
 type Context = typeof import("../fixtures/context.tasks.js");
+type Callbacks = typeof import("../fixtures/callback.tasks.js");
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
 const storage = new AsyncLocalStorage<string>();
@@ -47,6 +49,46 @@ describe("AsyncLocalStorage:", () => {
     expect(sums).toEqual([1225, 190, 1225, 1225]);
     expect(seen.length).toBeGreaterThan(150);
     expect(seen.filter(([name, context]) => name !== context)).toEqual([]);
+  });
+
+  test("a callback runs in the context of its call, also when several calls share it and after it has awaited", async () => {
+    const pool = testPool<Callbacks>(builtUrl("callback"), { size: 4 });
+    await storage.run("pool", () => pool.ready());
+    const seen: [name: unknown, context: unknown][] = [];
+    const tell = storage.run("made", () =>
+      callback(async (name: unknown) => {
+        seen.push([name, storage.getStore()]);
+        await Promise.resolve();
+        seen.push([name, storage.getStore()]);
+      }),
+    );
+    await inEach(names, (name) => pool.call.each([name, name, name], tell));
+    expect(seen).toHaveLength(24);
+    expect(seen.filter(([name, context]) => name !== context)).toEqual([]);
+  });
+
+  test("code that waits for a call, a stream, a mapping or a broadcast goes on in its own context", async () => {
+    const pool = testPool<Callbacks>(builtUrl("callback"), { size: 2, concurrency: 4 });
+    const echo = callback((value: unknown) => value);
+    const double = callback((value: number) => value * 2);
+    const contexts = await inEach(names, async () => {
+      const seen: unknown[] = [];
+      const look = (): void => void seen.push(storage.getStore());
+      // The first call waits for the start of the pool.
+      await pool.call.add(1, 2).then(look);
+      look();
+      for await (const _ of pool.call.stream([1, 2, 3], echo)) look();
+      const stream = pool.call.stream([1, 2], echo);
+      await Promise.all([stream.next().then(look), stream.next().then(look)]);
+      await stream.return().then(look);
+      await pool.map.mapped([1, 2], { args: [double], onResult: look }).then(look);
+      for await (const _ of pool.map.mapped([1], { args: [double] })) look();
+      await pool.broadcast.mapped(1, double).then(look);
+      await pool.call.fails(echo).catch(look);
+      await pool.room().then(look);
+      return seen;
+    });
+    for (const [at, seen] of contexts.entries()) expect(seen).toEqual(Array(15).fill(names[at]));
   });
 
   test("an iterable whose call is never sent is closed in the context of its call", async () => {

@@ -68,6 +68,60 @@ describe("close()", () => {
   });
 });
 
+describe("close({ dropWaiting: true })", () => {
+  /** Creates a pool with one running call and some that wait. */
+  async function busy() {
+    const made = plainPool();
+    await made.ready();
+    const begun = gate();
+    const holder = new AbortController();
+    const running = reasonOf(made.with({ signal: holder.signal, onProgress: () => begun.tell() }).call.hold());
+    await begun.promise;
+    const waiting = [
+      made.call.later(1),
+      made.with({ key: "k", priority: 1 }).call.later(2),
+      made.call.numbers(3).next(),
+      Promise.resolve(made.map.later([1, 2])),
+      made.broadcast.later(3),
+    ].map((each) => reasonOf(each));
+    await expect.poll(() => made.stats().queue.items).toBeGreaterThanOrEqual(6);
+    return { made, running, waiting, finish: () => holder.abort(new RangeError("finished")) };
+  }
+
+  test("fails the calls that wait at once, and finishes the call that runs", async () => {
+    const { made, running, waiting, finish } = await busy();
+    let closed = false;
+    const closing = made.close({ dropWaiting: true }).then(() => {
+      closed = true;
+    });
+    for (const reason of await Promise.all(waiting)) expect(reason).toMatchObject({ code: "pool-closed" });
+    expect(made.stats()).toMatchObject({ open: 1, queue: { items: 0 }, workers: { busy: 1 } });
+    expect(closed).toBe(false);
+    finish();
+    expect(await running).toMatchObject({ message: "finished" });
+    await closing;
+    expect(made.stats()).toMatchObject({ open: 0, workers: { size: 0, restarts: 0 } });
+  });
+
+  test("works on a pool that is closing already", async () => {
+    const { made, running, waiting, finish } = await busy();
+    const closing = made.close();
+    const dropping = made.close({ dropWaiting: true });
+    for (const reason of await Promise.all(waiting)) expect(reason).toMatchObject({ code: "pool-closed" });
+    finish();
+    await Promise.all([running, closing, dropping]);
+  });
+
+  test("is refused with another value", async () => {
+    const made = plainPool();
+    expect(await reasonOf(made.close({ dropWaiting: 1 as never }))).toMatchObject({
+      code: "invalid-argument",
+      message: expect.stringContaining("dropWaiting"),
+    });
+    expect(await made.call.add(1, 2)).toBe(3);
+  });
+});
+
 describe("terminate()", () => {
   test("fails every call at once, also running ones, and ends every worker", async () => {
     const made = plainPool({ size: 2, graceMs: 600_000 });

@@ -37,3 +37,26 @@ test.each(Object.entries({ ...throwing, ...returning, ...hanging }))(
     expect(stray).toHaveLength(what.startsWith("throws") ? 1 : 0);
   },
 );
+
+test.each(Object.entries({ ...throwing, ...returning, ...hanging }))(
+  "an onWorker and an onDrain that %s are called for each event, and the pool goes on",
+  async (what, act) => {
+    const events: string[] = [];
+    const pool = testPool<Foreign>(foreignUrl, {
+      onWorker: ({ type }) => {
+        events.push(type);
+        void pool.call.add(3, 4).catch(() => {});
+        return act() as undefined;
+      },
+      onDrain: () => {
+        events.push("drained");
+        return act() as undefined;
+      },
+    });
+    await pool.ready();
+    expect(await Promise.all([pool.call.add(1, 2), pool.call.add(3, 4), pool.call.add(5, 6)])).toEqual([3, 7, 11]);
+    await pool.close();
+    expect(events).toEqual(["started", "drained", "exited"]);
+    expect(stray).toHaveLength(what.startsWith("throws") ? 3 : 0);
+  },
+);

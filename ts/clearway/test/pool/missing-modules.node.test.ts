@@ -190,13 +190,23 @@ describe("without the ring,", () => {
   });
 });
 
+test("without its module, a broadcast fails, and the next one succeeds once the module is there", async () => {
+  const { pool, come } = await partial("broadcast", "missing");
+  expect(await reasonOf(pool.broadcast.add(1, 2))).toMatchObject({
+    code: "missing-package",
+    cause: { code: "ERR_MODULE_NOT_FOUND" },
+  });
+  come();
+  expect(await pool.broadcast.add(1, 2)).toEqual([3]);
+});
+
 test("without the records module, a call with a table as its result fails, and the next one succeeds once the module is there", async () => {
   const { library, come } = await partialLibrary("records", "missing");
   const pool = library.pool<RecordTasks>(builtUrl("records"), { size: 1 });
   onTestFinished(() => pool.terminate());
   expect(await reasonOf(pool.call.students(3))).toMatchObject({
     code: "missing-package",
-    message: "what reads tables could not be loaded",
+    message: "the table reader could not be loaded",
     cause: { code: "ERR_MODULE_NOT_FOUND" },
   });
   expect(pool.stats().open).toBe(0);

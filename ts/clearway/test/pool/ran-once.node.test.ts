@@ -11,7 +11,7 @@ test.each([1, 2])(
     const pool = testPool<Chaos>(builtUrl("chaos"), { concurrency, graceMs: 20 });
     await pool.ready();
     const cells = new Int32Array(new SharedArrayBuffer(8));
-    // In one message, the first of this worker: what takes errors apart is not loaded yet.
+    // In one message, the first of this worker: the code that encodes errors is not loaded yet.
     const thrown = reasonOf(pool.call.throws({ cells, at: 0 }, 1));
     const killed = reasonOf(pool.with({ timeoutMs: 100 }).call.spin({ cells, at: 1 }));
     expect(await killed).toMatchObject({ code: "timeout" });

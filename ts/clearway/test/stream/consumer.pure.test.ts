@@ -2,19 +2,23 @@
 
 import { describe, expect, test } from "vitest";
 import { Consumer } from "../../src/stream/consumer.js";
+import { TurnBudget, turnBudgetMs } from "../../src/stream/turn-budget.js";
 import fc from "../fixtures/fast-check.js";
+import { FakeTurns } from "./fake-turns.js";
 import { Log, settle } from "./timeline.js";
 
 const gaps = { items: 4, bytes: 1000 };
 
 /** Creates a consumer on a wire that only logs: `+n` for a grant of n items, `!` for a request to end the producer. */
-function make(window = gaps): { consumer: Consumer; wire: Log } {
+function make(window = gaps): { consumer: Consumer; wire: Log; turns: FakeTurns } {
   const wire = new Log();
-  const consumer = new Consumer(window, {
-    grant: (items) => wire.add(`+${items}`),
-    cancel: () => wire.add("!"),
-  });
-  return { consumer, wire };
+  const turns = new FakeTurns();
+  const consumer = new Consumer(
+    window,
+    { grant: (items) => wire.add(`+${items}`), cancel: () => wire.add("!") },
+    new TurnBudget(turns),
+  );
+  return { consumer, wire, turns };
 }
 
 /** Plays the other side's events from a timeline. */
@@ -197,5 +201,95 @@ describe("the receiving half of a stream", () => {
         expect(steps2.filter((step) => step.status === "rejected")).toHaveLength(end === "x" ? 1 : 0);
       }),
     );
+  });
+});
+
+describe("a reader of many waiting values", () => {
+  const many = { items: 100, bytes: 1000 };
+
+  /** Makes a consumer with these waiting values. Reading each takes `costMs`. Returns what the reader has read. */
+  async function reading(timeline: string, costMs: number) {
+    const { consumer, turns } = make(many);
+    const first = consumer.next();
+    play(consumer, `-${timeline}`);
+    const log = new Log();
+    const all = (async () => {
+      for (let step = await first; ; step = await consumer.next()) {
+        log.add(step.done ? "|" : String(step.value));
+        if (step.done) return;
+        turns.nowMs += costMs;
+      }
+    })();
+    await settle();
+    return { consumer, turns, log, all };
+  }
+
+  test("lets the event loop turn when the turn's time is spent, and goes on in the next turn", async () => {
+    const { turns, log, all } = await reading("abcdefg|", turnBudgetMs / 2);
+    expect(log.text).toBe("ab");
+    turns.turn();
+    await settle();
+    expect(log.text).toBe("abcd");
+    while (turns.turn()) await settle();
+    await all;
+    expect(log.text).toBe("abcdefg|");
+  });
+
+  test("reads one value a turn if the reader takes long for each", async () => {
+    const { turns, log } = await reading("abc|", 50);
+    for (const text of ["a", "ab", "abc|"]) {
+      expect(log.text).toBe(text);
+      turns.turn();
+      await settle();
+    }
+  });
+
+  test("shares the time of a turn with the other streams of the thread, and takes turns with them", async () => {
+    const turns = new FakeTurns();
+    const budget = new TurnBudget(turns);
+    const log = new Log();
+    for (const values of ["abcd", "mnop"]) {
+      const consumer = new Consumer(many, { grant: () => {}, cancel: () => {} }, budget);
+      const first = consumer.next();
+      play(consumer, values);
+      void (async () => {
+        for (let step = await first; !step.done; step = await consumer.next()) {
+          log.add(String(step.value));
+          turns.nowMs += turnBudgetMs;
+        }
+      })();
+    }
+    await settle();
+    while (turns.turn()) await settle();
+    expect([...log.text].sort().join("")).toBe("abcdmnop");
+    expect(log.text.replace(/[m-p]/g, "")).toBe("abcd");
+    expect(log.text.replace(/[a-d]/g, "")).toBe("mnop");
+    expect(log.text.indexOf("m")).toBeLessThan(3);
+  });
+
+  test("gives a stream's failure after the values that wait for the next turn", async () => {
+    const { consumer, turns } = make(many);
+    const reads = Array.from({ length: 4 }, () =>
+      consumer.next().then(
+        (step) => step.value,
+        () => "x",
+      ),
+    );
+    play(consumer, "a");
+    turns.nowMs += turnBudgetMs;
+    play(consumer, "bcx");
+    await settle();
+    while (turns.turn()) await settle();
+    expect(await Promise.all(reads)).toEqual(["a", "b", "c", "x"]);
+  });
+
+  test("ends at once by return(), and drops what waits for the next turn", async () => {
+    const { consumer, turns, log } = await reading("abcd", turnBudgetMs);
+    expect(log.text).toBe("a");
+    const ended = consumer.return("done");
+    play(consumer, "|");
+    while (turns.turn()) await settle();
+    expect(await ended).toEqual({ done: true, value: "done" });
+    expect(log.text).toBe("a|");
   });
 });

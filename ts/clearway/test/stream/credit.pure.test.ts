@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { type Grant, ReceiveCredit, SendCredit, type Window } from "../../src/stream/credit.js";
+import {
+  adaptiveItemsMax,
+  adaptiveWindow,
+  defaultWindow,
+  type Grant,
+  ReceiveCredit,
+  SendCredit,
+  type Window,
+} from "../../src/stream/credit.js";
 import fc from "../fixtures/fast-check.js";
 
 /** Connects both halves by a wire that delivers on demand. */
@@ -123,5 +131,77 @@ describe("the credit of a stream", () => {
     receive.open();
     expect(receive.arrived(1)).toBe(true);
     expect(receive.arrived(1)).toBe(false);
+  });
+});
+
+describe("a window without a number of values", () => {
+  /** Makes a reader whose producer always uses all credit. `read` returns the largest number of values that were ahead of the reader. */
+  function reader() {
+    let nowMs = 0;
+    const credit = new ReceiveCredit(adaptiveWindow, () => nowMs);
+    let window = credit.open().items;
+    let unread = 0;
+    return {
+      read(count: number, costMs: number): number {
+        let most = 0;
+        for (let n = 0; n < count; n++) {
+          while (credit.outstanding) {
+            expect(credit.arrived(0)).toBe(true);
+            unread++;
+          }
+          most = Math.max(most, unread);
+          nowMs += costMs;
+          unread--;
+          window += (credit.taken(0)?.items ?? 0) - 1;
+          expect(window).toBe(unread + credit.left.items);
+        }
+        return most;
+      },
+    };
+  }
+
+  test("grows to its maximum for a fast reader", () => {
+    const { read } = reader();
+    expect(read(8, 0.0001)).toBe(defaultWindow.items);
+    expect(read(5000, 0.0001)).toBe(adaptiveItemsMax);
+  });
+
+  test.each([0.25, 1, 1000])("keeps 16 values for a reader that needs %d ms for each", (costMs) => {
+    expect(reader().read(5000, costMs)).toBe(defaultWindow.items);
+  });
+
+  test("shrinks again when the reader becomes slower", () => {
+    const { read } = reader();
+    read(5000, 0.0001);
+    read(5000, 1);
+    expect(read(100, 1)).toBe(defaultWindow.items);
+  });
+
+  test("settles at half a window for each millisecond", () => {
+    const { read } = reader();
+    read(5000, 0.01);
+    const most = read(5000, 0.01);
+    expect(most).toBeGreaterThanOrEqual(128);
+    expect(most).toBeLessThanOrEqual(512);
+  });
+
+  test("never grants less than nothing, whatever the clock says", () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0, max: 20, noNaN: true }), { maxLength: 400 }), (costs) => {
+        let nowMs = 0;
+        const credit = new ReceiveCredit(adaptiveWindow, () => nowMs);
+        let [granted, taken] = [credit.open().items, 0];
+        for (const costMs of costs) {
+          expect(credit.arrived(0)).toBe(true);
+          nowMs += costMs;
+          const items = credit.taken(0)?.items ?? 0;
+          expect(items).toBeGreaterThanOrEqual(0);
+          granted += items;
+          taken++;
+          expect(granted - taken).toBeLessThanOrEqual(adaptiveItemsMax);
+          expect(credit.outstanding).toBe(true);
+        }
+      }),
+    );
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { iteratorOf, Producer, type ProducerWire } from "../../src/stream/producer.js";
 import fc from "../fixtures/fast-check.js";
 import { follow, followSync, Log, settle } from "./timeline.js";
@@ -14,6 +14,7 @@ function wireTo(log: Log, bytes = 1, refuses?: string): ProducerWire {
       log.add(String(value));
       return bytes;
     },
+    flush: () => {},
     end: () => log.add("|"),
     fail: () => log.add("x"),
   };
@@ -189,5 +190,26 @@ describe("the sending half of a stream", () => {
     expect(iteratorOf("ab")).toBeUndefined();
     expect(iteratorOf(null)).toBeUndefined();
     expect(iteratorOf({})).toBeUndefined();
+  });
+});
+
+describe("a producer whose iterator is synchronous", () => {
+  test("sends its values each millisecond, because the turn does not end meanwhile", async () => {
+    const log = new Log();
+    let nowMs = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    try {
+      function* slow() {
+        for (const value of "abcd") {
+          nowMs += 0.5;
+          yield value;
+        }
+      }
+      new Producer(slow(), { ...wireTo(log), flush: () => log.add("!") }).grant(9, plenty);
+      await settle();
+    } finally {
+      clock.mockRestore();
+    }
+    expect(log.text).toBe("ab!cd!|");
   });
 });

@@ -8,7 +8,7 @@ import { resource } from "../../src/resource/resource.js";
 import { errors, leases } from "../../src/task/lazy-modules.js";
 import { Server } from "../../src/task/server.js";
 import { definitionOfTask, type TaskMap, withResources } from "../../src/task/task.js";
-import { makeReady } from "../../src/transfer/prepare-result.js";
+import { prepareResult } from "../../src/transfer/prepare-result.js";
 import { type HelloSettings, Op } from "../../src/transport/protocol.js";
 import { gate } from "../fixtures/pools.js";
 
@@ -126,7 +126,7 @@ test("the server is loaded before a pending first call ends", async () => {
 test.each(["atOnce", "atHand"])(
   "the result of %s is sent by a server, too, before the server loads lazy modules",
   async (name) => {
-    const server = new Server(endpoint, names, definitions, settings, makeReady);
+    const server = new Server(endpoint, names, definitions, settings, prepareResult);
     server.receive(call(name));
     await vi.waitFor(() => expect(log).toContain("preload"));
     expect(log).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "preload"]);
@@ -135,6 +135,6 @@ test.each(["atOnce", "atHand"])(
 
 test("a server loads lazy modules while its first call is pending", async () => {
   const unsettled = definitionOfTask("unsettled", () => new Promise(() => {}));
-  new Server(endpoint, ["unsettled"], [unsettled], settings, makeReady).receive(call("unsettled"));
+  new Server(endpoint, ["unsettled"], [unsettled], settings, prepareResult).receive(call("unsettled"));
   await vi.waitFor(() => expect(log).toEqual(["preload"]));
 });

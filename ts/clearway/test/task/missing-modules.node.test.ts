@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { pool } from "clearway";
+import { type Callback, callback } from "clearway/callback";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { reasonOf, testPool } from "../fixtures/pools.js";
 
@@ -18,6 +19,7 @@ type Tasks = {
     laterUnclonable(): Promise<unknown>;
     count(): Generator<number>;
     sum(values: AsyncIterable<number>): Promise<number>;
+    asks(tell: Callback<() => number>): Promise<number>;
     leased(): number;
     forEver(): Promise<never>;
   };
@@ -35,6 +37,7 @@ const source = `
     laterUnclonable: async () => () => 1,
     *count() { yield 1; },
     async sum(values) { let sum = 0; for await (const value of values) sum += value; return sum; },
+    asks: (tell) => tell(),
     leased: leased(({ thing }) => thing),
     forEver: task(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))),
   });
@@ -82,6 +85,16 @@ test("streams and tasks with resources fail with the name of the missing module"
   })();
   expect(await reasonOf(call.sum(values))).toMatchObject(missing);
   expect(await reasonOf(call.leased())).toMatchObject(missing);
+  expect(await reasonOf(call.asks(callback(() => 1)))).toMatchObject(missing);
+  expect(await call.double(4)).toBe(8);
+});
+
+test("a call with a callback fails with missing-package if only the code of callbacks is missing", async () => {
+  const { call } = testPool<Tasks>(await tasksBeside("lazy-server.js", "lazy-streams.js"));
+  expect(await reasonOf(call.asks(callback(() => 1)))).toMatchObject({
+    ...missing,
+    message: "the code of callbacks could not be loaded",
+  });
   expect(await call.double(4)).toBe(8);
 });
 

@@ -2,8 +2,8 @@
 import { type ClearwayError, move, pool } from "clearway";
 import { expect, test } from "vitest";
 import { decodeError, encodeError } from "../../src/error/wire.js";
-import { find } from "../../src/transfer/find-memory.js";
-import { search } from "../../src/transfer/prepare-result.js";
+import { findMemory } from "../../src/transfer/find-memory.js";
+import { findMovable } from "../../src/transfer/prepare-result.js";
 import { plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 /** Tests the contract for values from another realm: an iframe, a `vm` context, a test runner. `evaluate` runs code in that realm. */
@@ -26,7 +26,7 @@ export function foreignRealm(evaluate: (code: string) => unknown): void {
     ],
   ])("%s of another realm moves under move()", async (_name, code) => {
     const value = evaluate(code);
-    const [buffer] = find(value, 100).transfer as ArrayBuffer[];
+    const [buffer] = findMemory(value, 100).transfer as ArrayBuffer[];
     expect(buffer!.byteLength).toBe(8);
     const made = plainPool();
     await made.call.echo(move(value));
@@ -47,7 +47,7 @@ export function foreignRealm(evaluate: (code: string) => unknown): void {
   });
 
   test("a part of a buffer in a Map of another realm is sent without the rest of its buffer", () => {
-    const { value, transfer } = search(evaluate("new Map([['a', new Uint8Array(new ArrayBuffer(100), 8, 4)]])"));
+    const { value, transfer } = findMovable(evaluate("new Map([['a', new Uint8Array(new ArrayBuffer(100), 8, 4)]])"));
     const crossed = structuredClone(value as Map<string, Uint8Array>, { transfer: transfer as ArrayBuffer[] });
     expect(crossed.get("a")!.byteLength).toBe(4);
     expect(crossed.get("a")!.buffer.byteLength).toBe(4);
@@ -55,7 +55,7 @@ export function foreignRealm(evaluate: (code: string) => unknown): void {
 
   test("errors, dates and patterns of another realm are not searched", () => {
     const value = evaluate("[Object.assign(new Error('x'), { b: new ArrayBuffer(8) }), new Date(0), /x/]");
-    expect(find(value, 100)).toMatchObject({ transfer: [], copies: [] });
+    expect(findMemory(value, 100)).toMatchObject({ transfer: [], copies: [] });
   });
 
   test("a URL of another realm can be a pool's source", async () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
-import { search } from "../../src/transfer/prepare-result.js";
+import { findMovable } from "../../src/transfer/prepare-result.js";
 import fc from "../fixtures/fast-check.js";
 
 const bytes = (length: number, at = 0, shown = length): Uint8Array =>
@@ -10,7 +10,7 @@ const bytes = (length: number, at = 0, shown = length): Uint8Array =>
 
 /** Sends a value. Returns what arrives, and what the search found. */
 function send(value: unknown) {
-  const found = search(value);
+  const found = findMovable(value);
   const arrived = structuredClone(found.value, { transfer: found.transfer as Transferable[] });
   return { arrived, found };
 }
@@ -23,7 +23,7 @@ describe("the search for transferable memory", () => {
     ["a plain object", { a: [1, { b: new Date(0) }], c: /x/ }],
     ["an error", new Error("m")],
   ])("finds nothing in %s", (_name, value) => {
-    expect(search(value)).toMatchObject({ value, transfer: [], movedBytes: 0, copies: [] });
+    expect(findMovable(value)).toMatchObject({ value, transfer: [], movedBytes: 0, copies: [] });
   });
 
   test("finds a buffer, alone or under any view", () => {
@@ -35,7 +35,7 @@ describe("the search for transferable memory", () => {
       new DataView(buffer),
       { v: [buffer] },
     ]) {
-      expect(search(value)).toMatchObject({ transfer: [buffer], movedBytes: 16, copies: [] });
+      expect(findMovable(value)).toMatchObject({ transfer: [buffer], movedBytes: 16, copies: [] });
     }
   });
 
@@ -98,15 +98,15 @@ describe("the search for transferable memory", () => {
 
   test("stops at its limit, and reports it", () => {
     const many = Array.from({ length: 100 }, () => bytes(8));
-    const found = search(many, 50);
+    const found = findMovable(many, 50);
     expect(found.transfer).toHaveLength(50);
     expect(found.copies).toEqual([{ reason: "search-limit", bytes: 0 }]);
-    expect(search(many, 100).copies).toEqual([]);
+    expect(findMovable(many, 100).copies).toEqual([]);
   });
 
   test.runIf(typeof SharedArrayBuffer === "function")("counts shared memory, and never transfers it", () => {
     const shared = new SharedArrayBuffer(32);
-    expect(search([new Uint8Array(shared), shared, new Int32Array(shared, 8, 2)])).toMatchObject({
+    expect(findMovable([new Uint8Array(shared), shared, new Int32Array(shared, 8, 2)])).toMatchObject({
       transfer: [],
       sharedBytes: 32,
       copies: [],
@@ -231,6 +231,6 @@ test("an object with a constructor of null is searched like any other", () => {
     Object.assign(Object.create(null), { view }),
     { constructor: 5, view },
   ]) {
-    expect(search(value).transfer).toEqual([view.buffer]);
+    expect(findMovable(value).transfer).toEqual([view.buffer]);
   }
 });

@@ -17,6 +17,19 @@ export function framesOf(message: unknown[]): unknown[][] {
   return frames;
 }
 
+function lockedStream(): object {
+  const stream = new ReadableStream();
+  stream.getReader();
+  return stream;
+}
+
+// The reads of the tag throw, and so does every other use.
+const unreadableTag = (): object => ({
+  get [Symbol.toStringTag](): string {
+    throw new Error("no tag");
+  },
+});
+
 type Refusal = Parameters<OnRefused>;
 
 /**
@@ -90,6 +103,22 @@ export function carrierContract(name: string, make: (refused: OnRefused) => Carr
       expect(refusals[0]![3]).toMatchObject({ name: "DataCloneError" });
       expect(refusals[0]![4]).toEqual([kept.buffer]);
       expect([gone.byteLength, kept.byteLength]).toEqual([0, 8]);
+    });
+
+    test.each([
+      ["a locked stream", lockedStream],
+      ["an object whose string tag throws", unreadableTag],
+    ])("refuses only a frame that transfers %s; memory in the other frames arrives", async (_what, make) => {
+      const { transport, refusals, ids } = start();
+      const bad = make();
+      const [before, after] = [new Uint8Array(8), new Uint8Array(8)];
+      const open = new ReadableStream();
+      transport.send(Op.Result, 1, before, 0, [before.buffer]);
+      transport.send(Op.Result, 2, { open }, 0, [open]);
+      transport.send(Op.Result, 3, { bad }, 0, [bad]);
+      transport.send(Op.Result, 4, after, 0, [after.buffer]);
+      expect(await ids()).toEqual([1, 2, 4]);
+      expect(refusals.map(([op, id]) => [op, id])).toEqual([[Op.Result, 3]]);
     });
 
     test("refuses a single frame after one attempt", async () => {

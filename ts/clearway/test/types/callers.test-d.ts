@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { move, type Pool, pool, run, type Stream } from "clearway";
-import { resource, type TaskContext, task, testContext, withResources } from "clearway/worker";
+import { move, type Pool, pool, type Results, run, type Stream } from "clearway";
+import { type CallbackArgument, callback } from "clearway/callback";
+import { type Exposed, expose, resource, type TaskContext, task, testContext, withResources } from "clearway/worker";
 import { expectTypeOf } from "vitest";
 import tasks from "./module.js";
 
@@ -60,6 +61,55 @@ expectTypeOf(run<Module>(new URL("x:")).call.later(1)).toEqualTypeOf<Promise<{ v
 expectTypeOf(pool<Module>("x")).toEqualTypeOf<Pool<Module>>();
 pool<Module>(() => new Worker("x"));
 
+// map() takes the first argument of each call from its inputs, and the further arguments from its options.
+expectTypeOf(await images.map.later([1, 2])).toEqualTypeOf<{ value: number }[]>();
+expectTypeOf(images.map.checksum([bytes, move(bytes)])).toEqualTypeOf<Results<number>>();
+expectTypeOf(images.map.checksum(chunks(), { args: [5] })).toEqualTypeOf<Results<number>>();
+expectTypeOf(images.map.join(["a"], { args: ["b", "c"] })).toEqualTypeOf<Results<string>>();
+expectTypeOf(images.map.limited([Promise.resolve(1)])).toEqualTypeOf<Results<number>>();
+expectTypeOf(images.map.fails([undefined])).toEqualTypeOf<Results<never>>();
+expectTypeOf(images.with({ key: 1 }).map.scale([1], { args: [2] })).toEqualTypeOf<Results<number>>();
+for await (const each of images.map.later([1], { onResult: ({ value }, index) => value + index })) {
+  expectTypeOf(each).toEqualTypeOf<{ value: number }>();
+}
+
+// broadcast() gives the results of all workers.
+expectTypeOf(images.broadcast.checksum(bytes)).toEqualTypeOf<Promise<number[]>>();
+expectTypeOf(images.with({ timeoutMs: 5 }).broadcast.later(1)).toEqualTypeOf<Promise<{ value: number }[]>>();
+
+// The pool's option `setup` has the type of the parameter of the module's `setup`.
+interface Loaded {
+  default: Exposed<{ find(word: string): number }, { path: string }>;
+}
+pool<Loaded>("x", { setup: { path: "words" } });
+run<Loaded>("x", { setup: { path: "words" } });
+expectTypeOf(pool<Loaded>("x").call.find("a")).toEqualTypeOf<Promise<number>>();
+expectTypeOf(
+  expose({ find: (word: string) => word.length }, { setup: ({ path }: { path: string }) => void path }),
+).toEqualTypeOf<Exposed<{ readonly find: (word: string) => number }, { path: string }>>();
+
+// A task's function is a function under callback(). Its parameters have their types, and it may be asynchronous or move its value.
+expectTypeOf(
+  call.asks(
+    1,
+    callback((at, memory) => {
+      expectTypeOf(at).toEqualTypeOf<number>();
+      expectTypeOf(memory).toExtend<Uint8Array>();
+      return at > 1;
+    }),
+  ),
+).toEqualTypeOf<Promise<boolean>>();
+call.asks(
+  1,
+  callback(async () => true),
+);
+call.tells(callback((text) => text.length));
+expectTypeOf(callback((at: number) => at)).toEqualTypeOf<CallbackArgument<(at: number) => number>>();
+images.map.asks([1, 2], { args: [callback(() => true)] });
+images.broadcast.tells(callback(() => {}));
+// A unit test passes an ordinary function.
+expectTypeOf(tasks.asks(1, async (at: number) => at > 1)).toEqualTypeOf<Promise<boolean>>();
+
 // A unit test calls a task with its own context.
 expectTypeOf(tasks.checksum(bytes)).toEqualTypeOf<number>();
 tasks.upload(testContext(), "a");
@@ -88,5 +138,34 @@ images.with({ timeout: 5 });
 pool<Module>("x", { queue: { whenFull: "block" } });
 // @ts-expect-error a context without its resources
 tasks.ask(testContext(), "a");
+// @ts-expect-error data of the wrong type for the module's setup
+pool<Loaded>("x", { setup: { path: 5 } });
+// @ts-expect-error the module has no setup
+pool<Module>("x", { setup: { path: "words" } });
+// @ts-expect-error a callback with a parameter of the wrong type
+call.tells(callback((number: number) => number));
+call.asks(
+  1,
+  // @ts-expect-error a callback with a value of the wrong type
+  callback(() => "yes"),
+);
+// @ts-expect-error an option that callback() does not have
+callback(() => {}, { limit: 5 });
+// @ts-expect-error only one worker could receive it
+images.broadcast.checksum(move(bytes));
+// @ts-expect-error a task that gives a stream
+images.broadcast.count(1);
+// @ts-expect-error an input of the wrong type
+images.map.later(["a"]);
+// @ts-expect-error a text is not a list of inputs
+images.map.later("12");
+// @ts-expect-error a task that gives a stream
+images.map.count([1, 2]);
+// @ts-expect-error further arguments are missing
+images.map.scale([1]);
+// @ts-expect-error a further argument of the wrong type
+images.map.scale([1], { args: ["a"] });
+// @ts-expect-error run() makes one call
+run<Module>("x").map;
 // @ts-expect-error no such resource
 leased(({ cache }) => cache);

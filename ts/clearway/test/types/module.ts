@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Callback } from "clearway/callback";
 import { expose, move, resource, task, withResources } from "clearway/worker";
 
 interface Connection {
@@ -14,6 +15,7 @@ const leased = withResources({
 export default expose({
   checksum: (bytes: Uint8Array, seed = 0) => bytes.length + seed,
   join: (first: string, ...rest: string[]) => [first, ...rest].join(),
+  scale: task((_context, value: number, by: number) => value * by),
   later: async (value: number): Promise<{ value: number }> => ({ value }),
   fails: (): never => {
     throw new Error();
@@ -38,5 +40,12 @@ export default expose({
     signal.throwIfAborted();
     return model.score((await db.query(text)).length);
   }),
+  asks: async (count: number, question: Callback<(at: number, bytes: Uint8Array) => boolean>): Promise<boolean> =>
+    question(count, new Uint8Array(8)),
+  tells: async (tell: Callback<(text: string) => void>, sent = move(new Uint8Array(8))) => {
+    const pixels: Callback<(bytes: Uint8Array) => number> = async (bytes) => (bytes as Uint8Array).length;
+    await pixels(sent);
+    await tell("a");
+  },
   limited: task({ moveSearchLimit: 5 }, (_context, value: number) => value),
 });

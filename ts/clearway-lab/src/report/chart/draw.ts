@@ -11,10 +11,9 @@ export interface Size {
   narrow: boolean;
 }
 
-const SIZES: Size[] = [
-  { width: 920, narrow: false },
-  { width: 400, narrow: true },
-];
+/** The widths of the two drawings. On a phone, the narrow one is hardly reduced, so that its text stays readable. */
+const WIDE = 920;
+const NARROW = 340;
 
 const { document } = new JSDOM("").window;
 
@@ -28,8 +27,12 @@ export const ROLE_COLOR: Record<Role, string> = {
 export type Draw = (size: Size) => Plot.PlotOptions;
 
 /** Draws a chart. Screen readers read `label` instead of the picture. */
-export function chart(label: string, draw: Draw): Html {
-  return html`<div class="chart">${SIZES.map((size) => svg(label, size, draw(size)))}</div>`;
+export function chart(label: string, draw: Draw, narrowWidth = NARROW): Html {
+  const sizes: Size[] = [
+    { width: WIDE, narrow: false },
+    { width: narrowWidth, narrow: true },
+  ];
+  return html`<div class="chart">${sizes.map((size) => svg(label, size, draw(size)))}</div>`;
 }
 
 function svg(label: string, size: Size, options: Plot.PlotOptions): Html {
@@ -39,7 +42,7 @@ function svg(label: string, size: Size, options: Plot.PlotOptions): Html {
     style: {
       background: "none",
       fontFamily: "inherit",
-      fontSize: size.narrow ? "11px" : "12.5px",
+      fontSize: size.narrow ? "11.5px" : "12.5px",
       overflow: "visible",
     },
     className: "plot",
@@ -48,6 +51,8 @@ function svg(label: string, size: Size, options: Plot.PlotOptions): Html {
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", label);
   element.setAttribute("class", size.narrow ? "plot narrow" : "plot wide");
+  // Plot labels its groups of marks by their kind ("bar"). A picture has one name, so these labels would only be noise.
+  for (const group of element.querySelectorAll("[aria-label]")) group.removeAttribute("aria-label");
   // Plot adds a style element to every chart. The page's own style sheet already has these rules.
   for (const style of element.querySelectorAll("style")) style.remove();
   return new Html(element.outerHTML);

@@ -2,7 +2,10 @@
 // Draws a grid of figures, darker for larger values. Each cell shows its figure, so the grid is readable without colour.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
-import { chart } from "./draw.js";
+import { chart, type Draw } from "./draw.js";
+
+/** The width on a narrow page. A grid may have sixteen columns with a figure each. */
+const NARROW = 400;
 
 export interface HeatCell {
   row: string;
@@ -25,7 +28,7 @@ const OPACITY_MAX = 0.45;
 
 export function heatMap(label: string, rows: readonly string[], columns: readonly string[], cells: HeatCell[]): Html {
   const opacity = ({ value }: HeatCell) => OPACITY_MAX * Math.min(1, Math.max(0, Math.log(value) / Math.log(DARKEST)));
-  return chart(label, ({ narrow, width }) => {
+  const draw: Draw = ({ narrow, width }) => {
     const marginLeft = narrow ? 122 : 200;
     const marginTop = 12 + (narrow ? 5.6 : 5.4) * Math.max(...columns.map((column) => lines(column, narrow)));
     const crowded = (width - marginLeft) / Math.max(1, columns.length) < CROWDED_PX;
@@ -77,7 +80,8 @@ export function heatMap(label: string, rows: readonly string[], columns: readonl
         ),
       ],
     };
-  });
+  };
+  return chart(label, draw, NARROW);
 }
 
 /** Returns a heading's height, in units of about 5.5 px. A wide page has a line per part; a narrow page rotates the heading. */

@@ -6,10 +6,12 @@ import type { RecordedCell } from "../../run/record.js";
 import type { Distribution } from "../../statistics/distribution.js";
 import { decodeHistogram, mergeHistograms } from "../../statistics/histogram.js";
 import type { Html } from "../html.js";
-import { logTicks, shown, shownTime } from "../number.js";
+import { logTicks, shown, shownTime, spaced } from "../number.js";
 import { chart, ROLE_COLOR } from "./draw.js";
 
 const BINS_PER_DECADE = 16;
+/** The room that the label of a tick needs. */
+const LABEL_PX = 38;
 
 interface Row {
   cell: RecordedCell;
@@ -50,22 +52,23 @@ export function histogramChart(label: string, rows: Row[], clockStepUs: number, 
   const bins = rows.flatMap((row) => binsOf(row, clockStepUs));
   const least = Math.min(...bins.map((bin) => bin.from));
   const most = Math.max(...bins.map((bin) => bin.to));
-  return chart(label, ({ narrow }) => {
+  return chart(label, ({ narrow, width }) => {
+    const [marginLeft, marginRight] = narrow ? [140, 18] : [220, 130];
     const name = (row: Row) => (narrow ? row.cell.mechanism : row.cell.title);
     return {
       height: rows.length * (narrow ? 38 : 42) + 60,
-      marginLeft: narrow ? 140 : 220,
-      marginRight: narrow ? 18 : 130,
+      marginLeft,
+      marginRight,
       marginTop: 8,
       marginBottom: 44,
       x: {
         type: "log",
         domain: [least, most],
         label: "delay from the intended time (µs, logarithmic)",
-        labelAnchor: "center",
+        labelAnchor: narrow ? "right" : "center",
         labelArrow: "none",
         grid: true,
-        ticks: logTicks(least, most),
+        ticks: spaced(logTicks(least, most), LABEL_PX / (width - marginLeft - marginRight), least, most),
         tickFormat: (value: number) => shown(value),
       },
       y: { axis: null, domain: [0, 1.05] },

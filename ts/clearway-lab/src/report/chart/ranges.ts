@@ -2,8 +2,11 @@
 // Draws a range and a median per row, on a logarithmic axis: for pools, fills, codecs, channels and the firehose.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
-import { logTicks, shown } from "../number.js";
+import { logTicks, shown, spaced } from "../number.js";
 import { chart } from "./draw.js";
+
+/** The room that the label of a tick needs. */
+const LABEL_PX = 46;
 
 export interface Range {
   mechanism: string;
@@ -17,21 +20,22 @@ export interface Range {
 export function rangeChart(label: string, xLabel: string, ranges: Range[], unit: string): Html {
   const least = Math.min(...ranges.map(({ low }) => low));
   const most = Math.max(...ranges.map(({ high }) => high));
-  return chart(label, ({ narrow }) => {
+  return chart(label, ({ narrow, width }) => {
+    const [marginLeft, marginRight] = narrow ? [narrowMargin(ranges), 20] : [236, 130];
     const name = (range: Range) => (narrow ? range.mechanism : range.title);
     return {
       height: ranges.length * (narrow ? 26 : 28) + 60,
-      marginLeft: narrow ? 132 : 236,
-      marginRight: narrow ? 20 : 130,
+      marginLeft,
+      marginRight,
       marginTop: 8,
       marginBottom: 44,
       x: {
         type: "log",
         label: xLabel,
-        labelAnchor: "center",
+        labelAnchor: narrow ? "right" : "center",
         labelArrow: "none",
         grid: true,
-        ticks: logTicks(least, most),
+        ticks: spaced(logTicks(least, most), LABEL_PX / (width - marginLeft - marginRight), least, most),
         tickFormat: (value: number) => shown(value),
       },
       y: { domain: ranges.map(name), label: null, tickSize: 0, type: "point" },
@@ -62,4 +66,9 @@ export function rangeChart(label: string, xLabel: string, ranges: Range[], unit:
       ],
     };
   });
+}
+
+/** Returns the room for the names on a narrow page, where the mechanisms' short names stand. */
+function narrowMargin(ranges: readonly Range[]): number {
+  return 16 + 6.8 * Math.max(...ranges.map(({ mechanism }) => mechanism.length));
 }

@@ -2,7 +2,7 @@
 // Draws a figure against a size in bytes, with one line per mechanism. Both axes are logarithmic.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
-import { bytes as bytesText, logTicks, shown } from "../number.js";
+import { bytes as bytesText, logTicks, shown, spaced } from "../number.js";
 import { chart } from "./draw.js";
 
 export interface Point {
@@ -36,6 +36,10 @@ export const LINE_COLOR: Record<string, string> = {
   "ffm-copied": "var(--peer)",
 };
 
+const MARGIN_RIGHT = 24;
+/** The room that the label of a size needs. */
+const LABEL_PX = 48;
+
 export interface SizeAxes {
   x: string;
   y: string;
@@ -52,13 +56,14 @@ export function sizeChart(
   const values = [...points.map(({ value }) => value), ...(limit === undefined ? [] : [limit.value])];
   // Leaves room above the highest line for its label, and below the lowest line for its dots.
   const domain: [number, number] = [Math.min(...values) * 0.85, Math.max(...values) * 1.5];
+  // Leaves room for the longest figure of the axis and its tick.
+  const marginLeft = Math.max(52, 12 + 7.5 * Math.max(...logTicks(...domain).map((tick) => shown(tick).length)));
   return chart(label, ({ narrow, width }) => {
     return {
       height: narrow ? 250 : 280,
       width,
-      // Leaves room for the longest figure of the axis and its tick.
-      marginLeft: Math.max(52, 12 + 7.5 * Math.max(...logTicks(...domain).map((tick) => shown(tick).length))),
-      marginRight: 24,
+      marginLeft,
+      marginRight: MARGIN_RIGHT,
       marginTop: 26,
       marginBottom: 44,
       x: {
@@ -67,7 +72,7 @@ export function sizeChart(
         label: axes.x,
         labelAnchor: "center",
         labelArrow: "none",
-        ticks: narrow && sizes.length > 5 ? sizes.filter((_, i) => i % 3 === 0) : sizes,
+        ticks: spaced(sizes, LABEL_PX / (width - marginLeft - MARGIN_RIGHT)),
         tickFormat: (size: number) => bytesText(size),
       },
       y: {

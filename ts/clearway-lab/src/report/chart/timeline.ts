@@ -32,7 +32,7 @@ export function stripOf(cell: RecordedCell): Strip | undefined {
   };
 }
 
-export function timelineChart(label: string, strips: Strip[]): Html {
+export function timelineChart(label: string, strips: Strip[], timeLabel = "time since the call began (ms)"): Html {
   return chart(label, ({ narrow }) => {
     const name = (strip: Strip) => (narrow ? strip.mechanism : strip.title);
     const stalls = strips.flatMap((strip) => strip.stalls.map(({ at, ms }) => ({ strip, at, ms })));
@@ -45,10 +45,10 @@ export function timelineChart(label: string, strips: Strip[]): Html {
       marginBottom: 44,
       x: {
         domain: [0, end],
-        label: "time since the call began (ms)",
-        labelAnchor: "center",
+        label: timeLabel,
+        labelAnchor: narrow ? "right" : "center",
         labelArrow: "none",
-        ticks: narrow ? 4 : 8,
+        ticks: narrow ? 3 : 8,
         tickFormat: (value: number) => shown(value),
         grid: true,
       },

@@ -4,7 +4,7 @@ import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
 import { median } from "../../statistics/compare.js";
-import { IN_HOST } from "../host-titles.js";
+import { inHost } from "../host-titles.js";
 import { shown } from "../number.js";
 import { regretsIn } from "./columns.js";
 import { regretText } from "./regret-table.js";
@@ -29,7 +29,7 @@ export function changingSentence(record: RunRecord, host: HostName): string | un
   const worst = others.at(-1);
   if (worst !== undefined && worst !== ours)
     parts.push(`${worst.title} took ${regretText(ratio(worst))} times as long`);
-  return `A site that computes, then waits, then computes again ${IN_HOST[host]}: ${parts.join("; ")}.`;
+  return `A site that computes, then waits, then computes again ${inHost(host)}: ${parts.join("; ")}.`;
 }
 
 function batchesText(count: number): string {

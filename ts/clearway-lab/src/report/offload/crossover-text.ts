@@ -6,7 +6,7 @@ import type { RecordedCell, RunRecord } from "../../run/record.js";
 import { geometricMean, median, pairedRatios } from "../../statistics/compare.js";
 import { type Crossover, crossoverOf } from "../../statistics/crossover.js";
 import { SIZES_NS } from "../../statistics/sizes.js";
-import { IN_HOST } from "../host-titles.js";
+import { inHost } from "../host-titles.js";
 import { shown } from "../number.js";
 
 export interface SizeLine {
@@ -27,7 +27,7 @@ export function sizeLines(record: RunRecord, host: HostName, reference: string):
     if (base === undefined || cell === base) return { cell, points, crossover: undefined };
     const ratios = sizes.flatMap(({ ns, own, metric }) => {
       const paired = pairedRatios(own, byRound(record, base, metric));
-      return paired.length === 0 ? [] : [{ ns, ratio: geometricMean(paired) }];
+      return paired.length === 0 ? [] : [{ size: ns, ratio: geometricMean(paired) }];
     });
     return { cell, points, crossover: crossoverOf(ratios) };
   });
@@ -35,7 +35,7 @@ export function sizeLines(record: RunRecord, host: HostName, reference: string):
 
 export function crossoverText(crossover: Crossover | undefined): string {
   if (crossover === undefined) return "–";
-  if (crossover.kind === "from") return `from ${durationText(crossover.ns)} on`;
+  if (crossover.kind === "from") return `from ${durationText(crossover.size)} on`;
   return crossover.kind === "everywhere" ? "at every size" : "at no size";
 }
 
@@ -44,7 +44,7 @@ export function crossoverSentence(lines: readonly SizeLine[], host: HostName): s
   const told = lines.filter(({ crossover }) => crossover !== undefined);
   if (told.length === 0) return undefined;
   const parts = told.map(({ cell, crossover }) => `with ${cell.title} ${crossoverText(crossover)}`);
-  return `A batch of computing tasks ${IN_HOST[host]} is faster than on the calling thread ${parts.join(", ")}.`;
+  return `A batch of computing tasks ${inHost(host)} is faster than on the calling thread ${parts.join(", ")}.`;
 }
 
 export function durationText(ns: number): string {

@@ -3,7 +3,7 @@
 // multiple of the best strategy's time.
 import type { HostName } from "../../protocol/message.js";
 import { type RunRecord, wasWarmUpCut } from "../../run/record.js";
-import { IN_HOST } from "../host-titles.js";
+import { inHost } from "../host-titles.js";
 import { regretGrid, type StrategyRow, type Temperature } from "./columns.js";
 import { regretText } from "./regret-table.js";
 
@@ -25,5 +25,5 @@ export function worstSentence(record: RunRecord, host: HostName, temperature: Te
     .filter(({ cell }) => cell.place === "adaptive")
     .map((row) => `; ${row.cell.title} took up to ${ratio(row)} times as long (${at(row)})`);
   const pools = temperature === "warm" ? "warm pools" : "cold pools";
-  return [`For ${columns.length} kinds of work ${IN_HOST[host]}, on ${pools}, ${single}${adaptive.join("")}.`];
+  return [`For ${columns.length} kinds of work ${inHost(host)}, on ${pools}, ${single}${adaptive.join("")}.`];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ReceiveCredit, type Window } from "../../stream/credit.js";
 import { Reader } from "../../stream/reader.js";
+import type { TurnBudget } from "../../stream/turn-budget.js";
 
 /**
  * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end
@@ -53,11 +54,16 @@ export function guarded(
   };
 }
 
-/** The listener's end of a stream. Credit limits the number of events that wait here. Settles every `next`. */
+/**
+ * The listener's end of a stream. Credit limits the number of events that wait here. Settles every `next`. With a
+ * budget, the next event waits for the next turn of the event loop if the thread's time for streams is spent.
+ */
 export class Listener<M> extends Reader {
   dropped = 0;
   readonly #owner: StreamOwner<M>;
   readonly #credit: ReceiveCredit;
+  readonly #turns: TurnBudget | undefined;
+  #paused = false;
   #kept: Kept<M>[] = [];
   #asking: Next[] = [];
   /** The end of the stream. The reader receives it after all waiting events. */
@@ -67,8 +73,9 @@ export class Listener<M> extends Reader {
   #carried = 0;
   #over = false;
 
-  constructor(owner: StreamOwner<M>, window: Window) {
+  constructor(owner: StreamOwner<M>, window: Window, turns?: TurnBudget) {
     super();
+    this.#turns = turns;
     this.#owner = owner;
     this.#credit = new ReceiveCredit(window);
     // Counts the initial window, which the `listen` frame grants.
@@ -138,11 +145,21 @@ export class Listener<M> extends Reader {
 
   #settle(): void {
     while (this.#asking.length > 0) {
-      const kept = this.#over ? undefined : this.#kept.shift();
-      if (kept !== undefined) this.#give(this.#asking.shift()!, kept);
-      else if (this.#over || this.#end !== undefined) this.#finish(this.#asking.shift()!);
+      if (!this.#over && this.#kept.length > 0) {
+        if (this.#paused || this.#turns?.isSpent) return this.#settleLater();
+        this.#give(this.#asking.shift()!, this.#kept.shift()!);
+      } else if (this.#over || this.#end !== undefined) this.#finish(this.#asking.shift()!);
       else return;
     }
+  }
+
+  #settleLater(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#turns?.pause(() => {
+      this.#paused = false;
+      this.#settle();
+    });
   }
 
   #give({ resolve, reject }: Next, { message, bytes, dropped }: Kept<M>): void {

@@ -61,6 +61,7 @@ export class PlainSubscriptions {
       this.#cancel(channel, codec, args);
     };
     let unlisten = (): void => {};
+    // Without a turn budget: nothing slows the other end down, so a reader that waits for the next turn would only fall behind.
     const stream = new Listener<Received>(
       {
         decode: (message) => readEvent(this.#connection, codec, channel, message),

@@ -2,6 +2,7 @@
 
 import { ClearwayError } from "../../error/clearway-error.js";
 import { abortOf } from "../../error/read-signal.js";
+import { turnBudget } from "../../stream/turn-budget.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import { failure } from "./calls.js";
 import type { Connection, Encoded, Received } from "./connection.js";
@@ -59,6 +60,7 @@ export class Subscriptions {
         done: () => listen.unlisten(),
       },
       window,
+      turnBudget,
     );
     const flags = policyNumber(whenFull) << whenFullShift;
     const parts = { op: Op.listen, id, name, flags, a: window.items, b: window.bytes, c: capacity };

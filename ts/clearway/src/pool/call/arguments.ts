@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { find, searchLimit } from "../../transfer/find-memory.js";
+import { findMemory, searchLimit } from "../../transfer/find-memory.js";
 import { emptySide } from "../../transfer/ledger.js";
 import { MovedValue } from "../../transfer/move.js";
 import { prepareValue } from "../../transfer/prepare-argument.js";
@@ -44,7 +44,7 @@ export function detach(call: PoolCall): void {
     { args: call.args, transfer: call.transfer },
     { transfer: call.transfer as Transferable[] },
   );
-  const { transfer: own, partial } = find(args, searchLimit);
+  const { transfer: own, partial } = findMemory(args, searchLimit);
   call.args = args;
   call.transfer = [...new Set([...transfer, ...own, ...partial.map((view) => view.buffer)])];
 }

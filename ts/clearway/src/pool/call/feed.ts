@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
 import { encodeError } from "../../error/wire.js";
 import { Producer } from "../../stream/producer.js";
@@ -21,15 +22,20 @@ export class Feed implements InputFeed {
     this.producer = new Producer(iterator, {
       chunk: (value) => {
         const entry = emptySide();
-        const ready = prepareValue(value, strict, entry);
-        if (ready.deep) checkDepth(ready.value);
-        if (!isEmpty(entry)) {
-          merge(ledger, entry);
-          this.#entered.set(ready.value as object, entry);
+        try {
+          const ready = prepareValue(value, strict, entry);
+          if (ready.deep) checkDepth(ready.value);
+          if (!isEmpty(entry)) {
+            merge(ledger, entry);
+            this.#entered.set(ready.value as object, entry);
+          }
+          transport.send(Op.Chunk, id, ready.value, ready.bytes, ready.transfer);
+          return ready.bytes;
+        } catch (reason) {
+          throw refusalOf(reason);
         }
-        transport.send(Op.Chunk, id, ready.value, ready.bytes, ready.transfer);
-        return ready.bytes;
       },
+      flush: () => transport.flush(),
       end: (value) => {
         // A synchronous source may end in the same tick as its last values. Only a flush shows whether these values can be sent.
         transport.flush();
@@ -44,9 +50,14 @@ export class Feed implements InputFeed {
   refuse(value: unknown, reason: unknown): void {
     const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
     if (entry) merge(this.#ledger, entry, -1);
-    this.#refusal = notCloneable("a value of the stream argument", reason);
+    this.#refusal = refusalOf(reason);
     this.producer.refuse(this.#refusal);
   }
+}
+
+// The value's getters and traps are foreign code. Their errors mean that the value cannot be sent.
+function refusalOf(reason: unknown): ClearwayError {
+  return reason instanceof ClearwayError ? reason : notCloneable("a value of the stream argument", reason);
 }
 
 // Returns the return value of the iterator, or undefined for a type that may be impossible to send. A `for await` ignores the return value,

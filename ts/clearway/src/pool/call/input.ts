@@ -12,14 +12,19 @@ export interface InputWire {
   failed(reason: unknown): void;
 }
 
-/** Reads the source of an input stream. `Feed` implements it. The code of `Feed` is loaded when a task first reads. */
+/**
+ * Reads the source of an input stream. `Feed` implements it. The code of `Feed` is loaded when a task first reads. The caller's end of a
+ * callback implements it, too.
+ */
 export interface InputFeed {
   readonly producer: { grant(items: number, bytes: number): void; stop(): void };
-  /** Ends the stream because a value could not be sent. */
+  /** Ends the stream because a value could not be sent. For a callback, sends an error instead of the value. */
   refuse(value: unknown, reason: unknown): void;
+  /** Handles a task's call of the callback. Undefined for a stream. */
+  called?(message: unknown): void;
 }
 
-/** A stream that the caller passes to a task. Reads nothing from its source until the task's worker grants credit. */
+/** A stream or a callback that the caller passes to a task. Reads nothing from its source until the task's worker grants credit. */
 export class Input {
   /** Id of the stream's frames. 0 until its call is sent. */
   id = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
+import type { WireError } from "../../error/wire.js";
 import { Consumer } from "../../stream/consumer.js";
 import type { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
@@ -10,7 +11,7 @@ import type { LifecycleHost, Worker } from "./host.js";
 import { unreadable } from "./lost-messages.js";
 import { announce, frame, ping, refused, rethrowWithCallerStack } from "./messages.js";
 import { pauseOf } from "./restarts.js";
-import { admits, bringBack, ready, sendEarly, unknownTask } from "./start.js";
+import { admits, bringBack, ready, sendEarly, setupFailure, unknownTask } from "./start.js";
 import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
 
 /**
@@ -36,6 +37,10 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
 
   ready(worker: Worker, tasks: Tasks): void {
     ready(this.#host, worker, tasks);
+  }
+
+  setupFailure(wire: unknown): ClearwayError {
+    return setupFailure(wire as WireError);
   }
 
   /** Returns whether a waiting call may be sent now. If not, the call was cancelled, refused, or taken out of the queue. */

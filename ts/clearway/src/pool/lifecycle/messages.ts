@@ -9,7 +9,8 @@ import { after } from "../../lazy/timer.js";
 import { progressWindow } from "../../task/progress.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
-import { Op } from "../../transport/protocol.js";
+import { callbackEnd } from "../../transport/callback.js";
+import { InputKind, type InputStream, Op } from "../../transport/protocol.js";
 import { type PoolCall, stackAbove } from "../call/call.js";
 import type { Input } from "../call/input.js";
 import { endReader, failReader, settleFailure } from "../call/tracker.js";
@@ -53,6 +54,7 @@ export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a
     default: {
       const call = worker.calls.get(id);
       if (call) callFrame(host, worker, call, op, a, b);
+      else if (op === Op.Chunk) calledBack(worker.inputs.get(id), a);
     }
   }
 }
@@ -134,21 +136,38 @@ export function rethrowWithCallerStack(error: unknown): never {
   throw error;
 }
 
-/** Announces the input streams of a call to its worker. Called before the call is sent. */
+// Runs a callback, in the async context of its call. Ignores a message for a call that is over.
+function calledBack(input: Input | undefined, message: unknown): void {
+  if (input && !input.over) input.act(() => input.feed?.called?.(message));
+}
+
+/** Announces the input streams and callbacks of a call to its worker. Called before the call is sent. */
 export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
   const { strict, window } = call.options;
   const { transport } = worker;
   const failed = (cause: unknown): void =>
     host.tracker.cancel(
       call,
-      caused("missing-package", "what draws from a stream argument could not be loaded", cause),
+      caused("missing-package", "the code that reads a stream argument could not be loaded", cause),
     );
   for (const input of call.inputs ?? []) {
     const id = host.nextId();
     input.id = id;
     input.wire = { transport, ledger: host.toWorkers, strict, failed };
     worker.inputs.set(id, input);
-    transport.send(Op.Input, call.id, input.argument, [id, window.items, window.bytes]);
+    let stream: InputStream = [id, window.items, window.bytes];
+    const callback = callbackEnd(input.iterator);
+    if (callback) {
+      input.feed = callback;
+      callback.connect({
+        strict,
+        ledger: host.toWorkers,
+        answer: (message, transfer) => transport.send(Op.Chunk, id, message, 0, transfer),
+        fail: (reason) => host.tracker.cancel(call, reason),
+      });
+      stream = [id, callback.concurrency, 0, InputKind.callback];
+    }
+    transport.send(Op.Input, call.id, input.argument, stream);
   }
 }
 

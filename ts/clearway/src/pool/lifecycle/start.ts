@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../../error/clearway-error.js";
+import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
+import { messageOf } from "../../error/message-of.js";
+import { decodeError, type WireError } from "../../error/wire.js";
 import type { PoolCall, StreamCode } from "../call/call.js";
 import type { TaskRecord } from "../schedule/task-stats.js";
 import type { Tasks } from "../worker/worker.js";
 import type { LifecycleHost, Worker } from "./host.js";
+import { setupEnded } from "./restarts.js";
 import { lost } from "./stop.js";
 
 /**
@@ -27,6 +30,8 @@ export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
   const { records, settings } = host;
   clearTimeout(worker.startTimer);
   if (worker.killed || !worker.life.ready()) return;
+  setupEnded(host, true);
+  settings.onWorker({ type: "started", worker: worker.index });
   sortEarly(host, tasks);
   tasks.forEach(([name, kind, placement], index) => {
     const record = records.of(name);
@@ -50,14 +55,22 @@ function sortEarly(host: LifecycleHost, tasks: Tasks): void {
   }
 }
 
+/** Returns the error for a worker whose `setup` failed. `wire` is the encoded error of `setup`. */
+export function setupFailure(wire: WireError): ClearwayError {
+  const cause = decodeError(wire);
+  return caused("setup-failed", `the worker could not be started: its setup() failed: ${messageOf(cause)}`, cause);
+}
+
 /**
- * Ends or requeues the early call of a worker that exited before it was ready. If the module threw an error, the call has not run.
- * Otherwise it may have run.
+ * Ends or requeues the early call of a worker that exited before it was ready. If the module threw an error, or its `setup` failed, the call
+ * has not run. Otherwise it may have run.
  */
 export function bringBack(host: LifecycleHost, worker: Worker, why: ClearwayError): void {
   const { calls, uncaught } = worker;
+  const setupFailed = why.code === "setup-failed";
+  if (setupFailed) setupEnded(host, false);
   if (calls.size === 0) return;
-  for (const call of calls.values()) lost(host, worker, call, uncaught === undefined, why);
+  for (const call of calls.values()) lost(host, worker, call, uncaught === undefined && !setupFailed, why);
   // A ready worker may be idle, and does not look for calls by itself. If no worker is ready, the pool starts none for these calls.
   // Otherwise a factory whose workers always throw would start workers for ever.
   if (host.workers.count("ready") > 0) host.scheduler.run();

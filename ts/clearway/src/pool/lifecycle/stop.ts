@@ -34,6 +34,8 @@ export function cancel(host: LifecycleHost, worker: Worker, call: PoolCall, reas
   const { cells } = worker;
   // Pairs with the load in `CallContext.cancelled`. A task that never yields its thread notices the cancel through this cell.
   if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
+  // The caller has an outcome. Its callbacks must not run any more, although the task may still call them.
+  for (const input of call.inputs ?? []) if (input.feed?.called) input.stop();
   worker.sendNow(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
   // `sendNow` has flushed the transport. If the transport refused the call's own frame, the call is over and needs no grace period.
   if (call.state === "cancelling") armGrace(host, worker, call);
@@ -195,8 +197,10 @@ export function exited(host: LifecycleHost, worker: Worker, code: number | undef
   }
   if (workers.all[worker.index] === worker) workers.put(worker.index, undefined);
   workers.outgoing.delete(worker);
-  if (crashed || (killed && !poolEndedIt)) workers.restarts++;
+  const unwanted = crashed || (killed && !poolEndedIt);
+  if (unwanted) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
+  settings.onWorker({ type: "exited", worker: worker.index, error: unwanted ? why : undefined });
   if (crashed && worker.tasksRun === 0) settings.onError(why);
   if (noCallBegan) exitedBeforeCall(host, worker.index, why);
   scheduler.run();

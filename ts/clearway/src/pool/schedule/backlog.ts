@@ -102,14 +102,29 @@ export class Backlog<Call extends BacklogCall> {
   /** Bytes of binary memory in the arguments of all waiting calls. */
   bytes = 0;
   #roomWaiters: (() => void)[] = [];
+  readonly #onDrain: (() => void) | undefined;
+  /** Whether a call waited at the end of a tick, and `onDrain` was not called since. */
+  #waited = false;
+  #looking = false;
 
-  constructor({ queue, max }: Settings) {
+  /**
+   * Returns the number of calls that may wait although the limit is 0, because they wait for a worker to start and not for another call. The
+   * index is that of the worker that serves a call's key. -1 stands for all workers.
+   */
+  readonly #spare: (index: number) => number;
+
+  constructor(
+    { queue, max, onDrain }: Pick<Settings, "queue" | "max"> & Partial<Settings>,
+    spare = (_index: number) => 0,
+  ) {
     this.#limits = queue;
+    this.#spare = spare;
+    this.#onDrain = onDrain;
     this.queues = [...Array.from({ length: max }, () => new PriorityQueue<Call>()), this.shared];
   }
 
   get full(): boolean {
-    return this.length >= this.#limits.items || this.bytes >= this.#limits.bytes;
+    return this.length >= (this.#limits.items || this.#spare(-1)) || this.bytes >= this.#limits.bytes;
   }
 
   /** Settles when the backlog is below its limits. */
@@ -122,15 +137,25 @@ export class Backlog<Call extends BacklogCall> {
    * `wait`. Under `fail`, throws `queue-full` if there is no space.
    */
   admit(call: Call): Call | undefined {
-    const { items, bytes, whenFull } = this.#limits;
-    const over = this.length >= items || (this.length > 0 && this.bytes + call.bytes > bytes);
+    const { bytes, whenFull } = this.#limits;
+    const over = this.#isOver(call) || (this.length > 0 && this.bytes + call.bytes > bytes);
     if (!over || whenFull === "wait") return undefined;
     if (whenFull === "fail") {
       throw new ClearwayError("queue-full", `the queue is full: ${this.length} calls, ${this.bytes} bytes`);
     }
     if (whenFull === "dropNewest") return call;
-    const oldest = this.queues.flatMap((queue) => queue.oldest() ?? []);
+    // Without a queue, only a call that waits for the same workers makes space.
+    const queues = this.#limits.items > 0 ? this.queues : [this.#queueOf(call)];
+    const oldest = queues.flatMap((queue) => queue.oldest() ?? []);
     return oldest.sort((a, b) => a.priority - b.priority || a.id - b.id)[0] ?? call;
+  }
+
+  #isOver(call: Call): boolean {
+    const { items } = this.#limits;
+    if (items > 0) return this.length >= items;
+    const { workerIndex } = call.options;
+    const waiting = workerIndex < 0 ? this.length : this.#queueOf(call).length;
+    return waiting >= this.#spare(workerIndex);
   }
 
   /** Adds a call. A call that a worker had but never began returns to its place by age. */
@@ -163,6 +188,25 @@ export class Backlog<Call extends BacklogCall> {
   #grow(items: number, bytes: number): void {
     this.length += items;
     this.bytes += bytes;
+    this.offerRoom();
+    if (this.#onDrain) this.#lookForDrain(this.#onDrain);
+  }
+
+  /** Settles the promises of `room()` if there is room. */
+  offerRoom(): void {
     if (this.#roomWaiters.length > 0 && !this.full) for (const resolve of this.#roomWaiters.splice(0)) resolve();
+  }
+
+  #lookForDrain(onDrain: () => void): void {
+    if (this.length === 0) {
+      if (this.#waited) onDrain();
+      this.#waited = false;
+    } else if (!this.#waited && !this.#looking) {
+      this.#looking = true;
+      queueMicrotask(() => {
+        this.#looking = false;
+        this.#waited = this.length > 0;
+      });
+    }
   }
 }

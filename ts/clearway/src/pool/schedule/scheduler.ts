@@ -15,7 +15,7 @@ const wakeUs = 50;
 
 /** The part of a call that the scheduler reads. */
 export interface Schedulable<Call extends Schedulable<Call>> extends WorkerCall<Call>, BacklogCall {
-  readonly options: { readonly workerIndex: number; readonly key: string | number | undefined };
+  readonly options: { readonly workerIndex: number; readonly key: string | number | symbol | undefined };
   readonly record: { readonly name: string; readonly index: number; readonly estimate: Estimate };
   readonly isStream: boolean;
   /** Whether the arguments may be nested too deep for a worker to read. */
@@ -45,14 +45,14 @@ interface Choosing {
   readonly record: { readonly estimate: Estimate };
 }
 
-/** Returns whether a worker may take this call now. */
-export function accepts(worker: Candidate, call: Choosing, concurrency: number): boolean {
+/** Returns whether a worker may take this call now. `ahead` is whether short calls may wait at a busy worker. */
+export function accepts(worker: Candidate, call: Choosing, concurrency: number, ahead = true): boolean {
   if (worker.life.state !== "ready") return false;
   if (worker.load < concurrency) return true;
   // Sends the call ahead: to a busy worker, where it waits for short calls to end. A guarded call (one that the pool may have to stop while
   // it runs) is never sent ahead, and no call is sent ahead to a worker that has a guarded call. To stop a guarded call, the pool may have
   // to kill the worker.
-  return !call.guarded && worker.guarded === 0 && mayGoAhead(call.record.estimate, worker.busyUs);
+  return ahead && !call.guarded && worker.guarded === 0 && mayGoAhead(call.record.estimate, worker.busyUs);
 }
 
 /**
@@ -63,12 +63,13 @@ export function choose<Worker extends Candidate>(
   all: readonly (Worker | undefined)[],
   call: Choosing,
   concurrency: number,
+  ahead = true,
 ): Worker | undefined {
   let best: Worker | undefined;
   // Iterates by index. Every call runs this loop, and an iterator would allocate three objects.
   for (let at = 0; at < all.length; at++) {
     const worker = all[at];
-    if (!worker || !accepts(worker, call, concurrency)) continue;
+    if (!worker || !accepts(worker, call, concurrency, ahead)) continue;
     if (
       worker.load > 0 &&
       call.record.estimate.short &&
@@ -96,11 +97,14 @@ export class Scheduler<Call extends Schedulable<Call>> {
   readonly #backlog: Backlog<Call>;
   readonly #workers: WorkerSet<Call>;
   readonly #gate: Gate<Call>;
+  /** Whether a call may wait for another one. */
+  readonly #mayWait: boolean;
   #running = false;
   #again = false;
 
   constructor(settings: Settings, backlog: Backlog<Call>, workers: WorkerSet<Call>, gate: Gate<Call>) {
     this.#settings = settings;
+    this.#mayWait = settings.queue.items > 0;
     this.#backlog = backlog;
     this.#workers = workers;
     this.#gate = gate;
@@ -108,6 +112,8 @@ export class Scheduler<Call extends Schedulable<Call>> {
 
   /** Sends every waiting call that can be sent. Call it after any change. A call to `run` during `run` is allowed. */
   run(): void {
+    // A worker that is free is room for a call if no call may wait.
+    if (!this.#mayWait) this.#backlog.offerRoom();
     if (this.#backlog.length === 0) return;
     this.#again = true;
     if (this.#running) return;
@@ -144,9 +150,9 @@ export class Scheduler<Call extends Schedulable<Call>> {
   #workerFor(call: Call): PoolWorker<Call> | undefined {
     const { all } = this.#workers;
     const { concurrency } = this.#settings;
-    if (call.options.workerIndex < 0) return choose(all, call, concurrency);
+    if (call.options.workerIndex < 0) return choose(all, call, concurrency, this.#mayWait);
     const worker = all[call.options.workerIndex];
-    if (!worker || !accepts(worker, call, concurrency)) return undefined;
+    if (!worker || !accepts(worker, call, concurrency, this.#mayWait)) return undefined;
     const first = this.#backlog.shared.peek();
     // A call without a key goes first if it has a higher priority. With the same priority, the call that came first goes first.
     const behind = first && (first.priority - call.priority || call.id - first.id) > 0;
@@ -159,7 +165,8 @@ export class Scheduler<Call extends Schedulable<Call>> {
       if (queue !== shared && queue.length > 0) this.#workers.start(at);
     });
     const { meanUs } = shared.peek()?.record.estimate ?? {};
-    const soonDone = meanUs !== undefined && meanUs * shared.length < startUs && this.#workers.count("ready") > 0;
+    const soonDone =
+      this.#mayWait && meanUs !== undefined && meanUs * shared.length < startUs && this.#workers.count("ready") > 0;
     if (!soonDone) {
       for (let wanted = shared.length - this.#workers.starting.length; wanted > 0; wanted--) {
         if (!this.#workers.start()) break;

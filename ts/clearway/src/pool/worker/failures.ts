@@ -12,6 +12,11 @@ export function partMissing(cause: unknown): ClearwayError {
   return caused("worker-start-failed", "a part of the library could not be loaded", cause);
 }
 
+/** Returns the error for a lazy module that cannot be loaded. */
+export function missing(what: string, cause: unknown): ClearwayError {
+  return caused("missing-package", `${what} could not be loaded`, cause);
+}
+
 /** Returns the error for a call that comes after `close()`, or that takes longer than `close()` waits. */
 export function poolClosed(more = ""): ClearwayError {
   return new ClearwayError("pool-closed", `the pool is closed${more}`);

@@ -43,6 +43,22 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
     return true;
   }
 
+  /**
+   * Returns the number of calls that the worker at `index` can take now or once it has started, or all workers if the index is -1. Workers
+   * that could be started count, too.
+   */
+  spare(index: number): number {
+    const { concurrency } = this.#sink.settings;
+    let spare = 0;
+    this.all.forEach((worker, at) => {
+      if (index >= 0 && at !== index) return;
+      if (!worker) spare += this.restartTimer ? 0 : concurrency;
+      else if (worker.life.state === "ready" || worker.life.state === "starting")
+        spare += Math.max(0, concurrency - worker.load);
+    });
+    return spare;
+  }
+
   /** Starts a worker at `index`, by default at the first free index. Returns undefined if no index is free or the worker cannot be made. */
   start(index = this.all.indexOf(undefined)): PoolWorker<Call> | undefined {
     if (this.stopped || this.restartTimer || index < 0 || this.all[index]) return undefined;

@@ -67,13 +67,15 @@ export interface WorkerSink<Call extends WorkerCall<Call>> {
   /** Called when the host or the app's factory could not make a worker. */
   startFailed(index: number, reason: unknown): void;
   /** Called when a worker exits before it is ready. */
-  neverReady(worker: PoolWorker<Call>, why: ClearwayError | undefined): void;
+  neverReady(worker: PoolWorker<Call>, why: ClearwayError): void;
 }
 
 /** Receives a worker's events from `ready` on, except results. */
 export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
   /** Called when a worker's module is loaded. */
   ready(worker: PoolWorker<Call>, tasks: Tasks): void;
+  /** Returns the error for a worker whose `setup` failed. `wire` is the encoded error of `setup`. */
+  setupFailure(wire: unknown): ClearwayError;
   /** Announces the input streams of a call to its worker. Called before the call is sent. */
   announce(worker: PoolWorker<Call>, call: Call): void;
   /** Handles a frame from the worker. */
@@ -192,14 +194,13 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     const events: WorkerEvents = {
       message: (message) => (this.ring ? this.ring.receive(message) : this.receive(message)),
       messageError: (sure) => this.unreadable(sure),
-      error: (error) => this.#error(error),
-      exit: (code) => this.#exited(code),
+      error: (error, what) => this.#error(error, what),
+      exit: (code, what) => this.#exited(code, what),
     };
-    const { resourceLimits } = settings;
     this.handle =
       typeof source === "function"
         ? adopt(source(), events)
-        : spawn(source, { name, greeting: hello, resourceLimits }, events);
+        : spawn(source, { name, greeting: hello, settings }, events);
     this.transport = new PortTransport(this.handle, (op, id, a, why) =>
       // A worker that does not receive the greeting never becomes ready.
       op === Op.Hello ? this.#fail(startFailure(messageOf(why), why)) : sink.lifecycle?.refused(this, op, id, a, why),
@@ -304,7 +305,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     } else if (op === Op.Ledger) {
       if (typeof a === "number") sink.fromWorkers.movedBytes += a;
       else merge(sink.fromWorkers, a as LedgerSide);
-    } else if (op === Op.Ready) this.#ready(a as Tasks);
+    } else if (op === Op.Ready) this.#whenLoaded((lifecycle) => lifecycle.ready(this, a as Tasks));
+    else if (op === Op.SetupFailed) this.#whenLoaded((lifecycle) => this.#fail(lifecycle.setupFailure(a)));
     else if (op === Op.Unreadable) this.unreadable();
     else sink.lifecycle?.frame(this, op, id, a, b);
   }
@@ -316,17 +318,12 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.#sink.loadDropped(this);
   }
 
-  // Handles the `Ready` frame. The worker becomes ready once the lifecycle code is loaded too. If the code is already loaded, this must
-  // happen at once: the next message may report the end of a worker that its first call has ended.
-  #ready(tasks: Tasks): void {
-    const sink = this.#sink;
-    if (sink.lifecycle) sink.lifecycle.ready(this, tasks);
-    else {
-      sink.loadLifecycle().then(
-        (lifecycle) => lifecycle.ready(this, tasks),
-        (cause) => this.#fail(partMissing(cause)),
-      );
-    }
+  // Handles the frame that ends the worker's start. The worker becomes ready once the lifecycle code is loaded too. If the code is already
+  // loaded, this must happen at once: the next message may report the end of a worker that its first call has ended.
+  #whenLoaded(act: (lifecycle: WorkerLifecycle<Call>) => void): void {
+    const { lifecycle } = this.#sink;
+    if (lifecycle) return act(lifecycle);
+    this.#sink.loadLifecycle().then(act, (cause) => this.#fail(partMissing(cause)));
   }
 
   // Ends a worker that cannot become ready. Its exit then rejects the promises of `ready()`, unless another worker is ready or starting.
@@ -335,22 +332,22 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     void this.handle.terminate();
   }
 
-  #error(error: unknown): void {
+  #error(error: unknown, what = messageOf(error)): void {
     this.uncaught = { error };
-    if (this.life.state === "starting") this.why ??= startFailure(messageOf(error), error);
+    if (this.life.state === "starting") this.why ??= startFailure(what, error);
     // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
     if (this.why) void this.handle.terminate();
     else this.#sink.lifecycle?.uncaught(this, error);
   }
 
-  #exited(code: number | undefined): void {
+  #exited(code: number | undefined, what = "it ended before expose()"): void {
     clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
     // The ring may still deliver frames that the worker had published. Such frames must not make the pool send new calls to this worker.
     this.#gone = true;
     this.ring?.close();
     this.transport.close();
-    if (this.life.state === "starting") this.#sink.neverReady(this, this.why);
+    if (this.life.state === "starting") this.#sink.neverReady(this, this.why ?? startFailure(what));
     else this.#sink.lifecycle?.exited(this, code);
   }
 }
@@ -364,6 +361,7 @@ function helloOf(settings: Settings, name: string): HelloSettings {
     metrics: settings.metrics,
     reportHeap: settings.recycle.heapMb < Number.POSITIVE_INFINITY,
     ring: shared && settings.carrier === "auto",
+    setup: settings.setup,
     cancelCells: shared ? new Int32Array(new SharedArrayBuffer(cancelCellCount * 4)) : undefined,
     lifeline: `clearway:${name}:${Math.random()}`,
   };

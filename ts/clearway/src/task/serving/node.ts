@@ -5,6 +5,6 @@ import { LazyModule } from "../lazy-modules.js";
 
 /** The server of calls. Loaded after the first call, or earlier if the first call needs it. */
 export const serving: LazyModule<typeof import("../server.js")> = new LazyModule(
-  "what serves calls",
+  "the code that serves calls",
   async () => import("../server.js"),
 );

@@ -30,10 +30,11 @@ interface RingState {
   sinceMs: number;
   /** When the ring was last polled, in milliseconds. */
   polledMs: number;
-  /** Whether a glance has found an answer since the last turn. */
-  glanced: boolean;
-  /** `skipsLeft`: the number of next calls without a glance. `skipsLast`: the value from which `skipsLeft` last counted down. */
+  /** Whether a poll after a send has found an answer since the last turn. */
+  caughtAfterSend: boolean;
+  /** The number of next calls after which the poller does not poll right after the send. */
   skipsLeft: number;
+  /** The value from which `skipsLeft` last counted down. */
   skipsLast: number;
 }
 
@@ -43,14 +44,14 @@ interface RingState {
 const windowUs = 200;
 // In milliseconds. Two polls are usually 0.001 to 0.01 apart. If they are this far apart, the worker had to take this core to answer.
 const jumpMs = 0.03;
-// Number of polls in one glance. All polls of a glance together take 1 us. On another core, the answer to a trivial call is there after 0.4
-// to 0.7 us. A turn of the event loop costs 1 us in Node and 4 to 6 us in Chromium (a message to the own thread, or `postTask`).
-const glancePolls = 256;
-// In milliseconds. The poller makes glances only in this first part of a turn. The event loop therefore turns, even if the caller makes
-// calls without a pause. The value is a tenth of the time for which Clearway may block a thread.
-const glanceMs = 0.1;
-// Maximum number of calls without a glance. After each glance without an answer, the poller makes no glance for the next 1, 3, 7 ... calls.
-// Glances then cost little if both sides share a core or if the task takes longer.
+// Number of polls after one send. Together they take 1 us. On another core, the answer to a trivial call is there after 0.4 to 0.7 us. A
+// turn of the event loop costs 1 us in Node and 4 to 6 us in Chromium (a message to the own thread, or `postTask`).
+const pollsAfterSend = 256;
+// In milliseconds. The poller polls after a send only in this first part of a turn. The event loop therefore turns, even if the caller
+// makes calls without a pause. The value is a tenth of the time for which Clearway may block a thread.
+const afterSendMs = 0.1;
+// Maximum of `skipsLeft`. After each poll after a send that finds no answer, the poller skips the next 1, 3, 7 ... of them. They then cost
+// little if both sides share a core or if the task takes longer.
 const skipsMax = 127;
 
 /**
@@ -61,8 +62,8 @@ const skipsMax = 127;
  * polls, the event loop handles timers, I/O and display frames. Without a hot ring the poller does nothing.
  *
  * A caller that makes one call after the other would wait for a whole turn each time. That takes longer than the answer. If a call on a
- * hot ring is the only open one, the poller therefore polls at once, which is called a glance. A glance takes at most 1 us. The poller
- * makes glances only in the first 0.1 ms of a turn.
+ * hot ring is the only open one, the poller therefore also polls right after the send, for at most 1 us, and only in the first 0.1 ms of a
+ * turn.
  */
 export class Poller {
   /** The number of turns with polls so far. */
@@ -89,16 +90,16 @@ export class Poller {
       isHot: false,
       sinceMs: 0,
       polledMs: 0,
-      glanced: false,
+      caughtAfterSend: false,
       skipsLeft: 0,
       skipsLast: 0,
     };
     return {
-      // `alone`: the frame is a call, and no other call is open. The glance may read its answer at once.
+      // `alone`: the frame is a call, and no other call is open. The poll after the send may read its answer at once.
       sent: (alone = false) => {
         const wasHot = state.isHot;
         if (wasHot || this.#shouldPoll(state)) this.#makeHot(state);
-        if (wasHot && alone) this.#glance(state);
+        if (wasHot && alone) this.#pollAfterSend(state);
       },
       woken: () => {
         // The poller already polls the ring.
@@ -111,17 +112,17 @@ export class Poller {
     };
   }
 
-  #glance(state: RingState): void {
+  #pollAfterSend(state: RingState): void {
     if (state.skipsLeft > 0) {
       state.skipsLeft--;
       return;
     }
     const { ring } = state;
-    if (ring.blocked || this.#loop.now() - this.#turnedMs > glanceMs) return;
-    for (let each = 0; each < glancePolls; each++) {
+    if (ring.blocked || this.#loop.now() - this.#turnedMs > afterSendMs) return;
+    for (let each = 0; each < pollsAfterSend; each++) {
       if (!ring.waiting) continue;
       state.skipsLast = 0;
-      state.glanced = true;
+      state.caughtAfterSend = true;
       state.spin.caught();
       ring.drain();
       return;
@@ -167,8 +168,8 @@ export class Poller {
     if (!waited) state.sinceMs = clock;
     const jumped = waited && clock - state.polledMs > jumpMs;
     state.polledMs = clock;
-    const { glanced } = state;
-    state.glanced = false;
+    const { caughtAfterSend } = state;
+    state.caughtAfterSend = false;
     if (ring.drain()) {
       if (jumped) spin.gaveUp();
       else spin.caught();
@@ -176,8 +177,8 @@ export class Poller {
       return true;
     }
     if (ring.blocked) return false;
-    // The glance has found an answer in this turn, and often the next call follows soon.
-    if (glanced) return true;
+    // A poll after a send has found an answer in this turn, and often the next call follows soon.
+    if (caughtAfterSend) return true;
     if (ring.expects()) {
       if ((clock - state.sinceMs) * 1000 < spin.usAt(clock)) return true;
       spin.gaveUp();

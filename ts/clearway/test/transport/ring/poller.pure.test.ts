@@ -52,7 +52,7 @@ function setUp(stepMs = 0.001) {
   return { ring, poller, polled, turn, pass: (ms: number) => (clock += ms) };
 }
 
-describe("a glance after the only open call", () => {
+describe("the poll after a send of the only open call", () => {
   /** Returns a hot ring in a turn that has just begun. */
   function hot() {
     const made = setUp();
@@ -94,19 +94,19 @@ describe("a glance after the only open call", () => {
 
   test("happens less and less often while answers take longer, with 256 polls each", () => {
     const { ring, polled, turn } = hot();
-    const glances: number[] = [];
+    const polls: number[] = [];
     for (let call = 0; call < 300; call++) {
       const before = ring.waits;
       polled.sent(true);
       if (ring.waits > before) {
         expect(ring.waits - before).toBe(256);
-        glances.push(call);
+        polls.push(call);
       }
       // The answer arrives in the next turn.
       ring.frames = 1;
       turn();
     }
-    expect(glances).toEqual([0, 2, 6, 14, 30, 62, 126, 254]);
+    expect(polls).toEqual([0, 2, 6, 14, 30, 62, 126, 254]);
   });
 
   test("keeps the ring hot for one more turn, for the next call, and then lets it park", () => {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Times the calls of one way: first until they stop getting faster, then for the asked time.
+import { nowMs, turn } from "#lab-host";
+import { WarmUpDetector } from "../statistics/warm-up-detector.js";
+
+/** Length of a window of the warm-up, in milliseconds of calls. */
+const WINDOW_MS = 20;
+/** Time without a gain, in milliseconds of calls, that ends the warm-up: compilers improve code in stages, some 100 ms apart. */
+const QUIET_MS = 200;
+/** Maximum length of the warm-up: a multiple of the measured time, and at least a second. */
+const WARM_UP_TIMES_MAX = 5;
+const WARM_UP_MS_MAX = 1000;
+/** Minimum length of a sample, in milliseconds. Shorter calls are timed together: reading the clock takes about 0.0001 ms. */
+const SAMPLE_MS_MIN = 0.05;
+
+export interface TimedWay {
+  /** Returns the input of the next call. */
+  input: () => unknown;
+  /** Whether each call needs a new input. Then calls are never timed together. */
+  isFresh: boolean;
+  call: (input: unknown) => unknown;
+}
+
+export interface TimedCalls {
+  /** The mean time of a call in each sample, in nanoseconds. */
+  ns: number[];
+  /** Number of calls per sample. */
+  batch: number;
+  warmUpMs: number;
+  /** Whether the calls had stopped getting faster before they were timed. */
+  isWarm: boolean;
+}
+
+/** Receives every result, so that the compiler cannot leave out calls whose results are not used. */
+export const sink: { last: unknown } = { last: undefined };
+
+/** Calls the way for `timeMs` milliseconds, after a warm-up of at most five times as long, or a second. Rejects with the error of a failed call. */
+export async function timeCalls(way: TimedWay, timeMs: number, clock = nowMs): Promise<TimedCalls> {
+  const { warmUpMs, isWarm, perCallMs } = await warmUpCalls(
+    way,
+    Math.max(timeMs * WARM_UP_TIMES_MAX, WARM_UP_MS_MAX),
+    clock,
+  );
+  const batch = way.isFresh ? 1 : Math.max(1, Math.ceil(SAMPLE_MS_MIN / Math.max(perCallMs, 1e-6)));
+  const ns: number[] = [];
+  let spentMs = 0;
+  let sinceTurnMs = 0;
+  do {
+    const ms = await sampleMs(way, batch, clock);
+    ns.push((ms * 1e6) / batch);
+    spentMs += ms;
+    sinceTurnMs += ms;
+    if (sinceTurnMs >= WINDOW_MS) {
+      await turn();
+      sinceTurnMs = 0;
+    }
+  } while (spentMs < timeMs);
+  return { ns, batch, warmUpMs, isWarm };
+}
+
+async function warmUpCalls(way: TimedWay, msMax: number, clock: () => number) {
+  const detector = new WarmUpDetector();
+  const begin = clock();
+  let quietMs = 0;
+  for (let windows = 1; ; windows++) {
+    let ms = 0;
+    let calls = 0;
+    do {
+      // Doubles the number of calls per reading of the clock, so that a call of a nanosecond does not wait for the clock.
+      const batch = way.isFresh ? 1 : Math.max(1, calls);
+      ms += await sampleMs(way, batch, clock);
+      calls += batch;
+    } while (ms < WINDOW_MS && clock() - begin < msMax);
+    const before = detector.best;
+    detector.isWarmAfter(ms / calls);
+    quietMs = detector.best === before ? quietMs + ms : 0;
+    const isWarm = quietMs >= QUIET_MS;
+    const warmUpMs = clock() - begin;
+    // One slow call needs a second one to compare with.
+    if (isWarm || (warmUpMs >= msMax && windows > 1)) return { warmUpMs, isWarm, perCallMs: detector.best };
+    await turn();
+  }
+}
+
+/** Returns the time of a number of calls, one after the other, in milliseconds. Making an input is not part of it. */
+async function sampleMs({ input, isFresh, call }: TimedWay, batch: number, clock: () => number): Promise<number> {
+  const value = isFresh ? await input() : input();
+  const begin = clock();
+  for (let left = batch; left > 0; left--) {
+    const result = call(value);
+    // Awaiting a plain value would add a microtask to each call.
+    sink.last = isThenable(result) ? await result : result;
+  }
+  return clock() - begin;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The settings that the lab gives to a process that runs a user's code.
+
+/** The environment variable with the settings, as JSON. */
+export const SETTINGS_VARIABLE = "CLEARWAY_LAB_USER_CODE";
+
+export interface UserCodeSettings {
+  /** The URLs of the compiled entries: the user's file, and for `clearway measure` its task module. */
+  urls: string[];
+  /** Limit for all steps of a request, in milliseconds. */
+  timeoutMs: number;
+  /** Time for which the calls of a measurement are timed, in milliseconds. */
+  timeMs: number;
+  unit: "us" | "ms";
+}
+
+/** The description of a scenario file, for the plan of a run. `null` is the input of a scenario without inputs. */
+export interface ScenarioInfo {
+  title?: string;
+  inputs: (string | null)[];
+  ways: string[];
+  hasCheck: boolean;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Opens the output folder before anything is measured, so that no run is lost at its end: the folder can be written, no other lab writes
+// there, and its files are a lab's.
+import { closeSync, mkdirSync, openSync, readSync, rmdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { FailedError, UsageError } from "./errors.js";
+import { LOCK_FILE, lockFolder } from "./lock.js";
+
+/** How the files of a run begin. A file of that name with another beginning is not the lab's. */
+const BEGINNINGS: Record<string, RegExp> = {
+  "results.json": /^\s*\{\s*"version":\s*\d+,\s*"run":/,
+  "promises.json": /^\s*\{\s*"version":\s*\d+,\s*"run":/,
+  "record.json": /^\s*\{\s*"version":\s*\d+,\s*"profile":/,
+  "report.html": /^\s*<!doctype html>[\s\S]*<title>Clearway lab report<\/title>/i,
+};
+/** Number of bytes of a file that are compared. */
+const HEAD_BYTES = 1000;
+
+export interface OutFolder {
+  path: string;
+  /** Unlocks the folder. Removes it if this run created it and left it empty. May be called several times. */
+  close(): void;
+}
+
+/**
+ * Opens the folder and locks it. Throws a UsageError if it is not a folder, has no parent, or holds files that the lab did not write;
+ * throws a FailedError if it cannot be written, or if another lab has it.
+ */
+export function openOut(folder: string, files: readonly string[]): OutFolder {
+  const full = path.resolve(folder);
+  const created = makeFolder(full, folder);
+  const removeEmpty = (): void => {
+    if (!created) return;
+    try {
+      rmdirSync(full);
+    } catch {
+      // The run has files.
+    }
+  };
+  try {
+    for (const name of files) refuseForeign(full, folder, name);
+    const lock = lockFolder(full);
+    if (lock.takenFrom !== undefined)
+      process.stderr.write(
+        `took over ${path.join(folder, LOCK_FILE)} of a lab that has ended: pid=${lock.takenFrom}\n`,
+      );
+    return {
+      path: full,
+      close: () => {
+        lock.release();
+        removeEmpty();
+      },
+    };
+  } catch (error) {
+    removeEmpty();
+    throw readableError(error, folder);
+  }
+}
+
+/** Creates the folder if it does not exist. Returns whether it did. */
+function makeFolder(full: string, folder: string): boolean {
+  const found = statSync(full, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return false;
+  if (found !== undefined) throw new UsageError(`--out ${folder} is a file; name a folder`);
+  const parent = path.dirname(full);
+  if (statSync(parent, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`--out ${folder}: the folder ${parent} does not exist; create it with mkdir -p "${parent}"`);
+  try {
+    mkdirSync(full);
+  } catch (error) {
+    throw readableError(error, folder);
+  }
+  return true;
+}
+
+function refuseForeign(full: string, folder: string, name: string): void {
+  const file = path.join(full, name);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || (found.isFile() && found.size === 0)) return;
+  if (found.isFile() && BEGINNINGS[name]?.test(headOf(file)) === true) return;
+  throw new UsageError(
+    `--out ${folder}: ${name} in it was not written by the lab, and would be overwritten; choose another folder, or move the file away`,
+  );
+}
+
+function headOf(file: string): string {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const open = openSync(file, "r");
+  try {
+    return head.toString("utf8", 0, readSync(open, head));
+  } finally {
+    closeSync(open);
+  }
+}
+
+const CAUSES: Record<string, readonly [cause: string, next: string]> = {
+  EACCES: ["you have no permission", "change the owner or the mode of the folder, or choose another one with --out"],
+  EPERM: ["the system does not allow it", "choose another folder with --out"],
+  EROFS: ["the file system is read-only", "choose another folder with --out"],
+  ENOSPC: ["the disk is full", "remove files, or choose a folder on another disk with --out"],
+  EDQUOT: ["your disk quota is used up", "remove files, or choose a folder on another disk with --out"],
+  EFBIG: ["the file would be too large", "raise the limit (ulimit -f), or choose a folder on another disk with --out"],
+  EISDIR: ["it is a folder", "move the folder away"],
+  ENOENT: ["its folder is gone", "create it again, or choose another folder with --out"],
+  ENOTDIR: ["its parent is a file", "choose another folder with --out"],
+  EMFILE: ["too many files are open", "raise the limit (ulimit -n)"],
+  ENAMETOOLONG: ["the name is too long", "choose a shorter one with --out"],
+};
+
+/** Returns an error of the file system as a FailedError that says what to do. Returns other errors unchanged. */
+export function readableError(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error) || !("syscall" in error)) return error;
+  const { code = "", path: file } = error as NodeJS.ErrnoException;
+  const [cause, next] = CAUSES[code] ?? [error.message, "choose another folder with --out"];
+  return new FailedError(`cannot write ${file ?? folder}: ${cause} (${code})`, next);
+}

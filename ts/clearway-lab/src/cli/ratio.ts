@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `clearway ratio`: how much longer the same work takes on another device, such as a phone that opens a page of the lab.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { AMOUNTS, measureRatio, type RatioEvent, type RatioOptions } from "../ratio/measure-ratio.js";
+import { networkAddress } from "../ratio/network.js";
+import { PageEnded } from "../ratio/page-server.js";
+import { RatioError } from "../ratio/ratio-error.js";
+import { CannotMeasureDevice } from "../ratio/this-device.js";
+import { parseDuration } from "./duration-option.js";
+import { printJson } from "./json.js";
+import { ratioLines } from "./ratio-text.js";
+import { UsageError } from "./select.js";
+import { columnsOf, fitted } from "./width.js";
+
+interface GivenOptions {
+  readonly here: RatioOptions["here"];
+  /** True without an address. */
+  readonly network?: string | true;
+  readonly timeout: number;
+  readonly rounds: number;
+  readonly name?: string;
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+const HELP = `
+Another device opens the page whose address is printed. Without --network, only this machine can open it.
+
+Exit status: 0 measured, 1 no result came, 2 wrong usage, 130 interrupted`;
+
+/** Adds the command to the program. */
+export function addRatio(program: Command): void {
+  program
+    .command("ratio")
+    .description(
+      "measure how much longer the same work takes on another device, such as a phone: 5 ms here is 12 ms there",
+    )
+    .addOption(
+      new Option("--here <host>", "what is measured on this machine: a page compares best with a page")
+        .choices(["node", "chromium"])
+        .default("node"),
+    )
+    .option("--network [address]", "serve the page on the local network, at this address of this machine")
+    .addOption(
+      new Option("--timeout <duration>", "how long the other device is waited for")
+        .argParser(parseDuration)
+        .default(300_000, "300s"),
+    )
+    .addOption(
+      new Option("--rounds <number>", "how often each piece of work is measured")
+        .argParser(parseRounds)
+        .default(AMOUNTS.rounds),
+    )
+    .option("--name <text>", "the other device's name; default: its browser and system", parseName)
+    .option("--out <file>", "the file for the result", "out/device-ratio.json")
+    .option("--json", "print the content of the file")
+    .addHelpText("after", HELP)
+    .action(async (options: GivenOptions) => {
+      process.exitCode = await ratio(options);
+    });
+}
+
+async function ratio({ here, network, timeout, rounds, name, out, json }: GivenOptions): Promise<number> {
+  // Fails before the measurement, not after.
+  makeRoom(out);
+  const interruption = new AbortController();
+  const onInterrupt = () => {
+    if (interruption.signal.aborted) process.exit(130);
+    interruption.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onInterrupt);
+  try {
+    const options: RatioOptions = {
+      here,
+      address: network === undefined ? "127.0.0.1" : networkAddress(network === true ? undefined : network),
+      timeoutMs: timeout,
+      name,
+      signal: interruption.signal,
+      script: fileURLToPath(new URL("./page/ratio-device.js", import.meta.url)),
+      amounts: { ...AMOUNTS, rounds },
+    };
+    const file = await measureRatio(options, await teller(network !== undefined));
+    writeFileSync(out, `${JSON.stringify(file, null, 2)}\n`);
+    if (json === true) printJson(file);
+    else process.stdout.write(`${ratioLines(file, out, columnsOf()).join("\n")}\n`);
+    return 0;
+  } catch (error) {
+    if (interruption.signal.aborted) {
+      process.stderr.write("interrupted: nothing was written\n");
+      return 130;
+    }
+    if (error instanceof RatioError) throw new UsageError(error.message);
+    if (!(error instanceof PageEnded || error instanceof CannotMeasureDevice)) throw error;
+    process.stderr.write(`error: ${error.message}\n`);
+    return 1;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onInterrupt);
+  }
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Returns a function that prints what happens. */
+async function teller(onNetwork: boolean): Promise<(event: RatioEvent) => void> {
+  const { isTTY } = process.stderr;
+  const codeOf = isTTY && onNetwork ? (await import("uqr")).renderUnicodeCompact : undefined;
+  const columns = columnsOf(process.stderr);
+  const say = (text: string) => process.stderr.write(`${fitted(text, columns).join("\n")}\n`);
+  return (event) => {
+    if (event.kind === "measuring")
+      say(`measuring ${event.here === "node" ? "Node" : "Chromium"} on this machine: leave it alone for some seconds`);
+    if (event.kind !== "waiting") return;
+    if (onNetwork) say("Open this page on the other device, which must be in the same network:");
+    else say("Open this page in another browser of this machine (for a phone: --network):");
+    // The address stays on one line, so that it can be copied.
+    process.stderr.write(`\n  ${event.url}\n\n`);
+    if (codeOf !== undefined) process.stderr.write(`${codeOf(event.url, { border: 2 })}\n\n`);
+    say("Waiting for its result. Ctrl-C ends the page.");
+  };
+}
+
+function parseRounds(text: string): number {
+  const rounds = Number(text);
+  if (!/^\d+$/.test(text) || rounds < 3 || rounds > 1000)
+    throw new InvalidArgumentError("rounds are an integer from 3 to 1000");
+  return rounds;
+}
+
+function parseName(text: string): string {
+  if (!/^[^\p{C}]{1,100}$/u.test(text.trim()))
+    throw new InvalidArgumentError("a name has 1 to 100 letters, and no control characters");
+  return text.trim();
+}
+
+/** Makes the folder of the file. Throws a UsageError if the file cannot be written, or is not one of this command. */
+function makeRoom(out: string): void {
+  try {
+    const folder = path.dirname(path.resolve(out));
+    // Only the last folder: a parent that does not exist is probably a mistake.
+    if (!existsSync(folder)) mkdirSync(folder);
+    if (!existsSync(out)) return;
+    const { kind } = JSON.parse(readFileSync(out, "utf8")) as { kind?: unknown };
+    if (kind === "clearway-device-ratio") return;
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError))
+      throw new UsageError(`--out ${out} cannot be written: ${(error as Error).message}`);
+  }
+  throw new UsageError(`--out ${out} exists and is not a file of clearway ratio: name another file`);
+}

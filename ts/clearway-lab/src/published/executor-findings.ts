@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The findings of the published experiment "Which executor", each compared with a run.
+import { FLOOR_RATIO_MIN, pairedRatios } from "../statistics/compare.js";
+import { type Decision, decide, ROUNDS_MIN } from "../statistics/decide.js";
+import { regretsOf, type Times } from "../statistics/regret.js";
+import {
+  EXECUTOR_WAYS,
+  EXECUTOR_WORKS,
+  type ExecutorWay,
+  type ExecutorWork,
+  executorFloor,
+  executorTimes,
+  type MeasuredRun,
+} from "./executors.js";
+
+export type FindingVerdict = "agrees" | "differs" | "not decided";
+
+/** One comparison of a finding. The ratio is that of times: subject / reference. */
+export interface FindingPart {
+  label: string;
+  verdict: FindingVerdict;
+  /** The median of the rounds' ratios. Absent if no round has both sides. */
+  ratio?: number;
+  /** The ends of its interval, which contains the true median in 15 of 16 cases. */
+  low?: number;
+  high?: number;
+  rounds: number;
+}
+
+export interface ExecutorFinding {
+  name: string;
+  /** What the authors found. */
+  claim: string;
+  /** What the ratio of the parts is. */
+  measured: string;
+  verdict: FindingVerdict;
+  parts: FindingPart[];
+  /** Why a run may differ from the authors'. Absent if the lab knows no reason. */
+  whyDiffers?: string;
+}
+
+/** Returns the authors' findings in their order, each with the verdict of this run. */
+export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
+  const run = new Map(
+    EXECUTOR_WORKS.map((work) => [
+      work,
+      { work, times: executorTimes(record, work), floor: executorFloor(record, work) },
+    ]),
+  );
+  const of = (work: ExecutorWork) => run.get(work)!;
+  return [
+    directOnArithmetic(of("arithmetic")),
+    flowDearest(of("arithmetic")),
+    limitedDiffers(EXECUTOR_WORKS.map(of)),
+    workStealingFirst("work-stealing-lists", of("lists")),
+    frameworksHardlyDiffer([of("storage"), of("network")]),
+    workStealingFirst("work-stealing-mixed", of("mixed")),
+  ];
+}
+
+interface WorkTimes {
+  work: ExecutorWork;
+  times: Times;
+  floor: number | undefined;
+}
+
+/** The factor that the authors published, and the range around it that counts as the same. Another machine has another factor. */
+const DIRECT_FACTOR = 70;
+const SAME_FACTOR = 2;
+
+function directOnArithmetic({ times }: WorkTimes): ExecutorFinding {
+  const next = extremeOf(times, except(["direct"]), "least");
+  const decision = decide(pairedRatios(next, times.get("direct") ?? new Map()), FLOOR_RATIO_MIN);
+  const range = { min: DIRECT_FACTOR / SAME_FACTOR, max: DIRECT_FACTOR * SAME_FACTOR };
+  return {
+    name: "direct-arithmetic",
+    claim: `On arithmetic, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
+    measured: `the fastest other way's time / the plain loop's; ${range.min} to ${range.max} agrees`,
+    ...joined([partOf("arithmetic", decision, within(decision, range))], "all"),
+  };
+}
+
+/** Compares Flow with the most expensive other framework on the same number of threads. */
+function flowDearest({ times, floor }: WorkTimes): ExecutorFinding {
+  const parts = (["one", "cores", "each"] as const).map((threads) => {
+    const column = EXECUTOR_WAYS.filter((way) => way.threads === threads && way.framework !== "none");
+    const flow = column.find(({ framework, isLimited }) => framework === "Flow" && !isLimited)!;
+    const others = column.filter(({ framework }) => framework !== "Flow").map(({ name }) => name);
+    const dearest = extremeOf(times, others, "most");
+    const decision = decide(pairedRatios(times.get(flow.name) ?? new Map(), dearest), floor);
+    return partOf(`arithmetic, ${THREADS[threads]}`, decision, onSide(decision, "above"));
+  });
+  return {
+    name: "flow-dearest",
+    claim: "Flow costs most per action",
+    measured: "Flow's time / the time of the slowest other framework on as many threads; above 1 agrees",
+    ...joined(parts, "all"),
+  };
+}
+
+const THREADS: Record<ExecutorWay["threads"], string> = {
+  one: "one thread",
+  cores: "as many threads as cores",
+  each: "a thread an action",
+};
+
+/** The authors did not say on which work. The finding agrees if the two differ on any. */
+function limitedDiffers(works: readonly WorkTimes[]): ExecutorFinding {
+  const parts = works.flatMap(({ work, times, floor }) =>
+    (["coroutines", "flow"] as const).map((framework) => {
+      const [limited, unlimited] = [`${framework}-default-limited`, `${framework}-default`].map(
+        (name) => times.get(name) ?? new Map<number, number>(),
+      );
+      const decision = decide(pairedRatios(limited!, unlimited!), floor);
+      const { verdict } = decision ?? {};
+      const found = verdict === "decided" ? "agrees" : verdict === "no difference" ? "differs" : "not decided";
+      return partOf(`${work}, ${framework === "flow" ? "Flow" : framework}`, decision, found);
+    }),
+  );
+  return {
+    name: "limited-default",
+    claim: "Dispatchers.Default and its limited view of as many threads differ",
+    measured: "the limited view's time / the time without a limit; beyond the noise on either side agrees",
+    whyDiffers: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself",
+    ...joined(parts, "any"),
+  };
+}
+
+function workStealingFirst(name: string, { work, times, floor }: WorkTimes): ExecutorFinding {
+  const pools = ["work-stealing", "work-stealing-100"];
+  const [best, other] = [extremeOf(times, pools, "least"), extremeOf(times, except(pools), "least")];
+  const decision = decide(pairedRatios(best, other), floor);
+  return {
+    name,
+    claim: `On ${work}, the work-stealing pool is the fastest way`,
+    measured: "the faster work-stealing pool's time / the time of the fastest other way; below 1 agrees",
+    ...joined([partOf(work, decision, onSide(decision, "below"))], "all"),
+  };
+}
+
+/** The largest ratio at which frameworks hardly differ: a quarter of the time. The authors gave no number. */
+const HARDLY = 1.25;
+
+function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
+  const parts = works.flatMap(({ work, times }) =>
+    (["one", "cores", "each"] as const).map((threads) => {
+      const column = EXECUTOR_WAYS.filter(
+        (way) => way.threads === threads && way.framework !== "none" && !way.isLimited,
+      );
+      const names = column.map(({ name }) => name);
+      const decision = decide(
+        pairedRatios(extremeOf(times, names, "most"), extremeOf(times, names, "least")),
+        FLOOR_RATIO_MIN,
+      );
+      return partOf(`${work}, ${THREADS[threads]}`, decision, within(decision, { min: 0, max: HARDLY }));
+    }),
+  );
+  return {
+    name: "waiting-frameworks",
+    claim: "On storage and network, the frameworks hardly differ",
+    measured: `the slowest framework's time / the fastest's, on as many threads; up to ${HARDLY} agrees`,
+    ...joined(parts, "all"),
+  };
+}
+
+function except(names: readonly string[]): string[] {
+  return EXECUTOR_WAYS.map(({ name }) => name).filter((name) => !names.includes(name));
+}
+
+/**
+ * Returns the times of the fastest or slowest of the ways, by round. The way of a round is chosen from the other rounds, so that no
+ * measurement both chooses and compares. Returns an empty map if a way has no round, because it could be the one.
+ */
+function extremeOf(times: Times, names: readonly string[], which: "least" | "most"): Map<number, number> {
+  const own = new Map<string, ReadonlyMap<number, number>>();
+  for (const name of names) {
+    const found = times.get(name);
+    if (found === undefined || found.size === 0) return new Map();
+    own.set(name, found);
+  }
+  // The slowest way is the fastest by the inverse of its times.
+  const inverse = (byRound: ReadonlyMap<number, number>) => new Map([...byRound].map(([round, ms]) => [round, 1 / ms]));
+  const ranked = which === "least" ? own : new Map([...own].map(([name, byRound]) => [name, inverse(byRound)]));
+  return new Map([...regretsOf(ranked).best].map(([round, name]) => [round, own.get(name)!.get(round)!]));
+}
+
+function partOf(label: string, decision: Decision | undefined, verdict: FindingVerdict): FindingPart {
+  if (decision === undefined) return { label, verdict: "not decided", rounds: 0 };
+  const { ratio, low, high, rounds } = decision;
+  return { label, verdict, ratio, low, high, rounds };
+}
+
+/** Returns whether the interval lies within the range, outside it, or across one of its ends. */
+function within(decision: Decision | undefined, { min, max }: { min: number; max: number }): FindingVerdict {
+  if (decision === undefined || decision.rounds < ROUNDS_MIN) return "not decided";
+  if (decision.low >= min && decision.high <= max) return "agrees";
+  return decision.high < min || decision.low > max ? "differs" : "not decided";
+}
+
+/** Returns whether the ratio is decided, and on the expected side of 1. */
+function onSide(decision: Decision | undefined, side: "above" | "below"): FindingVerdict {
+  if (decision?.verdict !== "decided") return "not decided";
+  return decision.ratio > 1 === (side === "above") ? "agrees" : "differs";
+}
+
+/** Joins the parts' verdicts. If all must agree, one that differs decides; if any may agree, one that agrees decides. */
+function joined(parts: FindingPart[], needed: "all" | "any"): { verdict: FindingVerdict; parts: FindingPart[] } {
+  const [deciding, other]: FindingVerdict[] = needed === "all" ? ["differs", "agrees"] : ["agrees", "differs"];
+  const has = parts.some(({ verdict }) => verdict === deciding);
+  const verdict = has ? deciding! : parts.every((part) => part.verdict === other) ? other! : "not decided";
+  return { verdict, parts };
+}

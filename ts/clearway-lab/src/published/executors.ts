@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The published experiment "Which executor" as data: its sixteen ways, its five works, and the times of a run.
+import type { Params } from "../protocol/message.js";
+import { byRound } from "../run/floor.js";
+import type { RecordedCell, RunRecord } from "../run/record.js";
+import { CONTROL_PARAM } from "../scenario/plan.js";
+import { median, pairedRatios } from "../statistics/compare.js";
+import { pairedFloor } from "../statistics/decide.js";
+import { decodeHistogram } from "../statistics/histogram.js";
+import type { Times } from "../statistics/regret.js";
+
+/** The scenario of the experiment. */
+export const PUBLISHED_EXECUTORS = "published-executors";
+
+/** The columns of the table. They are the values of the parameter `work`. */
+export const EXECUTOR_WORKS = ["arithmetic", "lists", "storage", "network", "mixed"] as const;
+export type ExecutorWork = (typeof EXECUTOR_WORKS)[number];
+
+/** The compared figure of a cell: the median of a round's runs, in milliseconds. */
+const METRIC = "batch";
+
+export interface ExecutorWay {
+  /** The mechanism's name. */
+  name: string;
+  framework: "none" | "RxJava" | "coroutines" | "Flow" | "executor";
+  /** The threads that run the actions: the calling thread or one other, as many as there are cores, or one for each action. */
+  threads: "one" | "cores" | "each";
+  /** Whether the way is the variant with the limited dispatcher. */
+  isLimited?: true;
+}
+
+/** The sixteen ways, in the order of the published table. */
+export const EXECUTOR_WAYS: readonly ExecutorWay[] = [
+  { name: "direct", framework: "none", threads: "one" },
+  { name: "rxjava-single", framework: "RxJava", threads: "one" },
+  { name: "coroutines-blocking", framework: "coroutines", threads: "one" },
+  { name: "flow", framework: "Flow", threads: "one" },
+  { name: "rxjava-computation", framework: "RxJava", threads: "cores" },
+  { name: "coroutines-default", framework: "coroutines", threads: "cores" },
+  { name: "coroutines-default-limited", framework: "coroutines", threads: "cores", isLimited: true },
+  { name: "flow-default", framework: "Flow", threads: "cores" },
+  { name: "flow-default-limited", framework: "Flow", threads: "cores", isLimited: true },
+  { name: "fixed-pool", framework: "executor", threads: "cores" },
+  { name: "work-stealing", framework: "executor", threads: "cores" },
+  { name: "rxjava-io", framework: "RxJava", threads: "each" },
+  { name: "coroutines-io", framework: "coroutines", threads: "each" },
+  { name: "flow-io", framework: "Flow", threads: "each" },
+  { name: "fixed-100", framework: "executor", threads: "each" },
+  { name: "work-stealing-100", framework: "executor", threads: "each" },
+];
+
+/** The part of a record that the experiment reads. */
+export type MeasuredRun = Pick<RunRecord, "cells" | "hosts">;
+
+/** Returns the measured cells of a work, without those that only measure a way again. */
+export function executorCells({ cells }: MeasuredRun, work: ExecutorWork): RecordedCell[] {
+  return cells.filter((cell) => isOf(cell, work) && !cell.control);
+}
+
+function isOf(cell: RecordedCell, work: ExecutorWork): boolean {
+  return cell.scenario === PUBLISHED_EXECUTORS && cell.params["work"] === work && cell.rounds.length > 0;
+}
+
+/** Returns the time of every round in milliseconds, by way. */
+export function executorTimes(record: MeasuredRun, work: ExecutorWork): Times {
+  return new Map(executorCells(record, work).map((cell) => [cell.mechanism, byRound(record, cell, METRIC)]));
+}
+
+/** Returns the noise floor of a work, a factor of at least 1. Returns undefined if no way was measured twice. */
+export function executorFloor(record: MeasuredRun, work: ExecutorWork): number | undefined {
+  const repeat = record.cells.find((cell) => isOf(cell, work) && cell.control);
+  const first = executorCells(record, work).find((cell) => repeat !== undefined && isRepeat(cell, repeat));
+  if (repeat === undefined || first === undefined) return undefined;
+  return pairedFloor(pairedRatios(byRound(record, first, METRIC), byRound(record, repeat, METRIC)));
+}
+
+function isRepeat(first: RecordedCell, repeat: RecordedCell): boolean {
+  const { [CONTROL_PARAM]: _, ...params }: Params = repeat.params;
+  return (
+    first.host === repeat.host &&
+    first.mechanism === repeat.mechanism &&
+    Object.entries(params).every(([name, value]) => first.params[name] === value)
+  );
+}
+
+/** The times of one way with one work, over all rounds. */
+export interface ExecutorFigures {
+  minimumMs: number;
+  /** The median of the rounds' medians. */
+  medianMs: number;
+  maximumMs: number;
+  /** The number of timed runs. A run may be a mean of several, if one is too short for the clock. */
+  runs: number;
+  /** The number of objects that one run allocates. Absent if they were not counted. */
+  allocations?: number;
+  /** The number of threads that ran the actions. Absent if they were not counted. */
+  threads?: number;
+}
+
+export interface ExecutorRow {
+  mechanism: string;
+  title: string;
+  /** Whether the way follows the published text. */
+  isPublished: boolean;
+  figures: Partial<Record<ExecutorWork, ExecutorFigures>>;
+}
+
+/** Returns the table of a run: the sixteen ways, and then the others that it measured. */
+export function executorTable(record: MeasuredRun): ExecutorRow[] {
+  const rows = new Map<string, ExecutorRow>();
+  for (const work of EXECUTOR_WORKS) {
+    for (const cell of executorCells(record, work)) {
+      const { mechanism, title } = cell;
+      const row = rows.get(mechanism) ?? { mechanism, title, isPublished: isPublished(mechanism), figures: {} };
+      row.figures[work] = figuresOf(record, cell);
+      rows.set(mechanism, row);
+    }
+  }
+  const rank = ({ mechanism }: ExecutorRow) => {
+    const at = EXECUTOR_WAYS.findIndex(({ name }) => name === mechanism);
+    return at < 0 ? EXECUTOR_WAYS.length : at;
+  };
+  return [...rows.values()].sort((a, b) => rank(a) - rank(b));
+}
+
+function isPublished(mechanism: string): boolean {
+  return EXECUTOR_WAYS.some(({ name }) => name === mechanism);
+}
+
+const NS_PER_MS = 1e6;
+
+function figuresOf(record: MeasuredRun, cell: RecordedCell): ExecutorFigures {
+  const sets = cell.rounds.flatMap(({ measurement }) => measurement.samples["batchTimes"] ?? []);
+  const ends = sets.map(({ raw, hdr }) => {
+    if (raw !== undefined) return { least: Math.min(...raw), most: Math.max(...raw) };
+    const histogram = decodeHistogram(hdr);
+    return { least: histogram.getValueAtPercentile(0), most: histogram.getValueAtPercentile(100) };
+  });
+  const counted = (name: string) => cell.rounds.flatMap(({ measurement }) => measurement.values[name]?.value ?? []);
+  const [allocations, threads] = [counted("allocations"), counted("threads")];
+  return {
+    minimumMs: Math.min(...ends.map(({ least }) => least)) / NS_PER_MS,
+    medianMs: median([...byRound(record, cell, METRIC).values()]),
+    maximumMs: Math.max(...ends.map(({ most }) => most)) / NS_PER_MS,
+    runs: sets.reduce((sum, { n }) => sum + n, 0),
+    ...(allocations.length === 0 ? {} : { allocations: median(allocations) }),
+    ...(threads.length === 0 ? {} : { threads: median(threads) }),
+  };
+}

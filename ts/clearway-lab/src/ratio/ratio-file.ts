@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The file of a measured ratio: both devices' facts and times. Checked when it is read, and so is what a page sends.
+import { readFileSync } from "node:fs";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import schema from "../../../../spec/device-ratio.schema.json" with { type: "json" };
+import type { DeviceSamples } from "./device/measure-device.js";
+import type { PageResult } from "./device/page-result.js";
+import { WORKS, WORKS_VERSION } from "./device/works.js";
+import { type RatioOfPieces, ratioOf } from "./device-ratio.js";
+import { assertRatio, RatioError } from "./ratio-error.js";
+
+export interface Device {
+  /** Node or Chromium of the lab's machine, or a page on another device. */
+  readonly host: "node" | "chromium" | "page";
+  /** `Node 20` or `Safari 18 on iPhone`. */
+  readonly name: string;
+  readonly agent: string;
+  /** 0 if the device does not say. */
+  readonly cores: number;
+  /** The processor, if the lab's machine is the device. */
+  readonly cpu?: string;
+  readonly samples: DeviceSamples;
+}
+
+export interface RatioFile extends RatioOfPieces {
+  readonly kind: "clearway-device-ratio";
+  readonly version: 1;
+  readonly measuredAt: string;
+  readonly here: Device;
+  readonly there: Device;
+}
+
+/** Returns the content of the file. Throws a RatioError if the times are too odd for a ratio. */
+export function ratioFile(here: Device, there: Device, measuredAt: string): RatioFile {
+  const ratios = ratioOf(here.samples, there.samples);
+  assertRatio(ratios.ratio);
+  const file: RatioFile = { kind: "clearway-device-ratio", version: 1, measuredAt, ...ratios, here, there };
+  const problem = problemOf("", file);
+  if (problem !== undefined) throw new RatioError(`the times give no ratio: ${problem}`);
+  return file;
+}
+
+/** Reads a file of `clearway ratio`. Throws a RatioError that says what is wrong with it. */
+export function readRatioFile(file: string): RatioFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it does not exist" : (error as Error).message;
+    throw new RatioError(
+      `${file} cannot be read: ${why}. Name a ratio, such as 3.1, or a file that clearway ratio wrote`,
+    );
+  }
+  const { kind, version } = (value ?? {}) as Partial<RatioFile>;
+  if (kind !== "clearway-device-ratio")
+    throw new RatioError(`${file} is not a file of clearway ratio: kind=${shown(kind)}`);
+  if (version !== 1)
+    throw new RatioError(`${file} has a version that this clearway does not know: version=${shown(version)}, known=1`);
+  const problem = problemOf("", value);
+  if (problem !== undefined)
+    throw new RatioError(`${file} is damaged: ${problem}. Measure it again with clearway ratio`);
+  const read = value as RatioFile;
+  const wrong = samplesProblem(read.here.samples) ?? samplesProblem(read.there.samples) ?? ratioProblem(read);
+  if (wrong !== undefined) throw new RatioError(`${file} is damaged: ${wrong}. Measure it again with clearway ratio`);
+  return read;
+}
+
+/** Parses what the lab's page sends. Throws a RatioError, or a SyntaxError if it is not JSON. */
+export function parseResult(text: string): PageResult {
+  const value = JSON.parse(text) as PageResult;
+  const problem = problemOf("#/$defs/result", value) ?? samplesProblem(value.samples);
+  if (problem !== undefined) throw new RatioError(`not a result of the page: ${problem}`);
+  return { ...value, samples: known(value.samples) };
+}
+
+/** Leaves out unknown fields: the file must not have what a peer adds. */
+function known({ worksVersion, clockStepMs, repeated, pieces }: DeviceSamples): DeviceSamples {
+  return {
+    worksVersion,
+    clockStepMs,
+    repeated,
+    pieces: pieces.map(({ name, warm, callMs }) => ({ name, warm, callMs })),
+  };
+}
+
+/** Checks the times of this machine. Throws a RatioError if they are wrong. */
+export function samplesOf(value: unknown): DeviceSamples {
+  const problem = problemOf("#/$defs/samples", value) ?? samplesProblem(value as DeviceSamples);
+  if (problem !== undefined) throw new RatioError(`not the times of a device: ${problem}`);
+  return value as DeviceSamples;
+}
+
+/** Returns what is wrong with a device's times beyond their form. */
+function samplesProblem({ worksVersion, pieces }: DeviceSamples): string | undefined {
+  if (worksVersion !== WORKS_VERSION)
+    return `its pieces of work are of another version: worksVersion=${worksVersion}, known=${WORKS_VERSION}`;
+  const names = pieces.map(({ name }) => name).join(", ");
+  const known = WORKS.map(({ name }) => name).join(", ");
+  if (names !== known) return `it has other pieces of work: ${names} instead of ${known}`;
+  const rounds = pieces[0]!.callMs.length;
+  const uneven = pieces.find(({ callMs }) => callMs.length !== rounds);
+  return uneven === undefined ? undefined : `its pieces have different numbers of rounds: ${uneven.name}`;
+}
+
+/** Relative difference that is left by writing numbers as text and by other engines' logarithms. */
+const DIGITS = 1e-6;
+
+function ratioProblem(file: RatioFile): string | undefined {
+  const { ratio } = ratioOf(file.here.samples, file.there.samples);
+  if (Math.abs(file.ratio / ratio - 1) > DIGITS)
+    return `ratio=${file.ratio} does not follow from its times, which give ${ratio}`;
+  if (file.ratioMin > file.ratio || file.ratioMax < file.ratio)
+    return `its interval does not contain the ratio: ${file.ratioMin} to ${file.ratioMax}, ratio=${file.ratio}`;
+  return undefined;
+}
+
+let ajv: Ajv2020 | undefined;
+
+function problemOf(part: string, value: unknown): string | undefined {
+  ajv ??= new Ajv2020().addSchema(schema);
+  const validate = ajv.getSchema(schema.$id + part) as ValidateFunction;
+  if (validate(value)) return undefined;
+  const [first] = validate.errors ?? [];
+  return `${first?.instancePath || "/"} ${first?.message ?? "is wrong"}`;
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value)?.slice(0, 60) ?? "undefined";
+}

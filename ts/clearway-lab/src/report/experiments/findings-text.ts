@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The findings of an experiment as text: which of the authors' findings this run confirms, which it does not, and why.
+import { type ExecutorFinding, executorFindings } from "../../published/executor-findings.js";
+import { type FindingVerdict, type TestedFinding, testFinding } from "../../run/findings.js";
+import type { RunRecord } from "../../run/record.js";
+import type { Experiment } from "../../scenario/experiment.js";
+import { inHost } from "../host-titles.js";
+import { shown, unitText } from "../number.js";
+import { executorFindingText, hasExecutors } from "../published/executor-text.js";
+
+const LEAD: Record<FindingVerdict, string> = {
+  agrees: "Agrees",
+  differs: "Differs",
+  unclear: "Unclear, because the rounds disagree",
+  "not measured": "Not measured",
+};
+
+/** A finding of the authors that was tested, as sentences. */
+export interface FindingLine {
+  verdict: FindingVerdict;
+  text: string;
+}
+
+/** Returns a headline with the number of findings of each verdict, and one line per experiment. */
+export function experimentLines(record: RunRecord): string[] {
+  const experiments = record.experiments ?? [];
+  const tested = experiments.map((experiment) => findingLines(experiment, record));
+  return [
+    verdictCounts(experiments.length, tested.flat()),
+    ...experiments.map(({ number, title }, i) => `${number}. ${title}. ${findingsText(tested[i]!)}`),
+  ];
+}
+
+/** Returns one sentence: how many findings of how many experiments agree, differ, are unclear, or were not measured. */
+export function verdictCounts(experimentCount: number, findings: readonly FindingLine[]): string {
+  const count = (wanted: FindingVerdict) => findings.filter(({ verdict }) => verdict === wanted).length;
+  const experiments = experimentCount === 1 ? "1 published experiment" : `${experimentCount} published experiments`;
+  const found = findings.length === 1 ? "1 finding" : `${findings.length} findings`;
+  return `${experiments}, ${found} of the authors: ${count("agrees")} agree, ${count("differs")} differ, ${count("unclear")} unclear, ${count("not measured")} not measured.`;
+}
+
+/** Tests the findings of an experiment. Those on executors compare all ways of a kind of work at once, so they have code of their own. */
+export function findingLines(experiment: Experiment, record: RunRecord): FindingLine[] {
+  if (experiment.name === "executors" && hasExecutors(record))
+    return executorFindings(record).map((finding) => ({
+      verdict: executorVerdict(finding),
+      text: executorFindingText(finding),
+    }));
+  return experiment.findings.map((finding) => {
+    const tested = testFinding(record, finding);
+    return { verdict: tested.verdict, text: findingText(tested) };
+  });
+}
+
+function executorVerdict({ verdict, parts }: ExecutorFinding): FindingVerdict {
+  if (verdict !== "not decided") return verdict;
+  return parts.some(({ rounds }) => rounds > 0) ? "unclear" : "not measured";
+}
+
+/** Returns all findings as one paragraph, grouped by verdict. */
+export function findingsText(findings: readonly FindingLine[]): string {
+  return findingGroups(findings)
+    .map(({ lead, sentences }) => [...(lead === "" ? [] : [`${lead}:`]), ...sentences].join(" "))
+    .join(" ");
+}
+
+/** Groups the findings by verdict. The lead names the verdict; it is empty if there is no finding. */
+export function findingGroups(findings: readonly FindingLine[]): { lead: string; sentences: string[] }[] {
+  if (findings.length === 0)
+    return [{ lead: "", sentences: ["The authors published no finding that this run could test."] }];
+  return (Object.keys(LEAD) as FindingVerdict[]).flatMap((verdict) => {
+    const sentences = findings.filter((tested) => tested.verdict === verdict).map(({ text }) => text);
+    return sentences.length === 0 ? [] : [{ lead: LEAD[verdict], sentences }];
+  });
+}
+
+/** Returns the sentences of one finding: the claim, the authors' figure and ours, and the reason. */
+export function findingText(tested: TestedFinding): string {
+  const { finding, verdict, reason } = tested;
+  const { authors, subject, why } = finding;
+  const figures = [
+    ...(authors === undefined ? [] : [`authors: ${authors}`]),
+    ...(tested.number === undefined ? [] : [`here: ${numberText(tested)} ${inHost(subject.host)}`]),
+    ...(reason === undefined ? [] : [reason]),
+  ];
+  const because = verdict === "agrees" ? why?.agrees : verdict === "differs" ? why?.differs : undefined;
+  return `${finding.claim}${figures.length === 0 ? "" : ` (${figures.join("; ")})`}.${because === undefined ? "" : ` ${because}`}`;
+}
+
+function numberText({ finding: { kind }, number = 0, numbers, unit, best }: TestedFinding): string {
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const range = numbers.length === 1 ? "one round" : `${shown(low)} to ${shown(high)} in ${numbers.length} rounds`;
+  if (kind === "value")
+    return `${shown(number)}${unit === undefined || unit === "count" ? "" : ` ${unitText(unit)}`} (${range})`;
+  if (kind === "spread") return `the slowest takes ${shown(number)} times as long as the fastest, ${best} (${range})`;
+  if (kind === "first") return `${shown(number)} times the time of the next, ${best} (${range})`;
+  // A share below one reads better as its inverse: "70 times less", not "0.0143 times".
+  if (number > 0 && number < 1) return `1/${shown(1 / number)} (${range})`;
+  return `${shown(number)} times (${range})`;
+}

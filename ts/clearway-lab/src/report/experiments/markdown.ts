@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The page docs/experiments.md: the published experiments of a kept run as Markdown.
+import type { RunRecord } from "../../run/record.js";
+import type { Results } from "../../run/results.js";
+import { duration } from "../duration.js";
+import { findingGroups, verdictCounts } from "./findings-text.js";
+import { experimentViews, type TableView } from "./view.js";
+
+/** Returns the generated part of the page. Throws an Error if the run is not of the profile `published`. */
+export function experimentsMarkdown(results: Results, record: RunRecord): string {
+  const views = experimentViews(results, record);
+  if (views.length === 0)
+    throw new Error(`the run has no experiments: profile=${record.profile}. Run clearway lab --profile published`);
+  const { run, machine, warnings } = results;
+  const day = new Date(run.startedAt).toISOString().slice(0, 10);
+  const lines = [
+    `Run of ${day}: ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}. ` +
+      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os}; ${Object.values(run.runtimes).join(", ")}. ` +
+      `${warnings.length === 0 ? "No doubts." : `Doubts: ${warnings.length}; the run's report.html lists them.`}`,
+    "",
+    verdictCounts(
+      views.length,
+      views.flatMap(({ findings }) => findings),
+    ),
+  ];
+  for (const { experiment, tables, findings, leftOut } of views) {
+    lines.push("", `## ${experiment.number}. ${experiment.title}`, "");
+    lines.push(`**${experiment.question}**`, "", `The authors measured ${experiment.origin}.`, "");
+    for (const { lead, sentences } of findingGroups(findings))
+      lines.push(...(lead === "" ? [] : [`**${lead}:**`, ""]), ...sentences.map((each) => `- ${each}`), "");
+    lines.pop();
+    for (const table of tables) lines.push("", `### ${table.title}`, "", ...tableLines(table));
+    if (leftOut.length > 0) lines.push("", "Left out:", "", ...leftOut.map((each) => `- ${each}`));
+  }
+  return lines.map(oneLine).join("\n");
+}
+
+function tableLines({ head, rows, notes }: TableView): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.map(escaped).join(" | ")} |`;
+  return [
+    line(head),
+    `|${head.map((label, at) => (at === 0 || label === "verdict" ? "---" : "---:")).join("|")}|`,
+    ...rows.map(({ title, authors, cells }) => line([authors ? `*${title}*` : title, ...cells])),
+    ...(notes.length === 0 ? [] : ["", ...notes.map((note) => `- ${note}`)]),
+  ];
+}
+
+/** A bar would end a cell of a table. */
+function escaped(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, " ");
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The published experiments of a run as texts: tables with the authors' figures and ours, and what agrees. The HTML report
+// and the page docs/experiments.md show the same view.
+import type { RecordedCell, RunRecord } from "../../run/record.js";
+import type { Metric, Results } from "../../run/results.js";
+import type { AuthorsRow, Experiment, ExperimentColumn, ExperimentTable } from "../../scenario/experiment.js";
+import { includes } from "../../scenario/question.js";
+import { budgetOf } from "../../statistics/budget.js";
+import type { Distribution } from "../../statistics/distribution.js";
+import { jankLine } from "../../statistics/jank-line.js";
+import { hostTitle } from "../host-titles.js";
+import { bytes, shown, unitText } from "../number.js";
+import { clockStepUsOf, metricsFor } from "../table.js";
+import { type FindingLine, findingLines } from "./findings-text.js";
+
+export interface ExperimentView {
+  experiment: Experiment;
+  tables: TableView[];
+  /** What agrees with the authors, what differs, and why. */
+  findings: FindingLine[];
+  leftOut: string[];
+}
+
+export interface TableView {
+  title: string;
+  head: string[];
+  rows: RowView[];
+  /** Why rows have no figure of ours. */
+  notes: string[];
+}
+
+export interface RowView {
+  title: string;
+  /** Whether the figures are the authors'. */
+  authors: boolean;
+  clearway: boolean;
+  cells: string[];
+}
+
+/** The figure of an unmeasured cell. */
+export const NO_FIGURE = "–";
+
+export function experimentViews(results: Results, record: RunRecord): ExperimentView[] {
+  return (record.experiments ?? []).map((experiment) => {
+    return {
+      experiment,
+      // A run of some scenarios, or of some hosts, has no cells for the other tables.
+      tables: experiment.tables
+        .map((table) => tableView(results, record, table))
+        .filter(({ rows }) => rows.some((row) => !row.authors)),
+      findings: findingLines(experiment, record),
+      leftOut: experiment.leftOut.map(({ what, why }) => `${what}: ${why}`),
+    };
+  });
+}
+
+interface OwnRow {
+  title: string;
+  clearway: boolean;
+  cells: RecordedCell[];
+}
+
+function tableView(results: Results, record: RunRecord, table: ExperimentTable): TableView {
+  const own = record.cells.filter(
+    (cell) =>
+      !cell.control &&
+      cell.scenario === table.scenario &&
+      cell.host === table.host &&
+      (table.mechanisms?.includes(cell.mechanism) ?? true) &&
+      includes(cell.params, table.params),
+  );
+  const rows = rowsOf(own, table);
+  const columns = columnsOf(own, table);
+  const ranked = table.order === undefined ? rows : ordered(results, record, rows, table.order);
+  const shownRows = ranked.map((row): RowView => {
+    const cells = columns.map((column) => figureText(results, record, cellIn(row, column), column.metric));
+    const more = [...framesOf(results, record, row, table), ...jankOf(results, record, row, table)];
+    return { title: row.title, authors: false, clearway: row.clearway, cells: [...cells, ...more] };
+  });
+  const more = [
+    ...(table.frames === true ? ["fits a frame, 60 Hz", "fits a frame, 120 Hz"] : []),
+    ...(table.jank === true ? ["verdict"] : []),
+  ];
+  const authors = (table.authors ?? []).map((row) => authorsRow(row, columns, more.length));
+  return {
+    title: `${table.title}, ${hostTitle(table.host)}`,
+    head: ["", ...columns.map(({ label, unit }) => `${label}${unit === "" ? "" : ` (${unitText(unit)})`}`), ...more],
+    rows: [...authors, ...shownRows],
+    notes: [...notesOf(own), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
+  };
+}
+
+interface ShownColumn extends ExperimentColumn {
+  /** The key of the authors' figures. */
+  key: string;
+  /** The value of the parameter `by`. */
+  value?: string | number;
+  by?: string;
+}
+
+function columnsOf(
+  own: readonly RecordedCell[],
+  { columns, by, metric = "", unit = "" }: ExperimentTable,
+): ShownColumn[] {
+  if (columns !== undefined) return columns.map((column) => ({ ...column, key: column.metric }));
+  const values = [...new Set(own.map(({ params }) => params[by!]!))].filter((value) => value !== undefined);
+  return values.map((value) => ({
+    label: typeof value === "number" && /bytes/i.test(by!) ? bytes(value) : String(value),
+    metric,
+    unit,
+    key: String(value),
+    value,
+    by: by!,
+  }));
+}
+
+/** Groups the cells into rows. Cells of one mechanism that differ in other parameters than `by` have rows of their own. */
+function rowsOf(own: readonly RecordedCell[], { by, params }: ExperimentTable): OwnRow[] {
+  const rows = new Map<string, OwnRow & { rest: string }>();
+  const varying = varyingOf(own, [...Object.keys(params), ...(by === undefined ? [] : [by])]);
+  for (const cell of own) {
+    const rest = varying.map((name) => `${name} ${paramText(name, cell.params[name])}`).join(", ");
+    const key = JSON.stringify([cell.mechanism, rest]);
+    const row = rows.get(key) ?? { title: cell.title, clearway: cell.role === "clearway", cells: [], rest };
+    row.cells.push(cell);
+    rows.set(key, row);
+  }
+  return [...rows.values()].map(({ rest, title, ...row }) => ({
+    ...row,
+    title: rest === "" ? title : `${title}; ${rest}`,
+  }));
+}
+
+/** Parameters that say how long to measure, or what the result must be. They do not distinguish rows. */
+const SAME_ROW = [
+  "checksum",
+  "estimateMs",
+  "repetitions",
+  "timeMsMax",
+  "warmUpMs",
+  "messages",
+  "crossings",
+  "batches",
+  "batchesMs",
+  "warmMs",
+  "runs",
+  "runsMs",
+  "countMs",
+];
+
+/** Returns the parameters in which the cells of one mechanism differ. */
+function varyingOf(own: readonly RecordedCell[], fixed: readonly string[]): string[] {
+  const names = [...new Set(own.flatMap(({ params }) => Object.keys(params)))];
+  return names.filter((name) => {
+    if (fixed.includes(name) || SAME_ROW.includes(name)) return false;
+    const values = new Map<string, Set<unknown>>();
+    for (const { mechanism, params } of own)
+      values.set(mechanism, (values.get(mechanism) ?? new Set()).add(params[name]));
+    return [...values.values()].some((each) => each.size > 1);
+  });
+}
+
+function paramText(name: string, value: string | number | undefined): string {
+  if (value === undefined) return "not given";
+  if (typeof value === "string") return value;
+  return /bytes/i.test(name) ? bytes(value) : shown(value);
+}
+
+function cellIn({ cells }: OwnRow, { by, value }: ShownColumn): RecordedCell | undefined {
+  return by === undefined ? cells[0] : cells.find(({ params }) => params[by] === value);
+}
+
+/** Returns the text of a figure. Brackets mark a quantile with fewer than 20 samples beyond it. */
+function figureText(results: Results, record: RunRecord, cell: RecordedCell | undefined, metric: string): string {
+  const found = cell === undefined ? undefined : figureOf(metricsFor(results, record, cell), metric);
+  if (found === undefined) return NO_FIGURE;
+  const stepUs = clockStepUsOf(record, cell!, metric.split(".")[0]!);
+  const text = found.isTime && found.number < stepUs ? `<${shown(stepUs)}` : shown(found.number);
+  return found.doubtful ? `(${text})` : text;
+}
+
+function figureOf(metrics: Record<string, Metric>, metric: string) {
+  const [name = "", figure] = metric.split(".");
+  const found = metrics[name];
+  if (found === undefined) return undefined;
+  if ("value" in found) return { number: found.value, isTime: false, doubtful: false };
+  const number = (found as unknown as Record<string, number>)[figure ?? "p50"];
+  if (number === undefined) return undefined;
+  const doubtful = (found.unsupported as string[] | undefined)?.includes(figure ?? "p50") ?? false;
+  return { number, isTime: found.unit === "us", doubtful };
+}
+
+function ordered(results: Results, record: RunRecord, rows: readonly OwnRow[], metric: string): OwnRow[] {
+  const rank = ({ cells: [cell] }: OwnRow) =>
+    cell === undefined
+      ? Number.POSITIVE_INFINITY
+      : (figureOf(metricsFor(results, record, cell), metric)?.number ?? Number.POSITIVE_INFINITY);
+  const ranks = new Map(rows.map((row) => [row, rank(row)]));
+  // Two unmeasured rows keep their order: the difference of two infinities is no number.
+  return [...rows].sort((a, b) => ranks.get(a)! - ranks.get(b)! || 0);
+}
+
+const FRAMES_MS = [1000 / 60, 1000 / 120];
+
+/** Returns the sizes that fit a frame, interpolated between measured sizes. */
+function framesOf(
+  results: Results,
+  record: RunRecord,
+  row: OwnRow,
+  { frames, by, metric = "" }: ExperimentTable,
+): string[] {
+  if (frames !== true || by === undefined) return [];
+  const points = row.cells.flatMap((cell) => {
+    const [name = "", figure = "p50"] = metric.split(".");
+    const found = metricsFor(results, record, cell)[name] as Distribution | undefined;
+    const size = cell.params[by];
+    if (found === undefined || typeof size !== "number") return [];
+    const time = (found as unknown as Record<string, number>)["value" in found ? "value" : figure];
+    return time === undefined ? [] : [{ size, ms: found.unit === "us" ? time / 1000 : time }];
+  });
+  return FRAMES_MS.map((limitMs) => {
+    const budget = budgetOf(points, limitMs);
+    if (budget === undefined) return NO_FIGURE;
+    const sign = { about: "~ ", "at least": ">= ", "less than": "< " }[budget.kind];
+    return sign + bytes(budget.size);
+  });
+}
+
+/** Returns the published verdict on a row. */
+function jankOf(results: Results, record: RunRecord, { cells: [cell] }: OwnRow, { jank }: ExperimentTable): string[] {
+  if (jank !== true) return [];
+  const metrics = cell === undefined ? {} : metricsFor(results, record, cell);
+  const [dropped60, lagMaxMs, lagMeanMs, probes] = ["droppedFrames60", "longestStall", "lagMean", "probes"].map(
+    (name) => figureOf(metrics, name)?.number,
+  );
+  if (dropped60 === undefined || lagMaxMs === undefined || lagMeanMs === undefined || probes === undefined)
+    return [NO_FIGURE];
+  // The median of two rounds may be half a frame.
+  return [jankLine({ dropped60: Math.round(dropped60), lagMaxMs, lagMeanMs, probes: Math.round(probes) })];
+}
+
+function authorsRow({ title, figures }: AuthorsRow, columns: readonly ShownColumn[], frames: number): RowView {
+  const cells = columns.map(({ key }) => (figures[key] === undefined ? NO_FIGURE : shown(figures[key])));
+  return {
+    title: `authors: ${title}`,
+    authors: true,
+    clearway: false,
+    cells: [...cells, ...Array(frames).fill(NO_FIGURE)],
+  };
+}
+
+/** Lists the reasons of cells without a figure. Each reason appears once, with its mechanisms. */
+function notesOf(own: readonly RecordedCell[]): string[] {
+  const reasons = new Map<string, Set<string>>();
+  for (const { title, failure, unavailable } of own) {
+    const why = failure === undefined ? unavailable : `failed: ${failure}`;
+    if (why !== undefined) reasons.set(why, (reasons.get(why) ?? new Set()).add(title));
+  }
+  return [...reasons].map(([why, titles]) => `${[...titles].join(", ")}: ${why}`);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Renders the HTML report of a measured page or script: one file that fetches nothing and is readable without scripts.
+import type { FoundStall, JankReport, Run, Subject } from "../../jank/record.js";
+import { deviceText } from "../../ratio/device-time.js";
+import { type Strip, timelineChart } from "../chart/timeline.js";
+import { Html, html } from "../html.js";
+import { scrolling } from "../scroll.js";
+import { STYLE } from "../style.js";
+import { comparedText } from "./text.js";
+import {
+  budgetText,
+  causeDetails,
+  causeTitle,
+  figureRows,
+  headline,
+  lastSeen,
+  ms,
+  notes,
+  placeText,
+  plural,
+  problems,
+} from "./words.js";
+
+/** The number of stalls that a table lists. All are in the JSON. */
+const STALLS_MAX = 200;
+
+export function jankHtml(report: JankReport): string {
+  const [subject, ...others] = report.subjects;
+  const when = report.startedAt.replace("T", " ").slice(0, 16);
+  const page = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Jank of ${subject!.name}</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
+<body><main>
+<header><p class="kicker">Clearway jank</p><h1>${headline(subject!)}</h1>
+${others.length > 0 ? html`<ul class="verdicts">${others.map((other) => html`<li>${headline(other)}</li>`)}</ul>` : html``}
+<p class="meta">${when} UTC, ${report.runtime}, ${plural(report.repeat, "run")}${report.subjects.length > 1 ? " each, interleaved" : ""}${report.steps.length > 0 ? html`; steps: ${report.steps.join(", ")}` : html``}.${report.device === undefined ? html`` : html` There: ${deviceText(report.device)}.`}</p></header>
+${doubts(report)}
+${budget(report)}
+${comparison(report)}
+<h2>Timeline</h2>${timelineChart(
+    "Stalls over the time of each run",
+    report.subjects.flatMap((each) => strips(each, report.subjects.length > 1)),
+    "time since the start of the run (ms)",
+  )}
+${report.subjects.map((each) => subjectSection(each))}
+</main></body></html>
+`;
+  return page.text;
+}
+
+function doubts(report: JankReport): Html {
+  const all = [...problems(report).map((problem) => `Stopped: ${problem}`), ...lastSeen(report), ...notes(report)];
+  if (all.length === 0) return html``;
+  return html`<aside class="doubt"><h2>${problems(report).length > 0 ? "What went wrong" : "Notes"}</h2><ul>${all.map((line) => html`<li>${line}</li>`)}</ul></aside>`;
+}
+
+function budget({ budget: verdicts, device }: JankReport): Html {
+  if (verdicts.length === 0) return html``;
+  return html`<h2>Budget</h2>${table(
+    "budget",
+    ["verdict", "figure and limit"],
+    verdicts.map((verdict) => [verdict.kept ? "within" : "over", budgetText(verdict, device?.ratio)]),
+  )}`;
+}
+
+function comparison({ subjects, comparison: figures }: JankReport): Html {
+  if (figures.length === 0) return html``;
+  const rows = figures.map((figure) => [figure.name, comparedText(figure).replace("->", "→")]);
+  return html`<h2>Before and after</h2><p>Before: ${subjects[1]!.name}. After: ${subjects[0]!.name}. A ratio is after divided by before; ${plural(figures[0]!.pairs, "interleaved pair")}.</p>${table("before and after", ["figure", "before and after"], rows)}`;
+}
+
+/** Returns a strip for each run of a subject. */
+function strips({ name, role, runs }: Subject, compared: boolean): Strip[] {
+  const end = name.length > 24 ? `…${name.slice(-23)}` : name;
+  const short = compared ? `${role === "subject" ? "after" : "before"}: ${end}` : end;
+  return runs.map(({ figures, stalls }, index) => ({
+    mechanism: runs.length === 1 ? short : `${short} ${index + 1}`,
+    title: runs.length === 1 ? short : `${short}, run ${index + 1}`,
+    color: role === "subject" ? "var(--clearway)" : "var(--peer)",
+    totalMs: Math.max(figures.durationMs, ...stalls.map(({ startMs, lengthMs }) => startMs + lengthMs)),
+    longestMs: figures.longestMs,
+    stalls: stalls.map(({ startMs, lengthMs }) => ({ at: startMs, ms: lengthMs })),
+  }));
+}
+
+function subjectSection(subject: Subject): Html {
+  return html`<h2>${subject.name}</h2>
+${table(`figures of ${subject.name}`, ["figure", subject.runs.length > 1 ? `median of ${subject.runs.length} runs` : "value"], figureRows(subject))}
+<h3>Causes${subject.there === undefined ? html`` : html` (times here)`}</h3>${subject.causes.length === 0 ? html`<p>No stall was found.</p>` : html``}
+${subject.causes.map(
+  (group) => html`<h4>${ms(group.totalMs)}: ${causeTitle(group.cause)}</h4>
+<p>${plural(group.stalls, "stall")}, the longest ${ms(group.longestMs)}. ${capital(group.cause.because)}.</p>
+${causeDetails(group).length > 0 ? html`<dl>${causeDetails(group).map(detail)}</dl>` : html``}`,
+)}
+${subject.runs.map((run, index) => stallTable(subject.name, run, subject.runs.length === 1 ? "" : ` of run ${index + 1}`))}`;
+}
+
+/** Renders a detail such as `code: work()`. */
+function detail(line: string): Html {
+  const at = line.indexOf(": ");
+  const value = line.slice(at + 2);
+  return html`<dt>${line.slice(0, at)}</dt><dd>${line.startsWith("code: ") ? html`<code>${value}</code>` : value}</dd>`;
+}
+
+function stallTable(name: string, { stalls }: Run, whose: string): Html {
+  if (stalls.length === 0) return html``;
+  const rows = stalls
+    .slice(0, STALLS_MAX)
+    .map((stall) => [
+      ms(stall.startMs),
+      ms(stall.lengthMs),
+      stall.during,
+      stall.cause.kind,
+      stall.cause.place === undefined ? stall.cause.because : placeOf(stall),
+    ]);
+  const more =
+    stalls.length > STALLS_MAX
+      ? html`<p class="hint">${stalls.length - STALLS_MAX} more are in jank.json.</p>`
+      : html``;
+  return html`<details><summary>All stalls${whose} (${stalls.length})</summary>${table(`all stalls${whose} of ${name}`, ["at", "length", "during", "kind", "where"], rows)}${more}</details>`;
+}
+
+function placeOf({ cause: { place, original } }: FoundStall): string {
+  const name = original?.functionName || place!.functionName || "(anonymous)";
+  return `${name} (${original === undefined ? placeText(place!) : `${original.source}:${original.line}`})`;
+}
+
+function table(label: string, heads: readonly string[], rows: readonly (readonly string[])[]): Html {
+  const whole = html`<table><thead><tr>${heads.map((head) => html`<th class="text" scope="col">${head}</th>`)}</tr></thead>
+<tbody>${rows.map(([first, ...rest]) => html`<tr><th scope="row">${first!}</th>${rest.map((cell) => html`<td class="text">${cell}</td>`)}</tr>`)}</tbody></table>`;
+  return scrolling(label, whole);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

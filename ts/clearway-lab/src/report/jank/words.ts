@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sentences about a measured page or script, for terminals and for the page.
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { BUDGET_FIGURES, type BudgetName, type Verdict } from "../../jank/budget.js";
+import { type Place, partsText } from "../../jank/cause.js";
+import type { Figures, Frames } from "../../jank/figures.js";
+import type { CauseGroup, JankReport, LocatedCause, Run, Subject } from "../../jank/record.js";
+import { ratioText } from "../../ratio/device-time.js";
+
+/** Stalls shorter than a frame at 60 Hz cost no frame there. The text lists only the longer ones; the page and the JSON list all. */
+export const NOTABLE_MS = 1000 / 60;
+
+export function ms(value: number): string {
+  return `${value >= 1000 ? group(value) : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)} ms`;
+}
+
+function group(value: number): string {
+  return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, " ");
+}
+
+export function figureText(name: BudgetName, value: number): string {
+  const { unit } = BUDGET_FIGURES[name];
+  if (unit === "ms") return ms(value);
+  return unit === "" ? String(value) : `${value.toFixed(1)} ${unit}`;
+}
+
+/** The sentence that a reader sees first. */
+export function headline(subject: Subject): string {
+  const { name, figures, runs } = subject;
+  if (runs.length === 0 || figures.durationMs < 1) return `${name}: not measured.`;
+  if (figures.stalls === 0)
+    return `${name}: nothing found. No stall of ${floorText(runs)} or longer in ${ms(figures.durationMs)}.`;
+  const longest = msThere(subject, ({ longestMs }) => longestMs);
+  if (figures.longestMs * scaleOf(subject) < NOTABLE_MS)
+    return `${name}: nothing that costs a frame. The longest of ${plural(figures.stalls, "stall")} took ${longest}.`;
+  if (subject.there !== undefined) return `${name}: ${plural(figures.stalls, "stall")}; the longest takes ${longest}.`;
+  const share = `${ms(figures.stalledMs)} of ${ms(figures.durationMs)}`;
+  return `${name}: ${plural(figures.stalls, "stall")}, ${share}; the longest took ${ms(figures.longestMs)}.`;
+}
+
+export function plural(count: number, noun: string): string {
+  return `${Number(count.toFixed(1))} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** The factor of the other device, or 1 without one. */
+export function scaleOf({ there }: Pick<Subject, "there">): number {
+  return there?.ratio ?? 1;
+}
+
+/** Returns a time of a subject: `12.0 ms`, or with another device `37.2 ms there (12.0 ms here x 3.1)`. */
+function msThere({ figures, there }: Pick<Subject, "figures" | "there">, of: (figures: Figures) => number): string {
+  return timesText(of(figures), there && of(there.figures), there?.ratio);
+}
+
+/** Returns `37.2 ms there (12.0 ms here x 3.1)`, or `12.0 ms` without another device. */
+function timesText(hereMs: number, thereMs: number | undefined, ratio: number | undefined): string {
+  if (thereMs === undefined || ratio === undefined) return ms(hereMs);
+  return `${ms(thereMs)} there (${ms(hereMs)} here x ${ratioText(ratio)})`;
+}
+
+function floorText(runs: readonly Run[]): string {
+  return `${Number((runs[0]?.reports[0]?.floorMs ?? 4).toPrecision(3))} ms`;
+}
+
+/** The figures of a subject, as rows of a name and a value. With another device, they are those of the device. */
+export function figureRows(subject: Pick<Subject, "figures" | "there">): [string, string][] {
+  const figures = subject.there?.figures ?? subject.figures;
+  const { figures: here, there } = subject;
+  const behind = (text: string) => (there === undefined ? "" : ` there (${text} here)`);
+  return [
+    ["longest stall", msThere(subject, ({ longestMs }) => longestMs)],
+    [
+      "stalled",
+      `${ms(figures.stalledMs)} of ${ms(figures.durationMs)}${behind(`${ms(here.stalledMs)} of ${ms(here.durationMs)}`)}`,
+    ],
+    ["mean lag", `${ms(figures.lagMeanMs)} for an event at a random moment${behind(ms(here.lagMeanMs))}`],
+    ["dropped frames", `${framesText(figures)}${behind(framesText(here))}`],
+    ["hitch ratio", `${hitchText(figures)}${behind(hitchText(here))}`],
+  ];
+}
+
+function framesText({ frames60, frames120 }: Figures): string {
+  return `${frames(frames60)} at 60 Hz, ${frames(frames120)} at 120 Hz`;
+}
+
+function hitchText({ hitch60, hitch120 }: Figures): string {
+  return `${hitch60.toFixed(1)} ms/s at 60 Hz (${rating(hitch60)}), ${hitch120.toFixed(1)} ms/s at 120 Hz`;
+}
+
+/** Returns a limit's figure with the limit: `longest stall 37.2 ms there (12.0 ms here x 3.1), limit 35.0 ms`. */
+export function budgetText({ name, value, max, here, uncertain }: Verdict, ratio: number | undefined): string {
+  const { title, unit } = BUDGET_FIGURES[name];
+  const own = figureText(name, value);
+  const times = unit === "ms" && here !== undefined ? timesText(here, value, ratio) : undefined;
+  const text = times ?? (here === undefined ? own : `${own} there (${figureText(name, here)} here)`);
+  const doubt = uncertain === true ? "; not certain: the limit lies within the interval of the device's ratio" : "";
+  return `${title} ${text}, limit ${figureText(name, max)}${doubt}`;
+}
+
+function frames({ dropped, counted }: Frames): string {
+  return `${dropped}${counted ? " (counted)" : ""}`;
+}
+
+/** The strict rating of docs/meter.md. */
+export function rating(msPerSecond: number): string {
+  return msPerSecond <= 5 ? "good" : msPerSecond <= 10 ? "warning" : "critical";
+}
+
+const KIND_TITLES: Readonly<Record<LocatedCause["kind"], string>> = {
+  script: "script",
+  parse: "parsing",
+  layout: "style and layout",
+  gc: "garbage collection",
+  paint: "painting",
+  machine: "the machine",
+  unknown: "unknown",
+};
+
+/** Names a cause: `style and layout: resizeAll (js/list.js:12:7)`. */
+export function causeTitle(cause: LocatedCause): string {
+  const kind = cause.builtIn === "JSON.parse" ? "JSON.parse" : KIND_TITLES[cause.kind];
+  if (cause.place === undefined) return kind;
+  const { original, place, thirdParty } = cause;
+  const name = original?.functionName || place.functionName || "(anonymous)";
+  const engine = cause.builtIn === undefined || cause.builtIn === "JSON.parse" ? "" : `, in ${cause.builtIn}`;
+  const where = original === undefined ? placeText(place) : `${original.source}:${original.line}:${original.column}`;
+  return `${kind}${thirdParty ? " of a third party" : ""}: ${name} (${where})${engine}`;
+}
+
+/** Returns the address with its line and column. A file is relative to the current folder if it is in it. */
+export function placeText({ url, line, column }: Place): string {
+  const parts = [shortened(url), line, line === undefined ? undefined : column];
+  return parts.filter((part) => part !== undefined).join(":");
+}
+
+function shortened(url: string): string {
+  if (!url.startsWith("file:")) return url.replace(/[?#].*$/, "") || url;
+  try {
+    const file = fileURLToPath(url);
+    const relative = path.relative(process.cwd(), file);
+    return relative.startsWith("..") || path.isAbsolute(relative) ? file : relative;
+  } catch {
+    return url;
+  }
+}
+
+/** The further facts of a cause, one line each. */
+export function causeDetails(group: CauseGroup): string[] {
+  const { cause, during } = group;
+  const lines: string[] = [];
+  const code = cause.original?.code ?? cause.code;
+  if (code !== undefined) lines.push(`code: ${code}`);
+  if (cause.original !== undefined && cause.place !== undefined) lines.push(`in the bundle: ${placeText(cause.place)}`);
+  if (cause.callers.length > 0)
+    lines.push(
+      `called by: ${[...cause.callers]
+        .reverse()
+        .slice(0, 3)
+        .map((caller) => `${caller.functionName || "(anonymous)"} (${placeText({ ...caller })})`)
+        .join(", ")}`,
+    );
+  if (Object.keys(cause.parts).length > 1) lines.push(`parts: ${partsText(cause.parts)}`);
+  if (cause.invoker !== undefined) lines.push(`started by: ${cause.invoker}`);
+  if (during.length > 0) lines.push(`during: ${during.join(", ")}`);
+  return lines;
+}
+
+/** The sentences about runs that did not complete. */
+export function problems({ subjects }: JankReport): string[] {
+  return subjects.flatMap(({ runs, name }) =>
+    runs.flatMap(({ outcome, message }, index) =>
+      outcome === "completed"
+        ? []
+        : [`${runs.length === 1 && subjects.length === 1 ? "" : `${name}, run ${index + 1}: `}${message ?? outcome}`],
+    ),
+  );
+}
+
+/** What runs that did not complete did in their last second. */
+export function lastSeen({ subjects }: JankReport): string[] {
+  const seen = subjects.flatMap(({ runs }) =>
+    runs.flatMap(({ last }: Run) => (last === undefined ? [] : [`at the end it ran ${causeTitle(last)}`])),
+  );
+  return [...new Set(seen)];
+}
+
+/** The notes of all runs, each once, and the sources that were missing. */
+export function notes({ subjects, deviceNotes = [] }: JankReport): string[] {
+  const all = subjects.flatMap(({ runs }) => runs.flatMap((run) => [...run.notes, ...missing(run)]));
+  return [...new Set([...deviceNotes, ...all])];
+}
+
+/** Browsers never show collections to a page, but the trace has them. */
+function missing({ sources }: Run): string[] {
+  return sources
+    .filter(({ available, name }) => !available && name !== "garbage collection")
+    .map(({ name, why }) => `not seen by the meter: ${name} (${why ?? "no reason known"})`);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Checks what a runner answers. A runner may be any program, so the lab trusts neither the form of an answer nor its figures.
+import { inflateSync } from "node:zlib";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import schema from "../../../../spec/runner-answers.schema.json" with { type: "json" };
+import { mismatch } from "../protocol/expect.js";
+import type { CellRequest, Description, Measurement, SampleSet, Verification } from "../protocol/message.js";
+import { PROTOCOL_VERSION } from "../protocol/message.js";
+import { decodeHistogram, encodeHistogram, histogramOf } from "../statistics/histogram.js";
+import { RunnerError } from "./runner-error.js";
+
+/** Maximum size of a histogram after its decompression, in bytes. One with three digits and 64 bits has at most 0.5 MB. */
+const HISTOGRAM_BYTES_MAX = 8 << 20;
+/** Number of bytes before the compressed part of a histogram: a cookie and a length. */
+const HISTOGRAM_HEAD_BYTES = 8;
+
+const NAME = "runner-answers";
+let ajv: Ajv2020 | undefined;
+
+export function checkedDescription(value: unknown): Description {
+  const protocol = (value as { protocol?: unknown } | null | undefined)?.protocol;
+  if (protocol !== undefined && protocol !== PROTOCOL_VERSION)
+    throw new RunnerError(
+      "version",
+      `the runner speaks version ${shownValue(protocol)} of the runner protocol, and this lab speaks version ${PROTOCOL_VERSION}: update the older of the two`,
+    );
+  check("description", value);
+  return value as Description;
+}
+
+export function checkedVerification(value: unknown, cell: CellRequest): Verification {
+  check("verification", value);
+  checkResult((value as Verification).result, cell);
+  return value as Verification;
+}
+
+/** Returns the measurement. Adds the histogram of samples that the runner sent only as numbers. Throws RunnerError. */
+export function checkedMeasurement(value: unknown, cell: CellRequest): Measurement {
+  check("measurement", value);
+  const measurement = value as Measurement;
+  checkResult(measurement.result, cell);
+  const samples: Measurement["samples"] = {};
+  for (const [name, sample] of Object.entries(measurement.samples)) samples[name] = checkedSample(name, sample);
+  return { ...measurement, samples };
+}
+
+function checkResult(result: Measurement["result"], cell: CellRequest): void {
+  const wrong = mismatch(cell.expected, result, cell.params);
+  if (wrong !== undefined) throw new RunnerError("wrong-answer", `the work gave a wrong result: ${wrong}`);
+}
+
+function checkedSample(name: string, sample: Omit<SampleSet, "hdr"> & { hdr?: string }): SampleSet {
+  const { hdr, raw, n } = sample;
+  const at = `/samples/${name}`;
+  if (hdr === undefined) {
+    if (raw?.length !== n) throw wrong(`${at}/raw has ${raw?.length ?? 0} numbers, and n=${n}`);
+    return { ...sample, hdr: encodeHistogram(histogramOf(raw)) };
+  }
+  let total: number;
+  try {
+    // Decompresses with a limit first, because a few kilobytes can decompress to gigabytes.
+    const compressed = Buffer.from(hdr, "base64").subarray(HISTOGRAM_HEAD_BYTES);
+    inflateSync(compressed, { maxOutputLength: HISTOGRAM_BYTES_MAX });
+    total = decodeHistogram(hdr).totalCount;
+  } catch (error) {
+    throw wrong(`${at}/hdr is not an HdrHistogram in V2 encoding, compressed, base64 (${(error as Error).message})`);
+  }
+  if (total !== n) throw wrong(`${at}/hdr has ${total} samples, and n=${n}`);
+  return { ...sample, hdr };
+}
+
+function check(kind: keyof (typeof schema)["$defs"], value: unknown): void {
+  const validate = validator(kind);
+  if (validate(value)) return;
+  const [first] = validate.errors ?? [];
+  throw wrong(`not a ${kind}: ${first?.instancePath || "/"} ${first?.message ?? "is invalid"}`);
+}
+
+function validator(kind: string): ValidateFunction {
+  ajv ??= new Ajv2020({ allowUnionTypes: true }).addSchema(schema, NAME);
+  return ajv.getSchema(`${NAME}#/$defs/${kind}`) as ValidateFunction;
+}
+
+function wrong(problem: string): RunnerError {
+  return new RunnerError(
+    "wrong-answer",
+    `the runner's answer breaks the protocol (docs/lab/runner-protocol.md): ${problem}`,
+  );
+}
+
+function shownValue(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 40);
+}

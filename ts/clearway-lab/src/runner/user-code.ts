@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The runner for a user's own code: scenarios of `clearway bench` and functions of `clearway measure`. The lab starts a new process of it
+// for every measurement. Whatever the code does, this process answers, or the lab kills it.
+import { nowMs } from "#lab-host";
+import { type Definition, readDefinition } from "../bench/definition.js";
+import { choose, measureWay, verifyWay } from "../bench/run-way.js";
+import { type ScenarioInfo, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
+import { Steps } from "../bench/steps.js";
+import { findFunction } from "../frame-drops/find-function.js";
+import { measureFunction } from "../frame-drops/run-function.js";
+import { clockStepUs } from "../mechanism/clock-step.js";
+import { type CellRequest, type Json, type Measurement, PROTOCOL_VERSION } from "../protocol/message.js";
+import { serve } from "../protocol/serve.js";
+import { toMeasurement } from "./convert.js";
+
+const { urls, timeoutMs, timeMs, unit } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
+let steps = new Steps(timeoutMs);
+
+// Ctrl-C may reach the whole process group. The lab decides when a runner ends.
+process.on("SIGINT", () => {});
+process.on("uncaughtException", (error) => {
+  if (!steps.fail(error)) process.stderr.write(`${String(error)}\n`);
+});
+const exit = process.exit;
+process.exit = ((code?: number) => {
+  throw new Error(`process.exit(${code ?? ""}) was called, which would end the app`);
+}) as typeof process.exit;
+
+const served = serve({
+  describe: async () => ({
+    protocol: PROTOCOL_VERSION,
+    host: "node",
+    runtime: "Node " + process.version,
+    fresh: "process",
+    crossOriginIsolated: true,
+    clockStepUs: clockStepUs(nowMs),
+    mechanisms: [],
+  }),
+  verify: async () => {
+    throw new Error("a user's code is verified by the probe `verify`");
+  },
+  measure,
+  probe: async ({ name, params }) => probe(name, params as Record<string, Json>),
+  close: async () => {},
+});
+// `serve` has taken the standard output for the protocol. The user's code prints to the standard error.
+process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+await served;
+exit(0);
+
+async function load(): Promise<Record<string, unknown>> {
+  steps = new Steps(timeoutMs);
+  return steps.run("loading the file", () => import(urls[0] as string) as Promise<Record<string, unknown>>);
+}
+
+async function define(): Promise<Definition> {
+  return readDefinition(await load());
+}
+
+async function measure({ mechanism, params, ...rest }: CellRequest): Promise<Measurement> {
+  const chosen = choose(await define(), mechanism, params["input"] as string | undefined, steps);
+  const measured = await measureWay(chosen, timeMs, unit);
+  return toMeasurement(measured, { ...rest, mechanism, params });
+}
+
+async function probe(operation: string, params: Record<string, Json>): Promise<Json> {
+  if (operation === "read") return infoOf(await define()) as unknown as Json;
+  if (operation === "verify") {
+    const definition = await define();
+    const input = (params["input"] ?? undefined) as string | undefined;
+    const reference = definition.ways.find((way) => way.name === params["reference"]);
+    return (await verifyWay(choose(definition, String(params["way"]), input, steps), reference)) as unknown as Json;
+  }
+  if (operation === "find") {
+    findFunction(await load(), String(params["name"]));
+    return null;
+  }
+  if (operation === "function") {
+    const name = String(params["name"]);
+    const target = { call: findFunction(await load(), name), name, taskUrl: urls[1] as string };
+    const ratio = (params["ratio"] ?? undefined) as number | undefined;
+    return (await measureFunction(target, params["args"] as unknown[], steps, ratio)) as unknown as Json;
+  }
+  throw new RangeError(`unknown probe: name=${operation} (read, verify, find, function)`);
+}
+
+function infoOf({ title, inputs, ways, check }: Definition): ScenarioInfo {
+  return {
+    ...(title === undefined ? {} : { title }),
+    inputs: inputs.map(({ name }) => name ?? null),
+    ways: ways.map(({ name }) => name),
+    hasCheck: check !== undefined,
+  };
+}

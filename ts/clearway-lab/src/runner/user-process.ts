@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The lab's side of a process with a user's code. Each request gets a new process. After the answer, the process and everything that it
+// started is ended.
+import { fileURLToPath } from "node:url";
+import { SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
+import type { CellRequest, Description, Json, Measurement } from "../protocol/message.js";
+import { RunnerClient } from "./client.js";
+
+/** Time that a process gets beyond the limit of its steps, in milliseconds. A process that still has not answered blocks its thread. */
+const GRACE_MS = 1000;
+
+export class UserProcesses {
+  readonly #settings: UserCodeSettings;
+  readonly #current = new Set<RunnerClient>();
+
+  constructor(settings: UserCodeSettings) {
+    this.#settings = settings;
+  }
+
+  describe(): Promise<Description> {
+    return this.#with({}, (runner) => runner.describe());
+  }
+
+  probe(name: string, params: Json): Promise<Json> {
+    return this.#with({}, (runner) => runner.probe({ name, params }, this.#settings.timeoutMs + GRACE_MS));
+  }
+
+  measure(cell: CellRequest, unit: "us" | "ms"): Promise<Measurement> {
+    return this.#with({ unit }, (runner) => runner.measure(cell, this.#settings.timeoutMs + GRACE_MS));
+  }
+
+  /** Kills the processes at once, and everything that they started. */
+  interrupt(): void {
+    for (const runner of this.#current) killGroup(runner);
+  }
+
+  async #with<T>(changed: Partial<UserCodeSettings>, use: (runner: RunnerClient) => Promise<T>): Promise<T> {
+    const settings = JSON.stringify({ ...this.#settings, ...changed });
+    const program = fileURLToPath(new URL("./runner-user-code.js", import.meta.url));
+    const runner = new RunnerClient({
+      command: process.execPath,
+      args: ["--enable-source-maps", "--max-old-space-size=8192", program],
+      env: { [SETTINGS_VARIABLE]: settings },
+    });
+    this.#current.add(runner);
+    // A lab that ends early leaves no process behind.
+    const end = () => killGroup(runner);
+    process.once("exit", end);
+    try {
+      // The limit counts from here: it does not include the start of the process.
+      await runner.describe();
+      return await use(runner);
+    } catch (error) {
+      throw new Error(plainMessage(error as Error, this.#settings.timeoutMs));
+    } finally {
+      await runner.close();
+      // The way may have started processes and left them running.
+      end();
+      process.off("exit", end);
+      this.#current.delete(runner);
+    }
+  }
+}
+
+/** Kills the process group of a runner. A runner is the leader of its group, except on Windows. */
+function killGroup({ pid }: RunnerClient): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+  } catch {
+    // The group has ended already.
+  }
+}
+
+/** Explains what happened to a process, for a reader who does not know the runner's protocol. */
+function plainMessage({ message }: Error, timeoutMs: number): string {
+  if (message.startsWith("the runner did not answer in time"))
+    return `it blocked its thread for more than ${timeoutMs / 1000} s; --timeout sets this limit`;
+  const ended = /^the runner ended: code=(\S+) signal=(\S+)(?: stderr: (.*))?$/s.exec(message);
+  if (ended !== null) {
+    const [, code, signal, stderr] = ended;
+    const how = code === "null" ? `was killed by ${signal}` : `ended with status ${code}`;
+    return `its process ${how} before it answered${stderr === undefined ? "" : `: ${stderr}`}`;
+  }
+  if (message.startsWith("not a JSON line: "))
+    return `it wrote to the standard output of its process: ${message.slice("not a JSON line: ".length)}`;
+  return message;
+}

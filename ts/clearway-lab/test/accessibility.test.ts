@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Opens every page that the lab writes in Chromium: axe finds no violation, nothing is wider than the page, and paper has the whole page.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseBudget } from "../src/jank/budget.js";
+import { measureAll } from "../src/jank/measure.js";
+import type { Target } from "../src/jank/target.js";
+import { trendOf } from "../src/records/trend.js";
+import { jankHtml } from "../src/report/jank/page.js";
+import { reportHtml } from "../src/report/report.js";
+import { trendHtml } from "../src/report/trend/page.js";
+import { resultsOf } from "../src/run/results.js";
+import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../src/runner/chromium-find.js";
+import { benchRecord, fullRecord } from "./full-record.js";
+import { cause, run } from "./jank/evidence.js";
+import { askedRecord } from "./records/kept-record.js";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Browser;
+beforeAll(async () => {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error(chromiumMissing());
+  browser = await chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS] });
+});
+afterAll(() => browser?.close());
+
+async function jankPage(): Promise<string> {
+  const target = (name: string): Target => ({ kind: "url", name, url: `http://a.test/${name}` });
+  const place = { functionName: "work", url: "js/app.js", line: 3, column: 5, functionLine: 2, functionColumn: 1 };
+  const report = await measureAll(
+    {
+      ...{ targets: [target("after"), target("before")], repeat: 2, steps: [], budget: parseBudget("50,hitch=5") },
+      signal: new AbortController().signal,
+    },
+    async () => ({
+      run: run([120, 80, 60], { notes: ["a note"] }, cause({ place, code: "total += heavy(row);" })),
+      runtime: "Chromium 1",
+    }),
+    () => {},
+  );
+  return jankHtml(report);
+}
+
+function trendPage(days: number): string {
+  const records = Array.from({ length: days }, (_, at) =>
+    askedRecord({
+      ...{ day: `2026-01-${10 + at}`, ratios: [1, 1.1, 1.2, 1.3, 1.4].map((each) => (at < 4 ? 0.01 : 0.03) * each) },
+      ...{ cpu: at % 5 === 3 ? "Another CPU" : "A CPU", more: { seed: at } },
+    }),
+  );
+  const trend = trendOf(records.map((record, at) => ({ folder: `r${at}`, run: { file: "", record } })));
+  if (days > 1) trend.problems.push({ folder: "lab/records/2026-01-01-broken", problem: "it is not JSON" });
+  return trendHtml(trend);
+}
+
+const PAGES: [string, () => string | Promise<string>][] = [
+  ["the report of a run", () => reportHtml(resultsOf(fullRecord()), fullRecord())],
+  ["the report of clearway bench", () => reportHtml(resultsOf(benchRecord()), benchRecord())],
+  ["the page of clearway jank", jankPage],
+  ["the trend", () => trendPage(12)],
+  ["the trend of no run", () => trendPage(0)],
+];
+
+async function opened(
+  html: string,
+  options: { width: number; colorScheme?: "light" | "dark"; scripts?: boolean },
+): Promise<Page> {
+  const { width, colorScheme = "light", scripts = true } = options;
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, javaScriptEnabled: scripts });
+  await page.setContent(html);
+  return page;
+}
+
+/** Returns what axe finds, by all of its rules or by some. */
+async function violations(html: string, options: Parameters<typeof opened>[1], rules?: string[]): Promise<string[]> {
+  const page = await opened(html, options);
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+  });
+  await page.evaluate(axe);
+  const found = await page.evaluate(async (only) => {
+    const { axe: tool } = globalThis as unknown as { axe: typeof import("axe-core") };
+    const chosen = only === undefined ? {} : { runOnly: only };
+    const { violations: all } = await tool.run(document, { resultTypes: ["violations"], ...chosen });
+    return all.map(({ id, nodes }) => `${id}: ${nodes.length} times, first ${nodes[0]?.html.slice(0, 200)}`);
+  }, rules);
+  await page.close();
+  return found;
+}
+
+describe.each(PAGES)("%s", (_, make) => {
+  let html: string;
+  beforeAll(async () => {
+    html = await make();
+  });
+
+  test("has no violation that axe finds, with everything open, light and dark", async () => {
+    // Another colour scheme and width can change only the contrast and what scrolls.
+    const light = await violations(html, { width: 1100, colorScheme: "light" });
+    const dark = await violations(html, { width: 360, colorScheme: "dark" }, [
+      "color-contrast",
+      "scrollable-region-focusable",
+    ]);
+    expect([...light, ...dark]).toEqual([]);
+  });
+
+  test("is not wider than its page, without scripts, and neither is a chart or a text in one", async () => {
+    const wide: string[] = [];
+    for (const width of [320, 768, 1600]) {
+      const page = await opened(html, { width, scripts: false });
+      const size = page.locator("html");
+      const [scrollWidth, clientWidth] = await size.evaluate((root) => [root.scrollWidth, root.clientWidth]);
+      if (scrollWidth! > clientWidth!) wide.push(`${width}: ${scrollWidth}`);
+      const marks = await page
+        .locator("svg[role=img]:visible, svg[role=img]:visible text")
+        .evaluateAll(
+          (all, limit) =>
+            all.filter((mark) => mark.getBoundingClientRect().right > limit).map(({ outerHTML }) => outerHTML),
+          width,
+        );
+      wide.push(...marks.map((mark) => `${width}: ${mark.slice(0, 200)}`));
+      await page.close();
+    }
+    expect(wide).toEqual([]);
+  });
+
+  test("has no table that is cut off on paper", async () => {
+    // The width of A4 with Chromium's margins.
+    const page = await opened(html, { width: 718, scripts: false });
+    await page.emulateMedia({ media: "print" });
+    const cut = await page
+      .locator(".scroll:visible")
+      .evaluateAll((all) =>
+        all
+          .filter((box) => getComputedStyle(box).overflowX !== "visible" || box.scrollWidth > box.clientWidth + 1)
+          .map((box) => `${box.getAttribute("aria-label")} ${box.scrollWidth} ${box.clientWidth}`),
+      );
+    await page.close();
+    expect(cut).toEqual([]);
+  });
+});

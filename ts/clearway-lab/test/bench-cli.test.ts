@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Runs `clearway init bench` and `clearway bench` as a user does, on small scenario files. Asserts on structure and messages, not on times.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Results } from "../src/run/results.js";
+import { assertResults } from "../src/run/schema.js";
+import { UserFolder } from "./user-folder.js";
+
+const user = new UserFolder("bench-dist");
+
+/** Runs a scenario with one short round. */
+const bench = (file: string, ...more: string[]) => user.run("bench", file, "--rounds", "1", "--time", "5ms", ...more);
+const flat = (text: string) => text.replace(/\s+/g, " ");
+
+describe("clearway init bench", () => {
+  test.each(["my file.mts", "other.js", "sub/other.mjs"])("writes %s and its tasks", async (file) => {
+    const init = await user.run("init", "bench", file);
+    expect(init).toMatchObject({ code: 0, stderr: "" });
+    const extension = path.extname(file);
+    const tasks = file.replace(extension, `.tasks${extension}`);
+    expect(init.stdout).toMatch(`${file} and ${tasks} written.`);
+    for (const each of [file, tasks]) {
+      const text = readFileSync(user.at(each), "utf8");
+      expect(text).not.toMatch("SPDX");
+      expect(text).not.toMatch(/\bbench\.(tasks\.)?[mc]?[tj]s/);
+    }
+    const javaScript = tasks.replace(/ts$/, "js").split("/").at(-1);
+    expect(readFileSync(user.at(file), "utf8")).toMatch(`import tasks from "./${javaScript}";`);
+    // The file loads, and has these ways.
+    const { stderr } = await bench(file, "--against", "none");
+    expect(stderr).toBe("error: --against none: there is no such way (direct, worker, pool)\n");
+  });
+
+  test("writes a scenario that `clearway bench` finds and measures as it is", async () => {
+    expect((await user.run("init", "bench")).stdout).toMatch("bench.ts and bench.tasks.ts written.");
+    const { code, stderr } = await user.run("bench", "--rounds", "1", "--time", "5ms", "--out", "inited");
+    expect(stderr).toMatch("bench.ts: 3 ways, 2 inputs; 8 measurements of 5 ms");
+    expect(code).toBe(0);
+    expect(new Set(user.results("inited").cells.map(({ status }) => status))).toEqual(new Set(["ok"]));
+  });
+
+  test.each([
+    [["bench", "bench.ts"], "bench.ts exists, and init overwrites nothing: name another file"],
+    [["bench", "bench.tasks.ts"], "bench.tasks.ts exists, and init overwrites nothing"],
+    [["bench", "bench.py"], "bench.py: the name must end in .ts, .mts, .js or .mjs"],
+    [["lab"], 'unknown example "lab". Examples: bench'],
+  ])("refuses %j and writes nothing", async (args, message) => {
+    const before = readdirSync(user.path);
+    const { code, stderr } = await user.run("init", ...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(readdirSync(user.path)).toEqual(before);
+  });
+});
+
+describe("clearway bench", () => {
+  test("writes valid results, a record and a report, and prints tables, frames and the verdict", async () => {
+    user.write(
+      "pair.ts",
+      `export default { inputs: { small: 1, large: 2 }, first: (x: number) => x, again: async (x: number) => x };`,
+    );
+    const { code, stdout, stderr } = await bench("pair.ts", "--out", "pair", "--seed", "7");
+    expect(code).toBe(0);
+    expect(stderr).toMatch("pair.ts: 2 ways, 2 inputs; 6 measurements of 5 ms, about ");
+    expect(stdout).toMatch("pair, on node, input small");
+    expect(stdout).toMatch("Main thread");
+    expect(flat(stdout)).toMatch("2 questions, 4 comparisons: ");
+    expect(stdout).toMatch("- Input large, against first:");
+    expect(stdout).toMatch(path.join("pair", "report.html") + " and results.json written after ");
+    const { run, cells, noiseFloor, answers } = user.results("pair");
+    expect(run).toMatchObject({ profile: "bench", seed: 7, measurementsDone: 6, interrupted: false });
+    expect(cells.map(({ mechanism, role, params }) => [mechanism, role, params])).toEqual(
+      ["small", "large"].flatMap((input) => [
+        ["first", "reference", { input }],
+        ["first", "reference", { input, control: "A/A" }],
+        ["again", "peer", { input }],
+      ]),
+    );
+    const metrics = ["call", "longestStall", "hitchRatio60", "droppedFrames60", "droppedFrames120", "totalRuntime"];
+    for (const cell of cells) expect(Object.keys(cell.metrics)).toEqual(expect.arrayContaining(metrics));
+    expect(noiseFloor.map(({ mechanism, metric }) => [mechanism, metric])).toEqual([
+      ["first", "call.p50"],
+      ["first", "call.p50"],
+    ]);
+    expect(answers?.map(({ question, comparisons }) => [question, comparisons.map(({ metric }) => metric)])).toEqual([
+      ["Input small", ["call.p50", "longestStall"]],
+      ["Input large", ["call.p50", "longestStall"]],
+    ]);
+    const page = readFileSync(user.at("pair/report.html"), "utf8");
+    expect(page).toMatch("Clearway bench");
+    expect(page).toMatch("clearway bench pair.ts --rounds 1 --time 5ms --seed 7");
+    expect(page).not.toMatch("--profile");
+    expect((await user.run("report", "pair")).code).toBe(0);
+    expect(readFileSync(user.at("pair/report.html"), "utf8")).toBe(page);
+  });
+
+  test("prints only results.json with --json, and compares with the way of --against", async () => {
+    const { stdout } = await bench("pair.ts", "--out", "pair", "--json", "--against", "again");
+    const printed = JSON.parse(stdout) as Results;
+    assertResults(printed);
+    expect(printed).toEqual(user.results("pair"));
+    expect(printed.answers?.[0]?.comparisons[0]).toMatchObject({ subject: "first", reference: "again" });
+  });
+
+  test("measures a scenario with one way, and says that nothing is compared", async () => {
+    user.write("alone.mjs", `export default { only: () => 1 };`);
+    const { code, stdout } = await bench("alone.mjs", "--out", "alone");
+    expect(code).toBe(0);
+    expect(stdout).toMatch("only is the only way that was measured, so nothing is compared.");
+    expect(user.results("alone").cells.map(({ params }) => params)).toEqual([{}, { control: "A/A" }]);
+  });
+
+  test("compiles TypeScript that Node cannot load, with its imports, JSON, CommonJS and worker files", async () => {
+    user.write("kind.ts", `export enum Kind { A = 1 }\nexport const at = import.meta.url;`);
+    user.write("value.json", `{ "value": 1 }`);
+    user.write("tsconfig.json", `{ "compilerOptions": { "paths": { "@app/*": ["./*"] } } }`);
+    user.write("old.cjs", `module.exports = { value: 1, folder: __dirname };`);
+    user.write(
+      "echo.ts",
+      `import { parentPort } from "node:worker_threads";\nimport { Kind } from "./kind.js";\nparentPort!.postMessage(Kind.A as number);`,
+    );
+    mkdirSync(user.at("typed"));
+    user.write("typed/package.json", `{ "type": "commonjs" }`);
+    user.write("typed/echo.js", `import { parentPort } from "node:worker_threads";\nparentPort.postMessage(1);`);
+    user.write("here.txt", "1");
+    user.write(
+      "compiled.ts",
+      `import { readFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { scenario } from "clearway-lab";
+import { at, Kind } from "./kind";
+import { Kind as Aliased } from "@app/kind";
+import json from "./value.json";
+import old from "./old.cjs";
+export default scenario({
+  direct: () => Kind.A as number,
+  json: () => json.value,
+  alias: () => Aliased.A as number,
+  old: () => old.value,
+  file: () => Number(readFileSync(new URL("./here.txt", import.meta.url), "utf8")),
+  place: () => (at.endsWith("/kind.ts") && import.meta.url.endsWith("/compiled.ts") ? 1 : 0),
+  worker: () => new Promise<number>((done) => new Worker(new URL("./echo.ts", import.meta.url)).once("message", done)),
+  misplaced: () => new Promise<number>((done) => new Worker(new URL("./typed/echo.js", import.meta.url)).once("message", done)),
+});`,
+    );
+    const { code, stderr } = await bench("compiled.ts", "--out", "compiled");
+    expect(stderr).not.toMatch("left out");
+    expect(code).toBe(0);
+    expect(user.results("compiled").cells.map(({ mechanism, status }) => `${mechanism} ${status}`)).toEqual(
+      ["direct", "direct", "json", "alias", "old", "file", "place", "worker", "misplaced"].map((way) => `${way} ok`),
+    );
+  });
+
+  test("reports each way that fails with its reason, measures the others, and leaves nothing running", async () => {
+    user.write(
+      "failing.ts",
+      `import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+let calls = 0;
+export default {
+  direct: () => 1,
+  throws: () => { throw new TypeError("boom"); },
+  throwsText: () => { throw "text"; },
+  wrong: () => 2,
+  exits: () => process.exit(4),
+  kills: () => process.kill(process.pid, "SIGKILL"),
+  setup: { setup: async () => { throw new Error("no database"); }, run: () => 1 },
+  uncaught: () => { setTimeout(() => { throw new Error("later"); }, 0); return new Promise(() => {}); },
+  changes: () => (++calls === 1 ? 1 : 5),
+  leaves: {
+    setup() {
+      setInterval(() => {}, 1000);
+      new Worker("setInterval(() => {}, 1000)", { eval: true });
+      const { pid } = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+      writeFileSync(new URL("./pid", import.meta.url), String(pid));
+    },
+    run: () => 1,
+  },
+  teardown: { run: () => 1, teardown: () => { throw new Error("cannot close"); } },
+  prints: () => { console.log("hello"); process.stdout.write("there"); return 1; },
+};`,
+    );
+    const { code } = await bench("failing.ts", "--out", "failing");
+    expect(code).toBe(1);
+    const { cells, warnings } = user.results("failing");
+    const why = Object.fromEntries(cells.map(({ mechanism, status, why }) => [mechanism, why ?? status]));
+    expect(why).toEqual({
+      direct: "ok",
+      throws: "the first call threw TypeError: boom (failing.ts:7)",
+      throwsText: 'the first call threw "text"',
+      wrong: "its result is 2, but that of direct is 1; if both are right, add `check: (result, input) => …`",
+      exits: "the first call threw Error: process.exit(4) was called, which would end the app (failing.ts:10)",
+      kills: "its process was killed by SIGKILL before it answered",
+      setup: "setup threw Error: no database (failing.ts:12)",
+      uncaught: "an error outside its calls was not caught: Error: later (failing.ts:13)",
+      changes: "its first result is 1, and its last 5; if both are right, add `check: (result, input) => …`",
+      leaves: "ok",
+      teardown: "ok",
+      prints: "ok",
+    });
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ message: expect.stringMatching("teardown threw Error: cannot close") }),
+    );
+    const pid = Number(readFileSync(user.at("pid"), "utf8"));
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+
+  test("ends a way that never settles, and one that blocks its thread", async () => {
+    user.write(
+      "hanging.ts",
+      `export default { check: () => true, never: () => new Promise(() => {}), loop: () => { for (;;); } };`,
+    );
+    const { code, stderr } = await bench("hanging.ts", "--out", "hanging", "--timeout", "8s");
+    expect(code).toBe(1);
+    expect(stderr).toMatch("never is left out: the first call had not settled after 8 s; --timeout sets this limit");
+    expect(stderr).toMatch("loop is left out: it blocked its thread for more than 8 s; --timeout sets this limit");
+    expect(user.results("hanging").run.measurementsDone).toBe(0);
+  });
+
+  test("verifies results with check, which gets the result and the input", async () => {
+    user.write(
+      "checked.ts",
+      `export default {
+  inputs: { two: 2, three: 3 },
+  check: (result: number, input: number) => { if (result === 0) throw new Error("zero"); return input === 3 && result === 7 ? "odd" as never : result === 2 * input; },
+  direct: (x: number) => 2 * x, sum: (x: number) => x + x, wrong: (x: number) => (x === 2 ? 0 : 5), odd: (x: number) => (x === 2 ? 4 : 7),
+};`,
+    );
+    const { code } = await bench("checked.ts", "--out", "checked");
+    expect(code).toBe(1);
+    const failed = user
+      .results("checked")
+      .cells.flatMap(({ mechanism, params, why }) =>
+        why === undefined ? [] : [`${mechanism} ${params["input"]}: ${why}`],
+      );
+    expect(failed).toEqual([
+      "wrong two: check threw Error: zero (checked.ts:3)",
+      "wrong three: check refused its result: 5",
+      'odd three: check returned a string: "odd": return true or false, or throw an error',
+    ]);
+  });
+
+  test("refuses a way that changes a shared input, and accepts it if each call gets a new one", async () => {
+    const ways = `sorts: (x: number[]) => x.sort()[0], copies: (x: number[]) => [...x].sort()[0]`;
+    user.write("shared.ts", `export default { inputs: { a: [2, 1] }, check: () => true, ${ways} };`);
+    user.write("fresh.ts", `export default { inputs: { a: () => [2, 1] }, ${ways} };`);
+    const shared = await bench("shared.ts", "--out", "shared");
+    expect(shared.code).toBe(1);
+    expect(shared.stderr).toMatch(
+      "sorts with input a is left out: it changes its input, so its second call would get another",
+    );
+    expect(shared.stderr).not.toMatch("copies with");
+    expect((await bench("fresh.ts", "--out", "fresh")).code).toBe(0);
+  });
+
+  test("keeps what was measured on Ctrl-C, and ends the running way", async () => {
+    // In its second process, which measures, the way `stuck` says so and then blocks its thread.
+    user.write(
+      "stuck.ts",
+      `import { existsSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+const verified = fileURLToPath(new URL("./verified", import.meta.url));
+const measuring = fileURLToPath(new URL("./measuring", import.meta.url));
+const isSecond = existsSync(verified);
+export default {
+  direct: () => 1,
+  stuck: () => { if (isSecond) { writeFileSync(measuring, String(process.pid)); for (;;); } writeFileSync(verified, ""); return 1; },
+};`,
+    );
+    const args = [user.cli, "bench", "stuck.ts", "--rounds", "1", "--time", "5ms", "--out", "stuck"];
+    const child = spawn(process.execPath, args, { cwd: user.path, env: user.environment });
+    const output = { text: "" };
+    child.stderr.on("data", (data) => (output.text += data));
+    const ended = once(child, "exit");
+    const measuring = user.at("measuring");
+    while (!existsSync(measuring) || readFileSync(measuring, "utf8") === "") await new Promise(setImmediate);
+    child.kill("SIGINT");
+    expect(await ended).toEqual([130, null]);
+    expect(output.text).toMatch("interrupted: keeping the finished measurements");
+    const { run, cells } = user.results("stuck");
+    expect(run.interrupted).toBe(true);
+    const done = cells.filter(({ status }) => status === "ok");
+    expect(done.length).toBe(run.measurementsDone);
+    expect(cells.find(({ mechanism }) => mechanism === "stuck")?.why).toMatch("interrupted before this was measured");
+    expect(() => process.kill(Number(readFileSync(measuring, "utf8")), 0)).toThrow("ESRCH");
+  });
+
+  test.each<[string, string, string, string[]]>([
+    ["a file that does not compile", "export default {", "does not compile:\nbad.ts:1:17: ", []],
+    [
+      "a package that is missing",
+      'import "no-such-package"; export default {}',
+      'Could not resolve "no-such-package"',
+      [],
+    ],
+    [
+      "a file that throws",
+      'throw new Error("at load")',
+      "bad.ts: loading the file threw Error: at load (bad.ts:1)",
+      [],
+    ],
+    [
+      "a wrong export",
+      "export default { inputs: 3, direct: () => 1 }",
+      "bad.ts: inputs: it is a number: 3; give each",
+      [],
+    ],
+    [
+      "an unknown way",
+      "export default { direct: () => 1 }",
+      'there is no such way; did you mean "direct"?',
+      ["--against", "dircet"],
+    ],
+    [
+      "a duration",
+      "export default { direct: () => 1 }",
+      '"soon" is not a duration: write milliseconds',
+      ["--time", "soon"],
+    ],
+    [
+      "limits",
+      "export default { direct: () => 1 }",
+      "--timeout must be longer than --time: 5 ms, 5 ms",
+      ["--timeout", "5ms"],
+    ],
+    [
+      "an output that is a file",
+      "export default { direct: () => 1 }",
+      "--out bad.ts: it cannot be written",
+      ["--out", "bad.ts"],
+    ],
+  ])("refuses %s with status 2 and measures nothing", async (_, text, message, more) => {
+    user.write("bad.ts", text);
+    const { code, stdout, stderr } = await bench("bad.ts", "--out", "bad", ...more);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toContain(message);
+    expect(existsSync(user.at("bad", "results.json"))).toBe(false);
+  });
+
+  test("refuses to run without a temporary folder", async () => {
+    user.environment.TMPDIR = user.at("none");
+    const { code, stderr } = await bench("pair.ts").finally(() => {
+      user.environment.TMPDIR = user.at("tmp");
+    });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: pair.ts does not compile:\nno temporary folder can be made \(.*\); set TMPDIR/);
+  });
+
+  test.each([
+    ["pear.ts", 'pear.ts does not exist; did you mean "pair.ts"?'],
+    ["none/pair.ts", "none/pair.ts does not exist; there is no folder none"],
+    [".", ". is a folder: name a file in it"],
+    ["here.txt", "here.txt is not a TypeScript or JavaScript file"],
+  ])("refuses the file %s", async (file, message) => {
+    const { code, stderr } = await bench(file);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
+
+user.testThatNothingIsLeft();

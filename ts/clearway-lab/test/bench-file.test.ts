@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Reads scenario files, in this process: names, inputs, ways, and the messages for mistakes.
+import { describe, expect, test } from "vitest";
+import { readDefinition } from "../src/bench/definition.js";
+import { didYouMean, editDistance, nearestName } from "../src/bench/nearest-name.js";
+import { planBench } from "../src/bench/plan.js";
+import { isSame, snapshotOf } from "../src/bench/same-result.js";
+import { describeThrown } from "../src/bench/thrown.js";
+import { isSettled } from "../src/run/answer.js";
+import { recordedCell } from "../src/run/record.js";
+
+const direct = (input: unknown) => input;
+
+describe("readDefinition", () => {
+  test("returns ways and inputs by name, and what makes each input", () => {
+    let made = 0;
+    const { title, inputs, ways, check } = readDefinition({
+      default: { title: "Which?", inputs: { a: 3, b: () => ++made }, direct, pool: { run: direct }, check: undefined },
+    });
+    expect({ title, check }).toEqual({ title: "Which?", check: undefined });
+    expect(ways.map(({ name, setup }) => [name, setup])).toEqual([
+      ["direct", undefined],
+      ["pool", undefined],
+    ]);
+    expect(inputs.map(({ name, isFresh, make }) => [name, isFresh, make(), make()])).toEqual([
+      ["a", false, 3, 3],
+      ["b", true, 1, 2],
+    ]);
+  });
+
+  test("gives a scenario without inputs one input without a name", () => {
+    expect(readDefinition({ default: { direct } }).inputs.map(({ name, make }) => [name, make()])).toEqual([
+      [undefined, undefined],
+    ]);
+  });
+
+  test.each<[string, Record<string, unknown>, RegExp]>([
+    [
+      "no default export",
+      { a: 1, b: 2 },
+      /^it has no default export \(it exports only a, b\): write `export default scenario/,
+    ],
+    ["no export", {}, /^it has no default export \(it exports nothing\)/],
+    ["a number", { default: 3 }, /^its default export is a number: 3, not a scenario/],
+    ["null", { default: null }, /^its default export is null, not a scenario/],
+    ["a promise", { default: Promise.resolve({}) }, /^its default export is a promise, not a scenario/],
+    ["a function", { default: direct }, /^its default export is a function, not a scenario/],
+    ["no way", { default: { inputs: { a: 1 } } }, /^the scenario has no way: add a function/],
+    ["inputs without names", { default: { inputs: [1], direct } }, /^inputs: it is an array; give each input a name/],
+    ["empty inputs", { default: { inputs: {}, direct } }, /^inputs: it is empty; add an input/],
+    [
+      "a setting misspelt",
+      { default: { input: { a: 1 }, direct } },
+      /^input: it has no `run`;.* did you mean "inputs"\?$/,
+    ],
+    ["run misspelt", { default: { pool: { runn: direct } } }, /^pool: it has no `run`;.* did you mean "run"\?$/],
+    ["teardown misspelt", { default: { pool: { run: direct, tearDown: direct } } }, /^pool\.tearDown: .*"teardown"\?$/],
+    ["a way that is a number", { default: { direct: 3 } }, /^direct: it is a number: 3; a way is a function or/],
+    [
+      "setup that is no function",
+      { default: { direct: { run: direct, setup: 1 } } },
+      /^direct\.setup: it is a number: 1, not a/,
+    ],
+    [
+      "check that is no function",
+      { default: { direct, check: true } },
+      /^check: it is a boolean: true, not a function$/,
+    ],
+    ["an empty title", { default: { direct, title: "" } }, /^title: it is a string: ""; write a question/],
+  ])("refuses %s and names the field", (_, module, message) => {
+    expect(() => readDefinition(module)).toThrow(message);
+  });
+
+  test("names the field of a getter that throws", () => {
+    const hostile = {
+      get direct() {
+        throw "no";
+      },
+    };
+    expect(() => readDefinition({ default: hostile })).toThrow(/^direct: its getter threw "no"$/);
+  });
+});
+
+describe("nearestName", () => {
+  test.each([
+    ["totl", "total"],
+    ["TOTAL", "total"],
+    ["tatol", undefined],
+    ["sum", undefined],
+    ["man", "main"],
+  ])("of %s is %s", (name, near) => {
+    expect(nearestName(name, ["total", "main"])).toBe(near);
+  });
+
+  test("counts single changes, and suggests nothing for an equal name", () => {
+    expect(editDistance("kitten", "sitting")).toBe(3);
+    expect(editDistance("", "abc")).toBe(3);
+    expect([didYouMean("a", ["a"]), didYouMean("b", [])]).toEqual(["", ""]);
+  });
+});
+
+describe("describeThrown", () => {
+  test("describes anything without throwing", () => {
+    const get = () => {
+      throw new Error("hostile");
+    };
+    expect([
+      describeThrown("text"),
+      describeThrown(undefined),
+      describeThrown(Object.create(null)),
+      describeThrown(new Proxy(new Error("x"), { get })),
+    ]).toEqual(['"text"', "undefined", "a value that cannot be shown", "a value that cannot be shown"]);
+  });
+
+  test("names the first line of the user's own code", () => {
+    const error = new TypeError("no\nmore");
+    error.stack = [
+      "TypeError: no",
+      "    at f (file:///app/node_modules/a/b.js:1:2)",
+      "    at node:internal/x:3:4",
+      "    at Object.run (/app/my%20bench.ts:5:6)",
+    ].join("\n");
+    expect(describeThrown(error)).toBe("TypeError: no (my%20bench.ts:5)");
+  });
+});
+
+describe("isSame", () => {
+  class Point {
+    x = 1;
+  }
+  test.each<[unknown, unknown, boolean]>([
+    [{ a: [1, 2] }, { a: [1, 2] }, true],
+    [new Point(), { x: 1 }, true],
+    [new Uint8Array([1]), new Uint8Array([2]), false],
+    [Number.NaN, Number.NaN, true],
+    [direct, direct, true],
+    [direct, () => 1, false],
+  ])("of %o and %o is %s", (a, b, expected) => {
+    expect(isSame(a, b)).toBe(expected);
+  });
+
+  test("has no snapshot of memory that was moved away", () => {
+    const bytes = new Uint8Array(4);
+    structuredClone(bytes, { transfer: [bytes.buffer] });
+    expect(snapshotOf(bytes)).toBeUndefined();
+    expect(snapshotOf([1])).toEqual({ value: [1] });
+  });
+});
+
+describe("planBench", () => {
+  const info = { inputs: ["small", "large"], ways: ["pool", "direct", "broken"], hasCheck: true };
+  const callMs = (way: string) => (way === "broken" ? undefined : 1);
+  const plan = planBench(info, { name: "bench", reference: "direct", timeMs: 500, callMs });
+
+  test("has a cell for each way and input, and measures the reference twice", () => {
+    expect(plan.cells.map(({ mechanism, params, rounds }) => [mechanism.name, params, rounds])).toEqual(
+      ["small", "large"].flatMap((input) => [
+        ["pool", { input }, 9],
+        ["direct", { input }, 9],
+        ["direct", { input, control: "A/A" }, 9],
+        ["broken", { input }, 9],
+      ]),
+    );
+  });
+
+  test("asks for the time and the longest stall of each way that runs, for each input", () => {
+    expect(
+      plan.questions.map(({ sentence, comparisons }) => [sentence, comparisons.map(({ label }) => label)]),
+    ).toEqual([
+      ["Input small, against direct", ["pool, time of a call", "pool, longest stall"]],
+      ["Input large, against direct", ["pool, time of a call", "pool, longest stall"]],
+    ]);
+  });
+
+  test("asks nothing about a single way, whose cells are then settled", () => {
+    const alone = planBench(
+      { inputs: [null], ways: ["direct"], hasCheck: false },
+      { name: "one", reference: "direct", timeMs: 1, callMs },
+    );
+    expect(alone.questions).toEqual([]);
+    expect(alone.cells.map(({ params }) => params)).toEqual([{}, { control: "A/A" }]);
+    expect(isSettled({ cells: [], hosts: {} }, [], recordedCell(alone.cells[0]!))).toBe(true);
+  });
+});

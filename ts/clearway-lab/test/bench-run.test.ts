@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The steps of a measurement and the timing of calls, on fake clocks.
+import { describe, expect, test } from "vitest";
+import { timeCalls } from "../src/bench/calls.js";
+import { StepError, Steps, type Timers } from "../src/bench/steps.js";
+
+/** A clock that the test moves. Due timers run when it moves. */
+class FakeTimers implements Timers {
+  ms = 0;
+  readonly #waiting = new Set<{ at: number; act: () => void }>();
+  nowMs = () => this.ms;
+  after = (ms: number, act: () => void) => {
+    const timer = { at: this.ms + ms, act };
+    this.#waiting.add(timer);
+    return () => void this.#waiting.delete(timer);
+  };
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+  move(ms: number): void {
+    this.ms += ms;
+    for (const timer of [...this.#waiting].filter(({ at }) => at <= this.ms)) timer.act();
+  }
+}
+
+describe("Steps", () => {
+  test("return a step's value and leave no timer", async () => {
+    const timers = new FakeTimers();
+    const steps = new Steps(1000, timers);
+    expect(await steps.run("setup", async () => 5)).toBe(5);
+    expect(timers.waiting).toBe(0);
+  });
+
+  test.each<[string, () => unknown, string]>([
+    [
+      "throws",
+      () => {
+        throw new RangeError("far");
+      },
+      "setup threw RangeError: far",
+    ],
+    [
+      "throws no error",
+      () => {
+        throw null;
+      },
+      "setup threw null",
+    ],
+    [
+      "rejects",
+      async () => {
+        throw "text";
+      },
+      'setup threw "text"',
+    ],
+  ])("reject with the step's name if it %s", async (_, step, message) => {
+    const timers = new FakeTimers();
+    const failure = await new Steps(1000, timers).run("setup", step).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StepError);
+    expect((failure as StepError).message.startsWith(message)).toBe(true);
+    expect(timers.waiting).toBe(0);
+  });
+
+  test("reject a step that never settles when the time of all steps is over", async () => {
+    const timers = new FakeTimers();
+    const steps = new Steps(1000, timers);
+    await steps.run("setup", () => timers.move(600));
+    const hanging = steps.run("a call", () => new Promise(() => {}));
+    timers.move(399);
+    expect(timers.waiting).toBe(1);
+    timers.move(1);
+    await expect(hanging).rejects.toThrow("a call had not settled after 1 s; --timeout sets this limit");
+    expect(timers.waiting).toBe(0);
+  });
+
+  test("limit a step to its own time if that is shorter", async () => {
+    const timers = new FakeTimers();
+    const hanging = new Steps(60_000, timers).run("teardown", () => new Promise(() => {}), 5000);
+    timers.move(5000);
+    await expect(hanging).rejects.toThrow("teardown had not settled after 5 s");
+  });
+
+  test("fail the running step with an uncaught error, and no step afterwards", async () => {
+    const steps = new Steps(1000, new FakeTimers());
+    expect(steps.fail("early")).toBe(false);
+    const hanging = steps.run("a call", () => new Promise(() => {}));
+    expect(steps.fail(new Error("in a timer"))).toBe(true);
+    await expect(hanging).rejects.toThrow("an error outside its calls was not caught: Error: in a timer");
+    expect(steps.fail("late")).toBe(false);
+  });
+});
+
+describe("timeCalls", () => {
+  /** A way whose calls take the given times on a fake clock; the last one repeats. */
+  function fake(times: number[], isFresh = false) {
+    const state = { ms: 0, calls: 0, inputs: 0 };
+    const call = () => {
+      state.ms += times[Math.min(state.calls, times.length - 1)] as number;
+      state.calls++;
+    };
+    const input = () => {
+      state.inputs++;
+      if (isFresh) state.ms += 100;
+    };
+    return { state, way: { input, isFresh, call }, clock: () => state.ms };
+  }
+
+  test("times single calls until their time is over, after 200 ms without a gain", async () => {
+    const { state, way, clock } = fake([50]);
+    const timed = await timeCalls(way, 120, clock);
+    // The first call sets the pace; four more show no gain. Then three calls exceed 120 ms.
+    expect(timed).toEqual({ ns: [50e6, 50e6, 50e6], batch: 1, warmUpMs: 250, isWarm: true });
+    expect(state.calls).toBe(8);
+  });
+
+  test("times calls that take less than 0.05 ms together", async () => {
+    const { way, clock } = fake([0.01]);
+    const { batch, ns, isWarm } = await timeCalls(way, 1, clock);
+    expect({ batch, isWarm }).toEqual({ batch: 5, isWarm: true });
+    for (const each of ns) expect(each).toBeCloseTo(10_000);
+  });
+
+  test("leaves the time that an input takes out, and makes one for each call", async () => {
+    const { state, way, clock } = fake([50], true);
+    const { ns, batch } = await timeCalls(way, 100, clock);
+    expect({ ns, batch }).toEqual({ ns: [50e6, 50e6], batch: 1 });
+    expect(state.inputs).toBe(state.calls);
+  });
+
+  test("reports a warm-up that ended while calls still became faster", async () => {
+    const { way, clock } = fake([700, 600, 500, 400]);
+    expect(await timeCalls(way, 100, clock)).toMatchObject({ isWarm: false, warmUpMs: 1300 });
+  });
+
+  test("compares a very slow first call with a second one", async () => {
+    const { way, clock } = fake([5000]);
+    expect(await timeCalls(way, 100, clock)).toMatchObject({ isWarm: true, ns: [5e9] });
+  });
+
+  test("rejects with the error of a failed call", async () => {
+    const call = () => Promise.reject(new Error("no"));
+    await expect(timeCalls({ input: () => 1, isFresh: false, call }, 10, () => 0)).rejects.toThrow("no");
+  });
+});

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The command line as a user meets it: names that are nearly right, JSON, colours, widths, completion.
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+import { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { candidates } from "../src/cli/candidates.js";
+import { examinationText } from "../src/cli/doctor.js";
+import { listing } from "../src/cli/list.js";
+import { nearest } from "../src/cli/nearest.js";
+import { summary } from "../src/cli/terminal.js";
+import { columnsOf, fitted } from "../src/cli/width.js";
+import { wantsColours } from "../src/report/colours.js";
+import { resultsOf } from "../src/run/results.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { BuiltCli, TESTED } from "./built-cli.js";
+import { offloadRecord } from "./offload-record.js";
+import { record } from "./record.js";
+
+let cli: BuiltCli;
+beforeAll(() => {
+  cli = new BuiltCli("command-dist");
+});
+afterAll(() => cli.remove());
+
+const run = (...args: string[]) => cli.run(args, TESTED);
+
+describe("another device", () => {
+  test.each([
+    [["ratio", "--network", "203.0.113.9"], /^error: 203\.0\.113\.9 is not an address of this machine on a network\./],
+    [["jank", "page.html", "--device", "NaN"], /a device's ratio must be a number over 0, at most 1000: ratio=NaN/],
+  ])("is refused with what is wrong: %j", async (args, message) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe("a name that is nearly right", () => {
+  test.each([
+    [["doctr"], /unknown command 'doctr'\n\(Did you mean doctor\?\)/],
+    [["lab", "--hots", "node"], /unknown option '--hots'\n\(Did you mean --host\?\)/],
+    [["lab", "isolated"], /unknown family or cell "isolated"\. Did you mean "isolate"\?/],
+    [["lab", "tyni"], /Did you mean "tiny"\?/],
+    [["lab", "tiny/fsat"], /unknown cell "tiny\/fsat"\. Did you mean "tiny\/fast"\?/],
+    [["lab", "tni/fast"], /unknown family or cell "tni\/fast"\. Did you mean "tiny\/fast"\?/],
+    [["lab", "tiny", "--without", "tiny/stcuk"], /unknown cell "tiny\/stcuk"\. Did you mean "tiny\/stuck"\?/],
+    [["lab", "lits"], /Did you mean "list"\?/],
+    [["lab", "--host", "chrome"], /Hosts: node, chromium, jvm, flutter\. Did you mean "chromium"\?/],
+    [["lab", "--profile", "quik"], /Did you mean "quick"\?/],
+    [["lab", "--profile", "promises", "strat"], /Scenarios: start\. Did you mean "start"\?/],
+    [["export", "jetpak", "out"], /Formats: jetpack, jmh, .*\. Did you mean "jetpack"\?/],
+  ])("is refused with the nearest one: %j", async (args, message) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+
+  test("gets no suggestion that has nothing to do with it", () => {
+    expect(nearest("xyz", ["node", "chromium", "jvm"])).toBeUndefined();
+    expect(nearest("node", [])).toBeUndefined();
+    expect(nearest("", ["node"])).toBeUndefined();
+    expect(nearest("a".repeat(100_000), ["node"])).toBeUndefined();
+    expect(nearest("CHROMIUM", ["node", "chromium"])).toBe("chromium");
+  });
+});
+
+describe("--json", () => {
+  test("prints the list as one JSON value", async () => {
+    const { code, stdout } = await run("lab", "list", "--host", "node", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      version: 1,
+      hosts: [{ host: "node", runtime: "Fake 1" }],
+      scenarios: [
+        {
+          family: "isolate",
+          scenario: "tiny",
+          question: "Does the lab keep what it has measured?",
+          cells: [
+            { cell: "tiny/fast", title: "answers at once", role: "reference", on: ["node"], notOn: [] },
+            expect.objectContaining({ cell: "tiny/stuck", on: ["node"] }),
+            {
+              cell: "tiny/absent",
+              title: "cannot run",
+              role: "clearway",
+              on: [],
+              notOn: [{ host: "node", why: "it is not built yet: wait for it" }],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test("prints the summary of a run on stdout, and the rest on stderr", async () => {
+    const { code, stdout, stderr } = await run("lab", "tiny/fast", "--host", "node", "--json", "--out", "as json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      folder: expect.stringMatching(/as json$/),
+      run: { measurementsDone: 10, interrupted: false },
+      cells: { ok: 2, unavailable: 0, failed: 0 },
+      failed: [],
+      warnings: expect.any(Array),
+    });
+    expect(stderr).toMatch("as json/results.json written");
+  });
+
+  test("prints the profile promises and its list", async () => {
+    const listed = await run("lab", "list", "--profile", "promises", "--json");
+    expect(JSON.parse(listed.stdout)).toMatchObject({ scenarios: [{ name: "start" }] });
+    const args = ["start", "--profile", "promises", "--host", "node", "--rounds", "3", "--out", "promised"];
+    const measured = await run("lab", ...args, "--json");
+    expect(measured.code).toBe(0);
+    expect(JSON.parse(measured.stdout)).toMatchObject({ run: { profile: "promises" } });
+  });
+
+  test("prints the list of what is named", async () => {
+    const named = await run("lab", "list", "tiny/fast", "--host", "node", "--json");
+    const cells = JSON.parse(named.stdout).scenarios[0].cells as { cell: string }[];
+    expect(cells.map(({ cell }) => cell)).toEqual(["tiny/fast"]);
+    const unknown = await run("lab", "list", "tniy");
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching('Did you mean "tiny"')]);
+  });
+
+  test("prints the hosts", async () => {
+    const { code, stdout } = await run("hosts", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).hosts[0]).toEqual({ host: "node", runtime: "Fake 1", clockStepUs: 1, mechanisms: 4 });
+  });
+});
+
+describe("clearway doctor", () => {
+  const doctor = async (env: Record<string, string>) => {
+    const { code, stdout } = await cli.run(["doctor", "--json"], env);
+    const found = JSON.parse(stdout) as { ok: boolean; hosts: { host: string; state: string; problem?: string }[] };
+    return {
+      code,
+      ok: found.ok,
+      states: Object.fromEntries(found.hosts.map(({ host, state }) => [host, state])),
+      found,
+    };
+  };
+
+  test("exits with status 0 when only optional hosts are missing, and says what installs them", async () => {
+    const missing = {
+      CLEARWAY_CHROMIUM: cli.path("no browser"),
+      CLEARWAY_LAB_JVM: cli.path("no jvm.json"),
+      CLEARWAY_FLUTTER: cli.path("no app"),
+    };
+    const { code, ok, states, found } = await doctor(missing);
+    expect({ code, ok, states }).toEqual({
+      code: 0,
+      ok: true,
+      states: { node: "ok", chromium: "missing", jvm: "missing", flutter: "missing" },
+    });
+    expect(found.hosts[1]?.problem).toBe(
+      `CLEARWAY_CHROMIUM names a file that does not exist: ${missing.CLEARWAY_CHROMIUM}. Set it to the path of a Chromium, or unset it`,
+    );
+    expect(found.hosts[2]?.problem).toMatch("openjdk-17-jdk-headless maven");
+    expect(found.hosts[3]?.problem).toMatch(/Flutter's engine|CLEARWAY_FLUTTER names a folder without lib/);
+  });
+
+  test("exits with status 1 when something installed does not work", async () => {
+    const broken = cli.path("broken.json");
+    const home = cli.path("a jdk");
+    mkdirSync(`${home}/bin`, { recursive: true });
+    writeFileSync(`${home}/bin/java`, "#!/bin/sh\necho 'Error: could not find libjvm.so' >&2\nexit 6\n");
+    chmodSync(`${home}/bin/java`, 0o755);
+    writeFileSync(broken, JSON.stringify({ classpath: [], jdks: { 25: home } }));
+    const { code, states, found } = await doctor({
+      CLEARWAY_CHROMIUM: cli.path("no"),
+      CLEARWAY_LAB_JVM: broken,
+      CLEARWAY_FLUTTER: cli.path("no"),
+    });
+    expect({ code, states }).toEqual({
+      code: 1,
+      states: { node: "ok", chromium: "missing", jvm: "broken", flutter: "missing" },
+    });
+    expect(found.hosts[2]?.problem).toMatch(/did not start: .*code=6.*could not find libjvm\.so/);
+  });
+});
+
+describe("a run of a host that is missing", () => {
+  test.each([
+    ["chromium", /nothing can be measured on chromium: CLEARWAY_CHROMIUM names a file/],
+    ["jvm", /nothing can be measured on jvm: the JVM's runner is not built/],
+  ])("is refused, says why, and writes nothing: %s", async (host, message) => {
+    const env = { CLEARWAY_CHROMIUM: cli.path("none"), CLEARWAY_LAB_JVM: cli.path("none.json") };
+    const args = ["lab", host === "jvm" ? "stream-jvm" : "stream", "--host", host, "--out", `no ${host}`];
+    const { code, stderr } = await cli.run(args, env);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+    expect(stderr).toMatch("To go on: clearway lab list");
+    expect(() => execFileSync("ls", [cli.path(`no ${host}`)], { stdio: "ignore" })).toThrow();
+  });
+});
+
+describe("colours", () => {
+  const list = (env: Record<string, string>) =>
+    cli.run(["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "colours"], { ...TESTED, ...env });
+  const colour = /\p{Cc}\[\d+m/u;
+
+  test("are off in a pipe, also in CI, and on with FORCE_COLOR", async () => {
+    expect((await list({ NO_COLOR: "", FORCE_COLOR: "", CI: "true" })).stdout).not.toMatch(colour);
+    expect((await list({ NO_COLOR: "", FORCE_COLOR: "1" })).stdout).toMatch(colour);
+  });
+
+  test.each([
+    ["on in a terminal", true, {}],
+    ["off in a terminal with NO_COLOR, whatever FORCE_COLOR says", false, { NO_COLOR: "1", FORCE_COLOR: "1" }],
+    ["off in a terminal with FORCE_COLOR=0", false, { FORCE_COLOR: "0" }],
+    ["off in a dumb terminal", false, { TERM: "dumb" }],
+  ])("are %s", (_, expected, env) => {
+    expect(wantsColours({ isTTY: true }, env)).toBe(expected);
+  });
+});
+
+describe("a narrow terminal", () => {
+  const widest = (text: string) => Math.max(...text.split("\n").map((line) => stripVTControlCharacters(line).length));
+
+  test("has the width of the terminal or of COLUMNS, from 40 to 100; a pipe has none", () => {
+    expect(columnsOf({ columns: 60 }, { COLUMNS: "80" })).toBe(60);
+    expect(columnsOf({}, { COLUMNS: "80" })).toBe(80);
+    expect(columnsOf({}, { COLUMNS: "300" })).toBe(100);
+    expect(columnsOf({}, { COLUMNS: "5" })).toBe(40);
+    expect(columnsOf({}, {})).toBeUndefined();
+    expect(columnsOf({}, { COLUMNS: "wide" })).toBeUndefined();
+  });
+
+  test.each([50, 80, 100])("fits lists, tables and the doctor in %d columns", (width) => {
+    const hosts = ["node", "chromium", "jvm", "flutter"];
+    const problems = { node: "no Node found", chromium: "no Chromium found", jvm: "no JDK", flutter: "no engine" };
+    expect(widest(listing(loadScenarios(), hosts, { described: {}, problems }, width))).toBeLessThanOrEqual(width);
+    for (const each of [record(), offloadRecord()])
+      expect(widest(summary(resultsOf(each), each, width))).toBeLessThanOrEqual(width);
+    const { machine, build } = record();
+    const noise = { lateMs: 1, seconds: 2, stealPercent: null };
+    const text = examinationText(
+      {
+        version: 1,
+        ok: true,
+        machine,
+        build,
+        chromium: "/a/path/without/a/space/that/is/longer/than/a/narrow/terminal/chromium",
+        noise,
+        hosts: [{ host: "jvm", state: "missing", problem: "the JVM's runner is not built: it needs a JDK" }],
+      },
+      width,
+    );
+    expect(widest(text)).toBeLessThanOrEqual(width);
+  });
+
+  test("keeps every column of a table, in several parts", () => {
+    const text = summary(resultsOf(record()), record(), 50);
+    for (const label of ["total", "stall", "p50", "p99.9", "against"]) expect(text).toMatch(label);
+  });
+
+  test("gets its help within its width", async () => {
+    for (const args of [["--help"], ["lab", "--help"]]) {
+      const { stdout } = await cli.run(args, { COLUMNS: "50" });
+      // The last lines of the lab's help are commands to copy.
+      expect(widest(stdout.split("\nclearway lab list")[0] ?? "")).toBeLessThanOrEqual(50);
+    }
+  });
+
+  test("loses no character of a text", () => {
+    const text = "  a sentence with averyverylongwordthatfitsnowhere and more";
+    for (const width of [40, 12, 7]) {
+      const lines = fitted(text, width, 4);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
+      expect(lines.join("").replace(/ /g, "")).toBe(text.replace(/ /g, ""));
+    }
+  });
+});
+
+describe("a reader that closes the pipe", () => {
+  test("ends the command without a stack", () => {
+    const script = `"${process.execPath}" "${cli.program}" lab list --host node | head -c 1`;
+    const { stderr } = spawnSync("bash", ["-o", "pipefail", "-c", script], { encoding: "utf8" });
+    expect(stderr).toBe("");
+  });
+});
+
+describe("clearway completion bash", () => {
+  /** Completes command lines in a real bash, with the command on its path. Returns the candidates of each line. */
+  function complete(...lines: string[][]): string[][] {
+    const bin = cli.path("bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(`${bin}/clearway`, `#!/bin/sh\nexec "${process.execPath}" "${cli.program}" "$@"\n`);
+    chmodSync(`${bin}/clearway`, 0o755);
+    const quoted = lines.map((words) => `try ${words.map((word) => `'${word}'`).join(" ")}`);
+    const script = `source <(clearway completion bash)
+      try() {
+        COMP_WORDS=(clearway "$@"); COMP_CWORD=$#
+        _clearway_complete
+        local IFS='|'; echo "\${COMPREPLY[*]}"
+      }
+      ${quoted.join("\n")}`;
+    const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
+    const options = { encoding: "utf8", env, cwd: cli.scratch } as const;
+    const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script], options);
+    expect(stderr).toBe("");
+    return stdout
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => line.split("|").filter((each) => each !== ""));
+  }
+
+  test("completes in a real bash, quotes a space, and runs nothing that was typed", () => {
+    mkdirSync(cli.path("my runs"));
+    expect(
+      complete(
+        ["lab", "students/cl"],
+        ["lab", "--host", "=", "j"],
+        ["report", "my"],
+        ["lab", "--out", "my\\ r"],
+        ["lab", "$(mkdir injected)", "`mkdir injected`"],
+        ["report", "inj"],
+      ),
+    ).toEqual([
+      ["students/clearway-columns", "students/clearway-records"],
+      ["jvm"],
+      ["my\\ runs/"],
+      ["my\\ runs/"],
+      [],
+      [],
+    ]);
+  });
+
+  test("offers every visible command and option of commander's program", async () => {
+    const [help, lab] = await Promise.all([cli.run(["--help"]), cli.run(["lab", "--help"])]);
+    const commands = [...help.stdout.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1]);
+    const options = [...lab.stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map((match) => match[1]);
+    const [foundCommands, foundOptions] = complete([""], ["lab", "--"]);
+    expect(foundCommands?.sort()).toEqual(commands.sort());
+    expect(foundOptions?.sort()).toEqual(options.sort());
+  });
+});
+
+describe("the candidates of a program", () => {
+  const program = new Command("clearway");
+  program.command("doctor").option("--json", "print JSON");
+  program
+    .command("lab")
+    .argument("[what...]")
+    .option("--host <names>", "hosts")
+    .option("--profile <name>")
+    .option("--json", "print JSON");
+  program.command("export").argument("<format>").argument("<run>");
+  program.command("secret", { hidden: true });
+  const complete = (...words: string[]) => candidates(program, words).map(({ value }) => value);
+
+  test.each<[string[], string[]]>([
+    [["doc"], ["doctor"]],
+    [["se"], []],
+    [["lab", "isol"], ["isolate"]],
+    [
+      ["lab", "--host", ""],
+      ["node", "chromium", "jvm", "flutter"],
+    ],
+    [["lab", "--host", "node,c"], ["node,chromium"]],
+    [
+      ["lab", "--host", "="],
+      ["node", "chromium", "jvm", "flutter"],
+    ],
+    [["lab", "--host=n"], ["--host=node"]],
+    [
+      ["lab", "--host", "node", "--"],
+      ["--profile", "--json", "--help"],
+    ],
+    [["lab", "--json", "push", "memo"], ["memory"]],
+    [["lab", "--profile", "promises-"], ["promises-full"]],
+    [["lab", "--", "--ho"], []],
+    [["lab", "--unknown", "isol"], ["isolate"]],
+    [
+      ["export", "j"],
+      ["jetpack", "jmh"],
+    ],
+    [["nonsense", ""], []],
+    [["doctor", "lab", ""], []],
+    [["report", "/no/such/folder/"], []],
+    [[], ["doctor", "lab", "export", "help"]],
+  ])("complete %j", (words, expected) => {
+    expect(complete(...words)).toEqual(expected);
+  });
+});
+
+describe("clearway completion", () => {
+  test("prints scripts for zsh and fish, and refuses other shells", async () => {
+    expect((await cli.run(["completion", "zsh"])).stdout).toMatch("compdef _clearway_complete clearway");
+    expect((await cli.run(["completion", "fish"])).stdout).toMatch("complete -c clearway");
+    const { code, stderr } = await cli.run(["completion", "csh"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching("Allowed choices are bash, zsh, fish")]);
+  });
+});

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tests the data of the published experiments, and the plan that the lab makes of them.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { planParts, planText } from "../src/cli/dry-run.js";
+import { LIMITS } from "../src/cli/plan-run.js";
+import { type Experiment, hasCell, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { planCells, planOrder } from "../src/scenario/plan.js";
+import { HOST_NAMES } from "../src/scenario/scenario.js";
+import { EXPERIMENT, figure } from "./experiment-record.js";
+
+const scenarios = loadScenarios();
+const experiments = loadExperiments(scenarios);
+const planned = planCells(withExperiments(scenarios, experiments), "published", HOST_NAMES);
+
+describe("the published experiments", () => {
+  test("are five, each with cells, tables and findings", () => {
+    expect(experiments.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+    for (const { measures, tables, question, leftOut } of experiments) {
+      expect(Math.min(measures.length, tables.length)).toBeGreaterThan(0);
+      expect(question.endsWith("?")).toBe(true);
+      expect(leftOut.every(({ what, why }) => what.length > 0 && why.length > 0)).toBe(true);
+    }
+  });
+
+  test("fit into an hour on all hosts, by the estimates of their cells", () => {
+    const estimateMs = planOrder(planned, 1).reduce((sum, { cell }) => sum + cell.estimateMs, 0);
+    expect(estimateMs).toBeLessThan(LIMITS.published.endMs);
+    expect(LIMITS.published.endMs).toBeLessThan(60 * 60_000);
+    // The last measurement may start at the end of the time, and must end within the hour.
+    expect(Math.max(...planned.map((cell) => cell.estimateMs))).toBeLessThan(60 * 60_000 - LIMITS.published.endMs);
+  });
+
+  test("measure the published loads", () => {
+    const params = planned.map((cell) => ({ scenario: cell.scenario.name, ...cell.params }));
+    expect(params).toContainEqual(
+      expect.objectContaining({ scenario: "students-published", rows: 100_000_000, content: "one shared object" }),
+    );
+    expect(params).toContainEqual(
+      expect.objectContaining({ scenario: "stream-published", loop: "closed", perSecond: 60, count: 2000 }),
+    );
+    expect(params).toContainEqual(
+      expect.objectContaining({ scenario: "growing-queue", perSecond: 0, count: 1_000_000 }),
+    );
+    const sizes = (scenario: string) =>
+      [...new Set(params.flatMap((each) => (each.scenario === scenario ? [Number(each["bytes" as never])] : [])))].sort(
+        (a, b) => a - b,
+      );
+    const powers = Array.from({ length: 15 }, (_, i) => 4096 << i);
+    expect(sizes("crossing")).toEqual(powers);
+    expect(sizes("memset-published")).toEqual(powers);
+  });
+
+  test("own every planned cell, and no cell twice", () => {
+    for (const { scenario, mechanism, host, params } of planned) {
+      const cell = { scenario: scenario.name, mechanism: mechanism.name, host, params };
+      expect(experiments.filter((experiment) => hasCell(experiment, cell))).toHaveLength(1);
+    }
+  });
+
+  test("leave the other profiles as they were", () => {
+    expect(scenarios.every(({ profiles }) => profiles.published === undefined)).toBe(true);
+    expect(planCells(scenarios, "published", HOST_NAMES)).toEqual([]);
+  });
+});
+
+describe("a file of an experiment", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "clearway-experiments-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  beforeEach(() => {
+    for (const name of ["1-a.json", "1-b.json"]) rmSync(path.join(folder, name), { force: true });
+  });
+  const write = (name: string, experiment: Partial<Experiment>) =>
+    writeFileSync(path.join(folder, name), JSON.stringify(experiment));
+  const load = (changes: Partial<Experiment>) => {
+    write("1-a.json", { ...EXPERIMENT, ...changes });
+    return () => loadExperiments(scenarios, folder);
+  };
+
+  test("adds to the experiment of an earlier file with its number", () => {
+    write("1-a.json", EXPERIMENT);
+    const measures = [{ scenario: "codec", rounds: 1, sets: [{ params: { value: "int" }, estimateMs: 1 }] }];
+    write("1-b.json", { number: 1, measures, leftOut: [{ what: "x", why: "y" }] });
+    const [experiment, ...others] = loadExperiments(scenarios, folder);
+    expect(others).toEqual([]);
+    expect(experiment).toMatchObject({ title: EXPERIMENT.title, findings: EXPERIMENT.findings });
+    expect(experiment?.measures).toEqual([...EXPERIMENT.measures, ...measures]);
+    expect(experiment?.leftOut).toHaveLength(2);
+  });
+
+  test.each<[string, Partial<Experiment>, RegExp]>([
+    [
+      "an unknown scenario",
+      { measures: [{ scenario: "studnets", rounds: 1, sets: [] }] },
+      /published\/1-a.json: unknown scenario: scenario=studnets/,
+    ],
+    [
+      "no rounds",
+      { measures: [{ scenario: "students", rounds: 0, sets: [] }] },
+      /rounds is no positive integer.*rounds=0/,
+    ],
+    [
+      "an unknown mechanism",
+      { measures: [{ scenario: "students", rounds: 1, sets: [{ params: {}, mechanisms: ["x"], estimateMs: 1 }] }] },
+      /students has no such mechanism: mechanism=x/,
+    ],
+    [
+      "a table of a mechanism without cells",
+      { tables: [{ ...EXPERIMENT.tables[0]!, mechanisms: ["direct", "x"] }] },
+      /no cell belongs to a table: title=A million students mechanism=x/,
+    ],
+    [
+      "a table without columns",
+      { tables: [{ title: "t", scenario: "students", host: "node", params: {} }] },
+      /needs either columns or by: title=t/,
+    ],
+    [
+      "a table by size without a metric",
+      { tables: [{ title: "t", scenario: "students", host: "node", params: {}, by: "rows" }] },
+      /needs metric and unit: title=t/,
+    ],
+    [
+      "a table without cells",
+      { tables: [{ title: "t", scenario: "students", host: "jvm", params: {}, columns: [] }] },
+      /no cell belongs to a table: title=t/,
+    ],
+    [
+      "a finding without bounds",
+      { findings: [{ claim: "c", kind: "value", subject: figure("direct") }] },
+      /needs min or max: claim=c/,
+    ],
+    [
+      "a ratio without reference",
+      { findings: [{ claim: "c", kind: "ratio", subject: figure("direct"), max: 1 }] },
+      /a ratio needs a reference/,
+    ],
+    [
+      "a spread of one",
+      { findings: [{ claim: "c", kind: "spread", among: ["direct"], subject: figure("direct"), max: 1 }] },
+      /a spread needs two mechanisms/,
+    ],
+    [
+      "a first among none",
+      { findings: [{ claim: "c", kind: "first", subject: figure("direct"), max: 1 }] },
+      /needs other mechanisms in among/,
+    ],
+    [
+      "a finding without a cell",
+      { findings: [{ claim: "c", kind: "value", subject: figure("direct", { params: { rows: 7 } }), max: 1 }] },
+      /no cell decides a finding: claim=c mechanism=direct params=\{"rows":7\}/,
+    ],
+    ["a wrong number", { number: 0 }, /number is no positive integer: number=0/],
+    ["no question", { question: undefined as never }, /needs name, title, origin and question/],
+  ])("is refused for %s", (_, changes, message) => {
+    expect(load(changes)).toThrow(message);
+  });
+
+  test("is refused if two sets have one cell", () => {
+    const set = { params: { rows: 5 }, hosts: ["node" as const], estimateMs: 1 };
+    const measures = [
+      ...EXPERIMENT.measures,
+      { scenario: "students", rounds: 1, sets: [set, { ...set, mechanisms: ["direct"] }] },
+    ];
+    expect(load({ measures })).toThrow(/two sets measure one cell: students\/direct on node \[\["rows",5\]\]/);
+  });
+
+  test("is not needed: a folder of scenarios without experiments has none", () => {
+    expect(loadExperiments(scenarios, path.join(folder, "missing"))).toEqual([]);
+  });
+});
+
+describe("a dry run", () => {
+  const cells = planCells(withExperiments(scenarios, experiments), "published", ["node"], {});
+  const parts = planParts({ scenarios: withExperiments(scenarios, experiments), experiments }, cells);
+
+  test("counts every cell of the plan once, by experiment", () => {
+    const can = cells.filter(({ unavailable }) => unavailable === undefined);
+    expect(parts.map(({ name }) => name.slice(0, 2))).toEqual(["1.", "2.", "3.", "4.", "5."]);
+    expect(parts.reduce((sum, part) => sum + part.cells, 0)).toBe(can.length);
+    expect(parts.reduce((sum, part) => sum + part.leftOut.length, 0)).toBe(cells.length - can.length);
+  });
+
+  test("groups by scenario without experiments", () => {
+    const students = scenarios.filter(({ name }) => name === "students");
+    const [part] = planParts({ scenarios: students }, planCells(students, "quick", ["node"]));
+    expect(part).toMatchObject({ name: "students", cells: 8, measurements: 16, leftOut: [] });
+  });
+
+  test.each([80, 50])("fits %i columns, names the limit and each reason once", (width) => {
+    const text = planText(parts, { profile: "published", host: ["node"] }, width);
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(width);
+    expect(text.replace(/\s+/g, " ")).toMatch("no measurement starts after 58");
+    expect(text.replace(/\s+/g, " ").split("Clearway moves the bytes of a result")).toHaveLength(2);
+  });
+});

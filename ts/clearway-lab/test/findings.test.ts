@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tests the findings of the published experiments against records, and the pages that show them.
+import { describe, expect, test } from "vitest";
+import { summary } from "../src/cli/terminal.js";
+import { findingsText, findingText } from "../src/report/experiments/findings-text.js";
+import { experimentsMarkdown } from "../src/report/experiments/markdown.js";
+import { experimentViews, NO_FIGURE } from "../src/report/experiments/view.js";
+import { reportHtml } from "../src/report/report.js";
+import { verdictOf } from "../src/report/verdict.js";
+import { testFinding } from "../src/run/findings.js";
+import type { RunRecord } from "../src/run/record.js";
+import { resultsOf } from "../src/run/results.js";
+import { assertResults } from "../src/run/schema.js";
+import type { ExperimentTable } from "../src/scenario/experiment.js";
+import { EXPERIMENT, experimentRecord, figure, finding } from "./experiment-record.js";
+import { cell, measured } from "./record.js";
+
+const record = experimentRecord();
+const tested = (more: Parameters<typeof finding>[0]) => testFinding(record, finding(more));
+
+describe("a finding", () => {
+  test("agrees if every round's value is within its bounds", () => {
+    expect(tested({ min: 300, max: 320 })).toMatchObject({
+      verdict: "agrees",
+      number: 310,
+      numbers: [300, 310, 320],
+      unit: "ms",
+    });
+  });
+
+  test("differs if every round's value is outside, and is unclear if the rounds disagree", () => {
+    expect(tested({ max: 299 }).verdict).toBe("differs");
+    expect(tested({ min: 321, max: undefined as never }).verdict).toBe("differs");
+    expect(tested({ max: 310 }).verdict).toBe("unclear");
+  });
+
+  test("compares the rounds of two cells", () => {
+    const ratio = tested({
+      kind: "ratio",
+      subject: figure("clearway-records"),
+      reference: { mechanism: "worker-clone" },
+      max: 0.01,
+    });
+    expect(ratio.verdict).toBe("agrees");
+    expect(ratio.numbers).toEqual([2 / 500, 2.1 / 520, 1.9 / 480]);
+    expect(ratio.unit).toBeUndefined();
+  });
+
+  test("compares a cell with the best of others in each round, and names the best by medians", () => {
+    const among = ["worker-clone", "comlink"];
+    const first = tested({ kind: "first", subject: figure("clearway-records"), among, max: 1 });
+    expect(first).toMatchObject({ verdict: "agrees", best: "comlink" });
+    expect(first.numbers).toEqual([2 / 5, 2.1 / 500, 1.9 / 5]);
+  });
+
+  test("divides the largest by the smallest of several", () => {
+    const spread = tested({ kind: "spread", among: ["worker-clone", "direct"], max: 2 });
+    expect(spread).toMatchObject({ verdict: "agrees", best: "direct" });
+    expect(spread.numbers).toEqual([500 / 300, 520 / 310, 480 / 320]);
+  });
+
+  test("reads quantiles, means and extremes of samples in their unit", () => {
+    const load = { perSecond: 1000, count: 1000, payloadBytes: 8, receiver: "idle" };
+    const samples = measured({}, [10, 20, 30, 40]);
+    const one = experimentRecord({ cells: [cell("stream", "direct", load, [samples])] });
+    const value = (metric: string) =>
+      testFinding(
+        one,
+        finding({ subject: { scenario: "stream", host: "node", mechanism: "direct", params: {}, metric } }),
+      );
+    expect(value("latency.p50").number).toBeCloseTo(20, 0);
+    expect(value("latency.mean").number).toBeCloseTo(25, 0);
+    expect(value("latency.min").number).toBeCloseTo(10, 0);
+    expect(value("latency.max")).toMatchObject({ unit: "us" });
+    expect(value("latency.max").number).toBeCloseTo(40, 0);
+    expect(() => value("latency.p75")).toThrow("no such figure of samples: figure=p75");
+  });
+
+  test("is not measured, with the reason, if a cell is missing, could not run or shares no round", () => {
+    expect(tested({ subject: figure("worker-json") })).toMatchObject({
+      verdict: "not measured",
+      reason: "students/worker-json on node: too long a text: use fewer rows",
+    });
+    expect(tested({ subject: figure("direct", { host: "jvm" }) }).reason).toMatch("it was not planned");
+    expect(tested({ subject: figure("direct", { metric: "no such metric" }) }).reason).toBe(
+      "no round has all its figures",
+    );
+    const late = cell("students", "direct", { rows: 2 }, [measured({ longestStall: 1 })]);
+    const rounds = late.rounds.map((round) => ({ ...round, round: 9 }));
+    const apart = experimentRecord({ cells: [...record.cells, { ...late, rounds }] });
+    const ratio = finding({ kind: "ratio", reference: { params: { rows: 2 } } });
+    expect(testFinding(apart, ratio).reason).toBe("no round has all its figures");
+  });
+
+  test("is not measured if the reference is zero or has another unit", () => {
+    const zero = cell("students", "comlink", { rows: 3 }, [measured({ longestStall: 0 })]);
+    const one = cell("students", "direct", { rows: 3 }, [measured({ longestStall: 2 }, [5])]);
+    const small = experimentRecord({ cells: [zero, one] });
+    const byZero = finding({ kind: "ratio", reference: { mechanism: "comlink" } });
+    expect(testFinding(small, byZero)).toMatchObject({ verdict: "not measured", numbers: [] });
+    const byOther = finding({ kind: "ratio", reference: { metric: "latency.p50" } });
+    expect(testFinding(small, byOther).reason).toBe("ms cannot be compared with us");
+  });
+
+  test("leaves out the second cell of an A/A pair", () => {
+    const clone = tested({ subject: figure("worker-clone") });
+    expect(clone.numbers).toEqual([500, 520, 480]);
+  });
+});
+
+describe("the text of a finding", () => {
+  test("has the claim, the authors' figure, ours with its range, and the reason of the verdict", () => {
+    const why = { agrees: "Because.", differs: "Not because." };
+    expect(findingText(tested({ authors: "63 frames", min: 1, max: undefined as never, why }))).toBe(
+      "A claim (authors: 63 frames; here: 310 ms (300 to 320 in 3 rounds) in Node). Because.",
+    );
+    expect(findingText(tested({ max: 1, why }))).toMatch(/Not because\.$/);
+    expect(findingText(tested({ max: 310, why }))).toMatch(/\)\.$/);
+  });
+
+  test("shows a ratio below one as its inverse", () => {
+    const ratio = tested({
+      kind: "ratio",
+      subject: figure("clearway-records"),
+      reference: { mechanism: "worker-clone" },
+    });
+    expect(findingText(ratio)).toMatch("here: 1/250 (");
+  });
+
+  test("groups the findings by verdict, and names each once", () => {
+    const lines = [tested({ max: 1 }), tested({ min: 1, max: 999 }), tested({ subject: figure("worker-json") })];
+    const text = findingsText(lines.map((each) => ({ verdict: each.verdict, text: findingText(each) })));
+    expect(text).toMatch(/^Agrees: .* Differs: .* Not measured: .*too long a text/);
+    expect(text.split("A claim")).toHaveLength(4);
+    expect(findingsText([])).toBe("The authors published no finding that this run could test.");
+  });
+});
+
+const view = (table: Partial<ExperimentTable>, run: RunRecord = record) => {
+  const whole: ExperimentTable = { ...EXPERIMENT.tables[0]!, ...table };
+  const experiments = [{ ...EXPERIMENT, tables: [whole] }];
+  const shown = { ...run, experiments };
+  return experimentViews(resultsOf(shown), shown)[0]!.tables[0]!;
+};
+
+describe("a table of an experiment", () => {
+  test("has the authors' rows first, then ours in the given order, and the reasons of rows without figures", () => {
+    const { head, rows, notes, title } = view({});
+    expect(title).toBe("A million students, Node");
+    expect(head).toEqual(["", "total (ms)", "stall (ms)"]);
+    expect(rows[0]).toEqual({
+      title: "authors: Dart | isolate",
+      authors: true,
+      clearway: false,
+      cells: ["1\u202f140", NO_FIGURE],
+    });
+    expect(rows.slice(1).map(({ cells }) => cells[1])).toEqual(["2", "5", "310", "500", NO_FIGURE]);
+    expect(rows[1]).toMatchObject({ clearway: true, authors: false });
+    expect(notes).toEqual([
+      "worker, JSON text: too long a text: use fewer rows",
+      "Dart | isolate: Dart is not installed",
+    ]);
+  });
+
+  const sizes = [1 << 20, 8 << 20].map((bytes) =>
+    cell("memset", "c", { bytes, memory: "warm", repetitions: 5 }, [
+      { ...measured({}, [bytes === 1 << 20 ? 1000 : 20_000]), values: { pageFaults: { unit: "count", value: 3 } } },
+    ]),
+  );
+  const bySize = {
+    scenario: "memset",
+    params: {},
+    by: "bytes",
+    metric: "latency.mean",
+    unit: "us",
+    columns: undefined as never,
+    order: undefined as never,
+  };
+
+  test("has a column for each value of a parameter, and the sizes that fit a frame", () => {
+    const authors = [{ title: "A", figures: { "8388608": 23182 }, why: "w" }];
+    const { head, rows } = view({ ...bySize, frames: true, authors }, experimentRecord({ cells: sizes }));
+    expect(head).toEqual(["", "1 MB (µs)", "8 MB (µs)", "fits a frame, 60 Hz", "fits a frame, 120 Hz"]);
+    expect(rows[0]!.cells).toEqual([NO_FIGURE, "23\u202f182", NO_FIGURE, NO_FIGURE]);
+    expect(rows[1]!.cells.slice(0, 2)).toEqual([
+      "1\u202f000",
+      expect.stringMatching(/^(20\u202f000|19\u202f99\d|20\u202f00\d)$/),
+    ]);
+    expect(rows[1]!.cells.slice(2)).toEqual([
+      expect.stringMatching(/^~ 7\.\d+ MB$/),
+      expect.stringMatching(/^~ 4\.\d+ MB$/),
+    ]);
+  });
+
+  test("has a row for each further parameter in which the cells of a mechanism differ, but not for amounts and expected results", () => {
+    const fresh = cell("memset", "c", { bytes: 1 << 20, memory: "fresh", repetitions: 9, checksum: 3 }, [
+      measured({}, [5]),
+    ]);
+    const { rows } = view({ ...bySize, authors: [] }, experimentRecord({ cells: [...sizes, fresh] }));
+    expect(rows.map(({ title }) => title)).toEqual(["entirely in C; memory warm", "entirely in C; memory fresh"]);
+    expect(rows[1]!.cells[1]).toBe(NO_FIGURE);
+  });
+
+  test("has rows of the named mechanisms only", () => {
+    const { rows, notes } = view({ mechanisms: ["direct"], authors: [] });
+    expect(rows.map(({ title }) => title)).toEqual(["created on the main thread"]);
+    expect(notes).toEqual([]);
+  });
+
+  test("has the published verdict on each row", () => {
+    const probed = { longestStall: 8, droppedFrames60: 0, lagMean: 2, probes: 564 };
+    const jank = { longestStall: 1001, droppedFrames60: 63, lagMean: 500, probes: 2 };
+    const cells = [
+      cell("students", "direct", { rows: 1 }, [measured(jank)]),
+      cell("students", "comlink", { rows: 1 }, [measured(probed)]),
+    ];
+    const { head, rows } = view(
+      { jank: true, order: undefined as never, params: { rows: 1 } },
+      experimentRecord({ cells }),
+    );
+    expect(head.at(-1)).toBe("verdict");
+    expect(rows.map(({ cells: own }) => own.at(-1))).toEqual([
+      NO_FIGURE,
+      "Jank: 63 frames dropped, max lag 1001 ms",
+      "Smooth: max lag 8 ms, average 2 ms, 564 probes",
+    ]);
+  });
+});
+
+describe("the pages of the experiments", () => {
+  const results = resultsOf(record);
+
+  test("as Markdown have the question, the findings, the tables and what is left out", () => {
+    const page = experimentsMarkdown(results, record);
+    expect(page).toMatch(/^Run of 2026-01-02: 12 of 12 measurements in 1 min.* A CPU, 8 cores/);
+    for (const part of [
+      "## 1. Students and jank",
+      "**Does a worker save frames?**",
+      "The authors measured Dart on a desktop.",
+      "### A million students, Node",
+      "| *authors: Dart \\| isolate* |",
+      "- One billion rows: they need 21 GB",
+      "1 published experiment, 1 finding of the authors: 1 agree, 0 differ, 0 unclear, 0 not measured.",
+      "**Agrees:**\n\n- Moved records block less than clones (here: 1/250",
+    ])
+      expect(page).toContain(part);
+    // Every row of a table has as many cells as its head.
+    const bars = page
+      .split("\n")
+      .filter((line) => line.startsWith("|"))
+      .map((line) => line.replaceAll("\\|", "").split("|").length);
+    expect(new Set(bars)).toEqual(new Set([5]));
+  });
+
+  test("as Markdown are refused for a run of another profile", () => {
+    const { experiments: _, ...quick } = record;
+    expect(() => experimentsMarkdown(resultsOf(quick), { ...quick, profile: "quick" })).toThrow(
+      "the run has no experiments: profile=quick. Run clearway lab --profile published",
+    );
+  });
+
+  test("appear escaped in the HTML report, below their experiment", () => {
+    const hostile = experimentRecord({ experiments: [{ ...EXPERIMENT, title: "<b>Students</b>" }] });
+    const page = reportHtml(resultsOf(hostile), hostile);
+    expect(page).toContain('<section id="experiment-1">');
+    expect(page).toContain("1. &lt;b&gt;Students&lt;/b&gt;");
+    expect(page).toContain(
+      "1 published experiment, 1 finding of the authors: 1 agree, 0 differ, 0 unclear, 0 not measured.",
+    );
+    expect(reportHtml(results, { ...record, experiments: [] })).not.toContain("experiment-1");
+  });
+
+  test.each([80, 50])("as text fit %i columns, without the tables of an hour", (width) => {
+    const text = summary(results, record, width);
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(width);
+    expect(text.replace(/\s+/g, " ")).toContain("1. Students and jank. Agrees: Moved records");
+    expect(text).not.toContain("students, on node");
+  });
+
+  test("leave the results valid, with the findings as the verdict", () => {
+    expect(() => assertResults(results)).not.toThrow();
+    expect(verdictOf(results, record)).toHaveLength(2);
+  });
+});

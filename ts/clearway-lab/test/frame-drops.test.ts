@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The probe of dropped frames on a scripted clock, its figures, and the verdict in words.
+import { describe, expect, test } from "vitest";
+import { findFunction, taskModuleOf } from "../src/frame-drops/find-function.js";
+import { medians } from "../src/frame-drops/run-function.js";
+import { adviceLine, jankLine, ms } from "../src/frame-drops/verdict.js";
+import { type FrameDrops, frameDropsOf, measureFrameDrops, type ProbeTimers } from "../src/mechanism/frame-drops.js";
+
+class FakeProbe implements ProbeTimers {
+  ms = 0;
+  probe: (() => void) | undefined;
+  nowMs = () => this.ms;
+  every = (ms: number, act: () => void) => {
+    expect(ms).toBe(1);
+    this.probe = act;
+    return () => {
+      this.probe = undefined;
+    };
+  };
+}
+
+describe("measureFrameDrops", () => {
+  test("counts a blocked thread as one lag, and stops its timer", async () => {
+    const timers = new FakeProbe();
+    const { value, totalMs, lagsMs } = await measureFrameDrops(() => {
+      timers.ms = 1001;
+      return "rows";
+    }, timers);
+    expect({ value, totalMs, lagsMs }).toEqual({ value: "rows", totalMs: 1001, lagsMs: [1001] });
+    expect(timers.probe).toBeUndefined();
+  });
+
+  test("takes the time between two probes as a lag", async () => {
+    const timers = new FakeProbe();
+    const { lagsMs, totalMs } = await measureFrameDrops(async () => {
+      for (const at of [1, 3, 33]) {
+        timers.ms = at;
+        timers.probe?.();
+      }
+      timers.ms = 34;
+    }, timers);
+    expect({ lagsMs, totalMs }).toEqual({ lagsMs: [1, 2, 30, 1], totalMs: 34 });
+  });
+
+  test.each<[string, () => unknown]>([
+    [
+      "throws",
+      () => {
+        throw "failed";
+      },
+    ],
+    ["rejects", () => Promise.reject("failed")],
+  ])("stops its timer if the function %s", async (_, run) => {
+    const timers = new FakeProbe();
+    await expect(measureFrameDrops(run, timers)).rejects.toBe("failed");
+    expect(timers.probe).toBeUndefined();
+  });
+});
+
+describe("frameDropsOf", () => {
+  test("counts the frames of a lag beyond its first as dropped", () => {
+    expect(frameDropsOf({ totalMs: 1002, lagsMs: [1, 1001] })).toEqual({
+      totalMs: 1002,
+      probes: 2,
+      lagMeanMs: 501,
+      lagMaxMs: 1001,
+      dropped60: 59,
+      dropped120: 119,
+      hitch60: expect.closeTo((1001 - 1000 / 60) / 1.002),
+      hitch120: expect.closeTo((1001 - 1000 / 120) / 1.002),
+    });
+  });
+
+  test("has zeros for a run without a lag", () => {
+    expect(frameDropsOf({ totalMs: 0, lagsMs: [] })).toMatchObject({ lagMeanMs: 0, lagMaxMs: 0, hitch60: 0 });
+  });
+});
+
+test("medians rounds counts, and keeps times as they are", () => {
+  const runs = [10, 50].map((lag) => ({ totalMs: lag, lagsMs: [lag] }));
+  expect(medians(runs)).toMatchObject({ totalMs: 30, lagMaxMs: 30, dropped60: 1, dropped120: 3 });
+});
+
+const drops = (lagMaxMs: number): FrameDrops => frameDropsOf({ totalMs: lagMaxMs, lagsMs: [lagMaxMs] });
+
+describe("the verdict", () => {
+  test.each<[number, FrameDrops | { why: string }, string]>([
+    [0.4, drops(1), "leave it: 0.4 ms, and no frame dropped at 60 or 120 Hz."],
+    [
+      240,
+      drops(2),
+      "run it in a worker: it drops 13 frames at 60 Hz here, and none if a worker runs it (2 ms instead of 240 ms).",
+    ],
+    [
+      20,
+      drops(2),
+      "run it in a worker: it drops 1 frame at 120 Hz here, and none if a worker runs it (2 ms instead of 20 ms).",
+    ],
+    [
+      240,
+      drops(40),
+      "run it in a worker: it drops 13 frames at 60 Hz here, and 1 frame if a worker runs it (40 ms instead of 240 ms).",
+    ],
+    [
+      240,
+      drops(240),
+      "a worker does not help: it drops 13 frames at 60 Hz here, and 13 frames if a worker runs it. Passing its arguments and result takes that long: pass less, or move buffers.",
+    ],
+    [240, { why: "no" }, "it drops 13 frames at 60 Hz here, and it cannot run in a worker as it is: no."],
+  ])("for %s ms directly and %o in a worker", (direct, worker, line) => {
+    expect(adviceLine({ direct: drops(direct), worker })).toBe(line);
+  });
+
+  test("of one way has the words of the published experiment", () => {
+    expect(jankLine(drops(1001))).toBe("Jank: 59 frames dropped, max lag 1001 ms");
+    expect(jankLine(frameDropsOf({ totalMs: 10, lagsMs: [8, 2] }))).toBe(
+      "Smooth: max lag 8 ms, average 5 ms, 2 probes",
+    );
+    expect(jankLine(drops(3))).toBe("Smooth: max lag 3 ms, average 3 ms, 1 probe");
+    expect([ms(0.4251), ms(12.345), ms(1234.5)]).toEqual(["0.43 ms", "12.3 ms", "1235 ms"]);
+  });
+});
+
+describe("findFunction", () => {
+  const f = () => 1;
+  test("finds an export, the default export and a task", () => {
+    expect(findFunction({ f }, "f")).toBe(f);
+    expect(findFunction({ default: f }, "default")).toBe(f);
+    expect(findFunction({ default: { f } }, "f")).toBe(f);
+  });
+
+  test.each<[Record<string, unknown>, string, string]>([
+    [{ total: f, other: f }, "totl", 'it has no export "totl"; did you mean "total"? (its functions: total, other)'],
+    [{ default: { twice: f }, size: 3 }, "x", 'it has no export "x" (its functions: twice)'],
+    [{}, "toString", 'it has no export "toString" (it exports no function)'],
+    [{ size: 3 }, "size", "size is a number: 3, not a function"],
+  ])("in %o refuses %s", (module, name, message) => {
+    expect(() => findFunction(module, name)).toThrow(message);
+  });
+
+  test("is called by a task module, whatever its name is", () => {
+    expect(taskModuleOf("/a b/f.ts", 'x"y')).toContain('from "/a b/f.ts"');
+    expect(taskModuleOf("/a b/f.ts", 'x"y')).toContain('module["x\\"y"]');
+  });
+});

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A record with every question and, in Node, every scenario, so that a report has every kind of section, chart and table. Its figures are
+// invented.
+import type { Measurement, SampleSet, Value } from "../src/protocol/message.js";
+import { BENCH_COLUMNS, COLUMNS, type Column, figuresOf } from "../src/report/columns.js";
+import { type RecordedCell, type RunRecord, recordedCell } from "../src/run/record.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { type PlannedCell, planCells } from "../src/scenario/plan.js";
+import { loadQuestions } from "../src/scenario/question.js";
+import { cellKey, planQuestions } from "../src/scenario/question-plan.js";
+import { HOST_NAMES } from "../src/scenario/scenario.js";
+import { encodeHistogram, histogramOf } from "../src/statistics/histogram.js";
+import { record } from "./record.js";
+
+const CHANNEL: Column[] = [
+  { label: "", unit: "us", metric: "roundTrip", quantile: "p50" },
+  { label: "", unit: "us", metric: "perMessageOfThree" },
+  { label: "", unit: "bytes", metric: "copiedBytes" },
+  { label: "", unit: "bytes", metric: "allocatedBytes" },
+  { label: "", unit: "count", metric: "allocations" },
+];
+const UPLOAD: Column[] = [
+  { label: "", unit: "ms/MB", metric: "timePerMegabyte" },
+  { label: "", unit: "ms", metric: "longestStall" },
+];
+
+function columnsOf(scenario: string, family: string): Column[] {
+  if (family === "bench") return BENCH_COLUMNS;
+  return COLUMNS[figuresOf(scenario)] ?? (scenario === "upload" ? UPLOAD : CHANNEL);
+}
+
+/** Returns a measurement whose figures grow with `level`. */
+function measurement(columns: readonly Column[], level: number): Measurement {
+  const values: Record<string, Value> = {};
+  const samples: Record<string, SampleSet> = {};
+  for (const [at, { metric, unit, quantile }] of columns.entries()) {
+    const middle = (1 + at) * level;
+    if (quantile === undefined) values[metric] = { unit: unit as Value["unit"], value: middle };
+    else {
+      const ns = Array.from({ length: 50 }, (_, i) => middle * 1000 * (1 + i / 20));
+      samples[metric] = { unit: "us", n: ns.length, hdr: encodeHistogram(histogramOf(ns)) };
+    }
+  }
+  const timeline = { totalMs: 40 * level, stalls: [{ at: 2 * level, ms: 9 * level }] };
+  return { samples, values, timeline, result: null, notes: level > 8 ? ["its worker never settled"] : [] };
+}
+
+/** Returns the cells as measured: each round is 3 % slower than the one before. */
+function measuredCells(planned: readonly PlannedCell[]): RecordedCell[] {
+  return planned.map((cell, at) => {
+    const recorded = recordedCell(cell);
+    if (cell.unavailable !== undefined) return recorded;
+    const columns = columnsOf(recorded.scenario, recorded.family);
+    recorded.rounds = Array.from({ length: cell.rounds }, (_, round) => ({
+      ...{ round, position: at, tookMs: 100, machineStallMs: at % 50 === 0 ? 40 : 0.2 },
+      measurement: measurement(columns, (1 + (at % 11)) * 1.03 ** round),
+    }));
+    return recorded;
+  });
+}
+
+/** The scenarios whose charts need all sets of parameters. Of the others, one set is enough. */
+const WHOLE = ["memset", "upload", "works", "sizes"];
+
+/** Returns a record that answers all questions and has the other scenarios of Node, one round each. One cell failed. */
+export function fullRecord(): RunRecord {
+  const scenarios = loadScenarios();
+  const questions = loadQuestions(scenarios);
+  const asked = planQuestions(questions, scenarios, HOST_NAMES, {}, 5);
+  const known = new Set(asked.map(cellKey));
+  const others = planCells(scenarios, "quick", ["node"], {}, 1).filter(
+    (cell) => !known.has(cellKey(cell)) && (WHOLE.includes(cell.scenario.name) || isFirstSet(cell)),
+  );
+  const cells = measuredCells([...asked, ...others]);
+  const failed = cells.find(({ mechanism }) => mechanism === "comlink")!;
+  Object.assign(failed, { rounds: [], failure: "Error: the worker ended with status 1\n    at run (worker.js:3:9)" });
+  const base = record();
+  const host = base.hosts["node"]!;
+  const hosts = Object.fromEntries(HOST_NAMES.map((name) => [name, { ...host, host: name, runtime: `${name} 1.2.3` }]));
+  return {
+    ...base,
+    ...{ hosts, scenarios, questions, cells, planned: 900, done: 899, budgetEnded: true },
+    leftOut: ["memset: 4 KB"],
+    machine: { ...base.machine, loadBefore: 9, stealPercent: 4, virtual: "virtual machine", cores: 2 },
+  };
+}
+
+function isFirstSet({ scenario, params }: PlannedCell): boolean {
+  return scenario.profiles.quick.sets.find(({ hosts }) => hosts?.includes("node") ?? true)?.params === params;
+}
+
+/** Returns a record of `clearway bench`: two ways and two inputs. */
+export function benchRecord(): RunRecord {
+  const base = record();
+  const scenario = { ...base.scenarios[0]!, name: "resize", family: "bench", compare: "call.p50", reference: "direct" };
+  const cells = ["small", "large"].flatMap((input, size) =>
+    ["direct", "worker"].map((mechanism, way): RecordedCell => {
+      const role = way === 0 ? "reference" : "clearway";
+      const rounds = [0, 1, 2, 3, 4].map((round) => ({
+        ...{ round, position: round, tookMs: 100, machineStallMs: 0.1 },
+        measurement: measurement(BENCH_COLUMNS, (size + 1) * (way + 1) + round / 50),
+      }));
+      return {
+        ...{ family: "bench", scenario: "resize", host: "node", mechanism, title: mechanism, role, settings: "none" },
+        ...{ params: { input }, control: false, plannedRounds: 5, rounds },
+      } as RecordedCell;
+    }),
+  );
+  return { ...base, profile: "bench", command: "clearway bench resize.bench.ts", scenarios: [scenario], cells };
+}

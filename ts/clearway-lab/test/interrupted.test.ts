@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Ctrl-C during a run: the finished measurements are kept, and no process and no lock is left.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Scenario } from "../src/scenario/scenario.js";
+import { BuiltCli, here, TESTED } from "./built-cli.js";
+
+let cli: BuiltCli;
+beforeAll(() => {
+  cli = new BuiltCli("interrupted-dist");
+  // The host chromium has one runner for the whole run, as the JVM has.
+  mkdirSync(cli.path("scenarios"));
+  const tiny = JSON.parse(readFileSync(here("./scenarios/tiny.json"), "utf8")) as Scenario;
+  for (const { sets } of Object.values(tiny.profiles)) for (const set of sets) delete set.hosts;
+  writeFileSync(cli.path("scenarios", "tiny.json"), JSON.stringify(tiny));
+});
+afterAll(() => cli.remove());
+
+/** A variable that every process of a run inherits. */
+const MARK = "CLEARWAY_TEST_MARK";
+
+/** Waits until no process of the run is left. The test's own limit ends a wait that takes too long. */
+async function allEnded(mark: string): Promise<number> {
+  for (;;) {
+    const left = readdirSync("/proc").filter(
+      (pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`${MARK}=${mark}`),
+    );
+    if (left.length === 0) return 0;
+    await sleep(5);
+  }
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8");
+  } catch {
+    // The process has ended, or is another user's.
+    return "";
+  }
+}
+
+describe.skipIf(!existsSync("/proc/self/environ"))("an interrupted lab", () => {
+  // "stuck" interrupts the lab and never answers.
+  test.each(["node", "chromium"])("ends at once and leaves nothing, on a host like %s", async (host) => {
+    const env = { ...TESTED, CLEARWAY_LAB_SCENARIOS: cli.path("scenarios"), [MARK]: host };
+    const args = ["lab", "tiny", "--host", host, "--rounds", "1", "--out", `cut ${host}`];
+    const { code, stdout, stderr } = await cli.run(args, env);
+    expect(code).toBe(130);
+    expect(stderr).toMatch("interrupted: keeping the finished measurements");
+    expect(stdout).toMatch("results.json written");
+    expect(readdirSync(cli.path(`cut ${host}`)).sort()).toEqual([
+      ...["record.json", "report.html", "results.json", "unfinished"],
+    ]);
+    expect(stderr).toContain(`clearway lab resume "cut ${host}"`);
+    expect(await allEnded(host)).toBe(0);
+  });
+
+  test("leaves nothing when it is interrupted twice", async () => {
+    const env = { ...process.env, ...TESTED, CLEARWAY_LAB_SCENARIOS: cli.path("scenarios"), [MARK]: "twice" };
+    const args = [cli.program, "lab", "tiny", "--host", "chromium", "--rounds", "1", "--out", "twice"];
+    const lab = spawn(process.execPath, args, { cwd: cli.scratch, env, stdio: ["ignore", "ignore", "pipe"] });
+    const ended = once(lab, "exit");
+    lab.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (text.includes("interrupted:")) lab.kill("SIGINT");
+    });
+    expect((await ended)[0]).toBe(130);
+    expect(existsSync(cli.path("twice", "lab.lock"))).toBe(false);
+    expect(await allEnded("twice")).toBe(0);
+  });
+});

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+function spin() {
+  for (;;);
+}
+setTimeout(spin, 50);

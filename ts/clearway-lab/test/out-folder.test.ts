@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The output folder of a run: it is checked before anything is measured, it is one lab's, and foreign files in it stay as they are.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FailedError, UsageError } from "../src/cli/errors.js";
+import { keepRun } from "../src/cli/keep-run.js";
+import { LOCK_FILE, lockFolder } from "../src/cli/lock.js";
+import { openOut, readableError } from "../src/cli/out-folder.js";
+import { RUN_FILES, writeRun } from "../src/cli/run-files.js";
+import { processStart } from "../src/machine/process-start.js";
+import { resultsOf } from "../src/run/results.js";
+import { BuiltCli, TESTED } from "./built-cli.js";
+import { record } from "./record.js";
+
+const scratch = mkdtempSync(path.join(tmpdir(), "clearway out-"));
+afterAll(() => {
+  chmodSync(scratch, 0o755);
+  rmSync(scratch, { recursive: true, force: true });
+});
+const at = (...names: string[]) => path.join(scratch, ...names);
+
+let folders = 0;
+function folder(files: Record<string, string> = {}): string {
+  const own = at(`folder ${folders++}`);
+  mkdirSync(own);
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(own, name), text);
+  return own;
+}
+
+function caught(run: () => unknown): Error {
+  try {
+    run();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("it threw nothing");
+}
+
+describe("an output folder", () => {
+  test("is created, and removed again if the run leaves it empty", () => {
+    const out = openOut(at("new"), RUN_FILES);
+    expect(readdirSync(at("new"))).toEqual([LOCK_FILE]);
+    out.close();
+    expect(existsSync(at("new"))).toBe(false);
+    out.close();
+  });
+
+  test("stays if it was there before or has files, without the lock", () => {
+    const there = folder({ "notes.txt": "mine" });
+    openOut(there, RUN_FILES).close();
+    expect(readdirSync(there)).toEqual(["notes.txt"]);
+  });
+
+  test("is refused if it is a file, or if its parent does not exist", () => {
+    writeFileSync(at("a file"), "");
+    const file = caught(() => openOut(at("a file"), RUN_FILES));
+    expect([file instanceof UsageError, file.message]).toEqual([
+      true,
+      `--out ${at("a file")} is a file; name a folder`,
+    ]);
+    const orphan = caught(() => openOut(at("none", "deep"), RUN_FILES));
+    expect(orphan).toBeInstanceOf(UsageError);
+    expect(orphan.message).toMatch(`the folder ${at("none")} does not exist; create it with mkdir -p "${at("none")}"`);
+    expect(existsSync(at("none"))).toBe(false);
+  });
+
+  test("is refused if it cannot be written, with the cause and the remedy", () => {
+    // A user without rights cannot write to a folder of mode 555. In /sys, the administrator cannot either.
+    const closed = process.getuid?.() === 0 ? "/sys/kernel" : folder();
+    if (closed !== "/sys/kernel") chmodSync(closed, 0o555);
+    const problem = caught(() => openOut(path.join(closed, "out"), RUN_FILES));
+    expect(problem).toBeInstanceOf(FailedError);
+    expect(problem.message).toMatch(/cannot write .*: .* \((EACCES|EPERM|EROFS)\)\. To go on: .*--out/);
+  });
+
+  test.each([
+    ["results.json", '{"my": "own results"}'],
+    ["results.json", "not JSON at all"],
+    ["results.json", '{"version": 1, "profile": "quick"}'],
+    ["record.json", "[]"],
+    ["report.html", "<!doctype html><title>My page</title>"],
+  ])("is refused if it holds a foreign %s: %s", (name, text) => {
+    const own = folder({ [name]: text });
+    const problem = caught(() => openOut(own, RUN_FILES));
+    expect(problem).toBeInstanceOf(UsageError);
+    expect(problem.message).toMatch(
+      `${name} in it was not written by the lab, and would be overwritten; choose another`,
+    );
+    expect(readdirSync(own)).toEqual([name]);
+    expect(readFileSync(path.join(own, name), "utf8")).toBe(text);
+  });
+
+  test("is refused if a file of a run is a folder there", () => {
+    const own = folder();
+    mkdirSync(path.join(own, "results.json"));
+    expect(caught(() => openOut(own, RUN_FILES)).message).toMatch("results.json in it was not written by the lab");
+  });
+
+  test("is taken again for the next run, also after a run that left an empty file", async () => {
+    const own = folder();
+    await writeRun(own, resultsOf(record()), record());
+    writeFileSync(path.join(own, "promises.json"), "");
+    openOut(own, [...RUN_FILES, "promises.json"]).close();
+    expect(readdirSync(own).sort()).toEqual([...RUN_FILES, "promises.json"].sort());
+  });
+});
+
+describe("an error of the file system", () => {
+  test.each([
+    ["ENOSPC", /the disk is full \(ENOSPC\)\. To go on: remove files, or choose a folder on another disk/],
+    ["EDQUOT", /quota/],
+    ["EROFS", /read-only/],
+    ["EACCES", /no permission/],
+    ["EWEIRD", /it is odd \(EWEIRD\)/],
+  ])("says what to do: %s", (code, message) => {
+    const error = Object.assign(new Error("it is odd"), { code, syscall: "write", path: "/out/results.json" });
+    const found = readableError(error, "/out") as Error;
+    expect(found).toBeInstanceOf(FailedError);
+    expect(found.message).toMatch(message);
+    expect(found.message).toMatch("/out/results.json");
+  });
+
+  test("leaves errors of other kinds as they are", () => {
+    const error = new TypeError("a mistake");
+    expect(readableError(error, "/out")).toBe(error);
+    expect(readableError("text", "/out")).toBe("text");
+  });
+});
+
+describe("a run whose folder is full at its end", () => {
+  test.skipIf(!existsSync("/dev/full"))("is kept in another folder, and leaves the old results", async () => {
+    const own = folder({ "results.json": '{\n  "version": 1,\n  "run": {}\n}' });
+    // Writes to this device fail as writes to a full disk do.
+    symlinkSync("/dev/full", path.join(own, "results.json.part"));
+    const run = record();
+    const problem = await keepRun(own, (where) => writeRun(where, resultsOf(run), run)).catch((error: Error) => error);
+    expect(problem).toBeInstanceOf(FailedError);
+    const message = (problem as Error).message;
+    expect(message).toMatch(/the disk is full \(ENOSPC\)/);
+    const kept = /the run is kept in (\S+)\. To go on/.exec(message)?.[1] ?? "";
+    expect(readdirSync(kept).sort()).toEqual([...RUN_FILES].sort());
+    expect(readFileSync(path.join(own, "results.json"), "utf8")).toMatch('"run": {}');
+    expect(readdirSync(own)).toEqual(["results.json"]);
+    rmSync(kept, { recursive: true });
+  });
+
+  test("fails with its own error if it is not the file system's", async () => {
+    const error = new Error("not a results file");
+    await expect(keepRun(folder(), () => Promise.reject(error))).rejects.toBe(error);
+  });
+});
+
+describe("the lock of a folder", () => {
+  const holder = (more: object) =>
+    JSON.stringify({ pid: process.pid, start: processStart(process.pid), machine: hostname(), since: "then", ...more });
+
+  test("refuses a second lab with the first one's number, and leaves its lock", async () => {
+    const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
+    await once(child, "spawn");
+    const pid = child.pid as number;
+    const own = folder({ [LOCK_FILE]: holder({ pid, start: processStart(pid) }) });
+    const problem = caught(() => openOut(own, RUN_FILES));
+    expect(problem).toBeInstanceOf(FailedError);
+    expect(problem.message).toMatch(`another lab measures into ${own}: pid=${pid} `);
+    expect(problem.message).toMatch(`To go on: wait until it ends, stop it (kill ${pid}), or choose another folder`);
+    expect(readdirSync(own)).toEqual([LOCK_FILE]);
+    child.stdin.end();
+    await once(child, "exit");
+    const lock = lockFolder(own);
+    expect(lock.takenFrom).toBe(pid);
+    lock.release();
+    expect(readdirSync(own)).toEqual([]);
+  });
+
+  test("refuses a second lab in the same process", () => {
+    const own = folder();
+    const first = lockFolder(own);
+    expect(caught(() => lockFolder(own)).message).toMatch(`pid=${process.pid}`);
+    first.release();
+    lockFolder(own).release();
+    expect(readdirSync(own)).toEqual([]);
+  });
+
+  test("is taken over if its number belongs to another process now", () => {
+    const own = folder({ [LOCK_FILE]: holder({ start: "1" }) });
+    // Where the system does not say when a process started, the number alone counts.
+    if (processStart(process.pid) === null) return;
+    const lock = lockFolder(own);
+    expect(lock.takenFrom).toBe(process.pid);
+    lock.release();
+  });
+
+  test("is not taken over from another machine", () => {
+    const own = folder({ [LOCK_FILE]: holder({ pid: 1, start: "1", machine: "another machine" }) });
+    expect(caught(() => lockFolder(own)).message).toMatch(
+      /machine=another machine .*remove .*lab\.lock if that lab has/,
+    );
+  });
+
+  test.each(["", "hello", "{}", '{"pid": -1, "machine": "x"}', "null"])("is refused if no lab wrote it: %j", (text) => {
+    const own = folder({ [LOCK_FILE]: text });
+    const problem = caught(() => lockFolder(own));
+    expect(problem).toBeInstanceOf(FailedError);
+    expect(problem.message).toMatch("lab.lock is not the lock of a lab. To go on: move the file away");
+    expect(readFileSync(path.join(own, LOCK_FILE), "utf8")).toBe(text);
+    expect(readdirSync(own)).toEqual([LOCK_FILE]);
+  });
+
+  test("is released only by its holder", () => {
+    const own = folder();
+    const lock = lockFolder(own);
+    writeFileSync(path.join(own, LOCK_FILE), holder({ since: "later" }));
+    lock.release();
+    expect(readdirSync(own)).toEqual([LOCK_FILE]);
+  });
+});
+
+describe("clearway lab --out", () => {
+  let cli: BuiltCli;
+  beforeAll(() => {
+    cli = new BuiltCli("out-dist");
+  });
+  afterAll(() => cli.remove());
+
+  test("checks the folder before it starts a runner", async () => {
+    mkdirSync(cli.path("foreign"));
+    writeFileSync(cli.path("foreign", "results.json"), "[]");
+    const broken = { ...TESTED, CLEARWAY_LAB_RUNNER: "/nowhere" };
+    const { code, stdout, stderr } = await cli.run(["lab", "tiny/fast", "--out", "foreign"], broken);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toBe(
+      "error: --out foreign: results.json in it was not written by the lab, and would be overwritten; choose another folder, or move the file away\n",
+    );
+  });
+
+  test("works with spaces in every path", async () => {
+    const args = ["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "my own runs"];
+    const { code, stdout } = await cli.run(args, TESTED);
+    expect(code).toBe(0);
+    expect(stdout).toMatch("my own runs/report.html and my own runs/results.json written");
+    expect(readdirSync(cli.path("my own runs")).sort()).toEqual(["record.json", "report.html", "results.json"]);
+  });
+
+  test("takes over the lock of a lab that was killed", async () => {
+    const { pid } = spawnSync(process.execPath, ["-e", "0"]);
+    mkdirSync(cli.path("killed"));
+    const lock = { pid, start: null, machine: hostname(), since: "2026-01-01T00:00:00.000Z" };
+    writeFileSync(cli.path("killed", LOCK_FILE), JSON.stringify(lock));
+    const args = ["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "killed"];
+    const { code, stderr } = await cli.run(args, TESTED);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(`took over killed/lab.lock of a lab that has ended: pid=${pid}`);
+    expect(readdirSync(cli.path("killed")).sort()).toEqual(["record.json", "report.html", "results.json"]);
+  });
+});

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The authors' findings about executors, each compared with invented runs that agree, differ, or decide nothing.
+import { describe, expect, test } from "vitest";
+import { executorFindings } from "../../src/published/executor-findings.js";
+import { EXECUTOR_WAYS, EXECUTOR_WORKS, executorTable } from "../../src/published/executors.js";
+import { AUTHORS, executorRecord, scenario, type Times } from "./executor-record.js";
+
+const verdicts = (times: Times, rounds?: number) =>
+  Object.fromEntries(executorFindings(executorRecord(times, rounds)).map(({ name, verdict }) => [name, verdict]));
+
+/** The authors' times, in which some are changed. */
+const but =
+  (change: (way: string, work: string, round: number) => number | undefined): Times =>
+  (way, work, round) =>
+    change(way, work, round) ?? AUTHORS(way, work, round);
+
+const ALL_AGREE = {
+  "direct-arithmetic": "agrees",
+  "flow-dearest": "agrees",
+  "limited-default": "agrees",
+  "work-stealing-lists": "agrees",
+  "waiting-frameworks": "agrees",
+  "work-stealing-mixed": "agrees",
+};
+
+describe("the sixteen published ways", () => {
+  test("are those that the scenario marks as published, in its order", () => {
+    const marked = scenario.mechanisms.filter(({ published }) => published).map(({ name }) => name);
+    expect([...marked].sort()).toEqual(EXECUTOR_WAYS.map(({ name }) => name).sort());
+    expect(EXECUTOR_WAYS).toHaveLength(16);
+  });
+
+  test("are in the place that the scenario names for as many threads", () => {
+    const places = { one: ["caller", "one"], cores: ["cpu"], each: ["many"] };
+    for (const { name, threads } of EXECUTOR_WAYS)
+      expect(places[threads]).toContain(scenario.mechanisms.find((each) => each.name === name)?.place);
+  });
+});
+
+describe("the findings of a run", () => {
+  test("agree when the run has the authors' times", () => {
+    expect(verdicts(AUTHORS)).toEqual(ALL_AGREE);
+  });
+
+  test("are not decided with four rounds, or without measurements", () => {
+    const undecided = Object.fromEntries(Object.keys(ALL_AGREE).map((name) => [name, "not decided"]));
+    expect(verdicts(AUTHORS, 4)).toEqual(undecided);
+    expect(verdicts(() => undefined)).toEqual(undecided);
+  });
+
+  test.each<[string, string, Times]>([
+    ["direct-arithmetic", "the next way takes 7 times as long", but((way) => (way === "direct" ? 0.1 : undefined))],
+    [
+      "flow-dearest",
+      "RxJava is dearer on one thread",
+      but((way, work) => (way === "rxjava-single" && work === "arithmetic" ? 9 : undefined)),
+    ],
+    [
+      "limited-default",
+      "the limited ways take as long as the others",
+      (way, work, round) => AUTHORS(way.replace("-limited", ""), work, round),
+    ],
+    [
+      "work-stealing-lists",
+      "the fixed pool is faster",
+      but((way, work) => (way === "fixed-pool" && work === "lists" ? 0.001 : undefined)),
+    ],
+    [
+      "waiting-frameworks",
+      "Flow takes three times as long",
+      but((way, work) => (way === "flow-io" && work === "network" ? 30 : undefined)),
+    ],
+    [
+      "work-stealing-mixed",
+      "the plain loop is faster",
+      but((way, work) => (way === "direct" && work === "mixed" ? 0.001 : undefined)),
+    ],
+  ])("differ in %s if %s, and agree in the others", (name, _, times) => {
+    expect(verdicts(times)).toEqual({ ...ALL_AGREE, [name]: "differs" });
+  });
+
+  test("are not decided if two ways take about as long", () => {
+    const close = but((way, work) => (work === "lists" && way === "fixed-pool" ? 0.035 : undefined));
+    expect(verdicts(close)["work-stealing-lists"]).toBe("not decided");
+    const edge = but((way, _, round) => (way === "direct" ? 0.02 * [1, 1.3, 0.8, 1.1, 0.9][round]! : undefined));
+    expect(verdicts(edge)["direct-arithmetic"]).toBe("not decided");
+  });
+
+  test("have a ratio with its interval and rounds for each part", () => {
+    const [direct, flow, limited] = executorFindings(executorRecord(AUTHORS));
+    expect(direct?.parts).toHaveLength(1);
+    const [part] = direct!.parts;
+    expect(part).toMatchObject({ label: "arithmetic", rounds: 5, ratio: expect.closeTo(70, -1) });
+    expect(part!.low!).toBeLessThanOrEqual(part!.ratio!);
+    expect(part!.high!).toBeGreaterThanOrEqual(part!.ratio!);
+    expect(flow?.parts.map(({ label }) => label)).toEqual([
+      "arithmetic, one thread",
+      "arithmetic, as many threads as cores",
+      "arithmetic, a thread an action",
+    ]);
+    expect(limited?.parts).toHaveLength(2 * EXECUTOR_WORKS.length);
+  });
+
+  test("do not choose a way that was not measured in every round as the fastest", () => {
+    // The fixed pool would be the fastest, but has only one round.
+    const failed: Times = (way, work, round) => {
+      if (way !== "fixed-pool" || work !== "lists") return AUTHORS(way, work, round);
+      return round === 0 ? 0.0001 : undefined;
+    };
+    expect(verdicts(failed)["work-stealing-lists"]).toBe("agrees");
+    const absent: Times = (way, work, round) =>
+      way === "rxjava-io" && work === "lists" ? undefined : AUTHORS(way, work, round);
+    // The missing way could be the fastest.
+    expect(verdicts(absent)["work-stealing-lists"]).toBe("not decided");
+  });
+});
+
+describe("the table of a run", () => {
+  const rows = executorTable(executorRecord(AUTHORS));
+
+  test("has the sixteen ways in the published order, and then the lab's own", () => {
+    expect(rows.slice(0, 16).map(({ mechanism }) => mechanism)).toEqual(EXECUTOR_WAYS.map(({ name }) => name));
+    expect(rows.map(({ isPublished }) => isPublished)).toEqual(rows.map((_, at) => at < 16));
+    expect(rows).toHaveLength(scenario.mechanisms.length);
+  });
+
+  test("has the smallest, the median and the largest time of all runs, and the counts where they were made", () => {
+    const figures = rows[0]?.figures.network;
+    expect(figures).toMatchObject({ runs: 15, allocations: 700, threads: 2 });
+    expect(figures?.medianMs).toBeCloseTo(100, 5);
+    expect(figures?.minimumMs).toBeCloseTo(88.2, 5);
+    expect(figures?.maximumMs).toBeCloseTo(153, 5);
+  });
+});

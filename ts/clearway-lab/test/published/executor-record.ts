@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A record of the scenario `published-executors`. Its figures are invented.
+
+import type { Measurement } from "../../src/protocol/message.js";
+import { EXECUTOR_WAYS, EXECUTOR_WORKS, type ExecutorWork } from "../../src/published/executors.js";
+import type { RecordedCell, RunRecord } from "../../src/run/record.js";
+import { loadScenarios } from "../../src/scenario/load.js";
+import { encodeHistogram, histogramOf } from "../../src/statistics/histogram.js";
+import { record } from "../record.js";
+
+export const scenario = loadScenarios().find(({ name }) => name === "published-executors")!;
+
+/** The time of a way in a round, in milliseconds. Undefined: the way was not measured. */
+export type Times = (way: string, work: ExecutorWork, round: number) => number | undefined;
+
+/** Factors of five rounds that differ by a few percent, as on a quiet machine. They differ from way to way. */
+const NOISE = [1, 1.02, 0.99, 1.01, 0.98];
+
+/** Returns a record in which every way has the same times but those that `times` names. */
+export function executorRecord(times: Times, rounds = 5): RunRecord {
+  const base = record();
+  const cells = EXECUTOR_WORKS.flatMap((work) =>
+    [...scenario.mechanisms, "control" as const].flatMap((mechanism, at): RecordedCell[] => {
+      const control = mechanism === "control";
+      const info = control ? scenario.mechanisms.find(({ name }) => name === scenario.control)! : mechanism;
+      const measured = Array.from({ length: rounds }, (_, round) => {
+        const ms = times(info.name, work, round);
+        return ms === undefined ? [] : [{ round, ms: ms * NOISE[(round + at) % NOISE.length]! }];
+      }).flat();
+      if (measured.length === 0) return [];
+      const { name, title, role, settings, published } = info;
+      return [
+        {
+          family: "offload",
+          scenario: "published-executors",
+          host: "jvm",
+          mechanism: name,
+          title,
+          role,
+          settings,
+          ...(published === undefined ? {} : { published }),
+          params: { work, actions: 100, ...(control ? { control: "A/A" } : {}) },
+          control,
+          plannedRounds: rounds,
+          rounds: measured.map(({ round, ms }) => ({
+            round,
+            position: round,
+            tookMs: 100,
+            measurement: measurement(ms, round),
+            machineStallMs: 0.1,
+          })),
+        },
+      ];
+    }),
+  );
+  const { name, family, question, shows, topology, control, reference, compare } = scenario;
+  const jvm = { ...base.hosts.node!, host: "jvm", runtime: "OpenJDK 25" };
+  return {
+    ...base,
+    hosts: { jvm },
+    scenarios: [{ name, family, question, shows, topology, control, reference, compare }],
+    cells,
+    planned: cells.length * rounds,
+    done: cells.length * rounds,
+  };
+}
+
+/** A round of three runs around `ms`. The first round also has the counts. */
+function measurement(ms: number, round: number): Measurement {
+  const raw = [ms, ms * 1.5, ms * 0.9].map((each) => Math.round(each * 1e6));
+  return {
+    samples: { batchTimes: { unit: "ms", n: 3, hdr: encodeHistogram(histogramOf(raw)), raw } },
+    values: {
+      batch: { unit: "ms", value: ms },
+      warmBatches: { unit: "count", value: 4 },
+      ...(round === 0 ? { threads: { unit: "count", value: 2 }, allocations: { unit: "count", value: 700 } } : {}),
+    },
+    result: { done: 100 },
+    notes: [],
+  } as Measurement;
+}
+
+/** Times that agree with each of the authors' findings. */
+export const AUTHORS: Times = (way, work) => {
+  const { framework, threads, isLimited } = EXECUTOR_WAYS.find(({ name }) => name === way) ?? {};
+  if (framework === undefined) return 5;
+  const column = threads === "one" ? 100 : threads === "cores" ? 50 : 10;
+  if (work === "storage" || work === "network") return column * (isLimited ? 1.6 : 1);
+  if (work === "arithmetic" && framework === "none") return 0.01;
+  const dearest = framework === "Flow" ? 3 : 1;
+  const first = way === "work-stealing" && work !== "arithmetic" ? 0.05 : 1;
+  return 0.7 * dearest * (isLimited ? 1.6 : 1) * first;
+};

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A user's folder for tests of commands that run a user's code. Its name has a space, and it has no packages: the lab's own `clearway` serves
+// the files in it.
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Results } from "../src/run/results.js";
+import { assertResults } from "../src/run/schema.js";
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+export class UserFolder {
+  readonly path = mkdtempSync(path.join(tmpdir(), "clearway user-"));
+  readonly cli: string;
+  readonly environment = { ...process.env, TMPDIR: path.join(this.path, "tmp"), NO_COLOR: "1" };
+
+  /** `name` is the folder of the built command. Test files run at the same time, so each has its own. */
+  constructor(name: string) {
+    const built = `.cache/${name}`;
+    this.cli = here(`../${built}/cli.js`);
+    mkdirSync(path.join(this.path, "tmp"));
+    beforeAll(() => {
+      execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
+    });
+    afterAll(() => rmSync(this.path, { recursive: true, force: true }));
+  }
+
+  run(...args: string[]): Promise<Ended> {
+    return new Promise((resolve) => {
+      const options = { cwd: this.path, env: this.environment };
+      execFile(process.execPath, [this.cli, ...args], options, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : ((error as { code?: number }).code ?? -1), stdout, stderr });
+      });
+    });
+  }
+
+  at(...names: string[]): string {
+    return path.join(this.path, ...names);
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(this.at(name), text);
+  }
+
+  results(folder: string): Results {
+    const value: unknown = JSON.parse(readFileSync(this.at(folder, "results.json"), "utf8"));
+    assertResults(value);
+    return value;
+  }
+
+  /** Registers the last test of a file. */
+  testThatNothingIsLeft(): void {
+    test("the commands leave no temporary file", () => {
+      expect(readdirSync(this.environment.TMPDIR)).toEqual([]);
+    });
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { pathToFileURL } from "node:url";
+import type { ThreadOptions } from "../host.js";
+import { startFile } from "./own-file.js";
+import { hasTsNode, type Loader, names, type StartOrders } from "./start-orders.js";
+import { isTypeScript, type TaskModule, taskModule, urlOf } from "./task-module.js";
+
+/** How a worker starts. */
+export interface Start {
+  readonly module: TaskModule;
+  /** What Node's `Worker` loads. */
+  readonly entry: URL | string;
+  /** Undefined if the worker starts with the task module itself. */
+  readonly orders: StartOrders | undefined;
+}
+
+/**
+ * Decides how a worker starts: with the task module itself, or with `start.mjs`, which registers a loader for TypeScript and then imports
+ * the task module. JavaScript starts directly, because a further file costs time, and because Node passes on the other loaders.
+ */
+export function startOf(source: URL | string, options: ThreadOptions): Start {
+  const module = taskModule(source);
+  const entry = urlOf(module);
+  const direct = { module, entry, orders: undefined };
+  if (module.path === undefined) return direct;
+  const loader = loaderOf(options);
+  const typeScript = isTypeScript(module.path);
+  if (!needsLoader(loader, typeScript)) return direct;
+  const file = startFile();
+  if (file === undefined) return direct;
+  const url = typeof entry === "string" ? pathToFileURL(module.path) : entry;
+  const mayTransform = loader === "runner" || isTypeScript(module.asked ?? "");
+  return { module, entry: file, orders: { url: url.href, loader, mayTransform } };
+}
+
+function needsLoader(loader: Loader, typeScript: boolean): boolean {
+  const { versions, features } = process as { versions: NodeJS.ProcessVersions; features: { typescript?: unknown } };
+  // Bun's and Deno's workers load TypeScript.
+  if (versions["bun"] ?? versions["deno"]) return false;
+  if (loader === "inherited") return typeScript && !features.typescript;
+  // Under tsx, a module of JavaScript may import one of TypeScript.
+  return typeScript || loader === "tsx";
+}
+
+function loaderOf({ execArgv = process.execArgv, env }: ThreadOptions): Loader {
+  const variables = typeof env === "object" ? env : process.env;
+  const commandLine = [...execArgv, variables["NODE_OPTIONS"]].join("\n");
+  if (names(commandLine, "tsx")) return "tsx";
+  if (names(commandLine, "ts-node") || hasTsNode()) return "ts-node";
+  // The runners set these variables in the processes and threads that run tests.
+  return process.env["VITEST"] || process.env["JEST_WORKER_ID"] ? "runner" : "inherited";
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { check, listener, type Rules } from "../checked.js";
+import type { Stall } from "../stall.js";
+import { AmountCounter } from "./amounts.js";
+import { boundsS, type CounterName, causeAttribute, counters, markAttribute, stallDuration } from "./instruments.js";
+import { disposable, type MetricsOptions, metricsDefaults, metricsRules, type StallScope } from "./options.js";
+
+/** Attributes of a measurement. */
+export type OpenTelemetryAttributes = Record<string, string | number | boolean>;
+
+/** The part of OpenTelemetry's `Histogram` that the meter uses. */
+export interface OpenTelemetryHistogram {
+  /** Records one value, such as the length of a stall. */
+  record(value: number, attributes?: OpenTelemetryAttributes): void;
+}
+
+/** The part of OpenTelemetry's `Counter` that the meter uses. */
+export interface OpenTelemetryCounter {
+  /** Adds a value of 0 or more. */
+  add(value: number, attributes?: OpenTelemetryAttributes): void;
+}
+
+/** The part of OpenTelemetry's `Meter` that the meter uses. The object of `@opentelemetry/api` fits. */
+export interface OpenTelemetryMeter {
+  /** Returns a histogram. `advice` has the bounds of its buckets. */
+  createHistogram(
+    name: string,
+    options?: { description?: string; unit?: string; advice?: { explicitBucketBoundaries?: number[] } },
+  ): OpenTelemetryHistogram;
+  /** Returns a counter that only grows. */
+  createCounter(name: string, options?: { description?: string; unit?: string }): OpenTelemetryCounter;
+}
+
+/** Options of {@link recordStalls}. */
+export interface OpenTelemetryOptions extends MetricsOptions {
+  /** Attributes of every measurement, such as `{ "thread.name": "main" }`. */
+  readonly attributes?: Readonly<OpenTelemetryAttributes>;
+  /** Receives each error of an instrument. An error that this function throws is dropped. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A scope that gives its stalls to OpenTelemetry. */
+export interface OpenTelemetryScope extends StallScope {
+  /** The number of errors of instruments. The values of a failed call are lost. */
+  readonly failures: number;
+}
+
+const object = ["an object", (value: unknown) => typeof value === "object" && value !== null] as const;
+const rules: Rules = { ...metricsRules, attributes: object, onError: listener };
+
+/** The attributes of the open scopes of each meter. Two scopes with the same attributes would count every stall twice. */
+const openScopes = new WeakMap<OpenTelemetryMeter, Set<string>>();
+
+/**
+ * Creates the instruments and returns a scope that records stalls with them, at once and on this thread.
+ *
+ * An instrument that throws does not stop the watch, nor the other instruments: `onError` receives the error, and `failures` counts it.
+ *
+ * Throws `RangeError` or `TypeError` for an invalid option, `TypeError` for a meter whose instruments lack a method, `RangeError` if an
+ * open scope of this meter has the same attributes, and what the meter throws.
+ */
+export function recordStalls(meter: OpenTelemetryMeter, options: OpenTelemetryOptions = {}): OpenTelemetryScope {
+  check(options, rules);
+  const { createHistogram, createCounter } = (meter ?? {}) as Partial<OpenTelemetryMeter>;
+  if (typeof createHistogram !== "function" || typeof createCounter !== "function")
+    throw new TypeError(
+      `meter must be an object with createHistogram() and createCounter(): meter=${meter === null ? "null" : typeof meter}`,
+    );
+  const { hz = metricsDefaults.hz, marksMax = metricsDefaults.marksMax, onError } = options;
+  const attributes: OpenTelemetryAttributes = { ...options.attributes };
+  const histogram = required(
+    "createHistogram",
+    "record",
+    meter.createHistogram(stallDuration.name, {
+      description: stallDuration.description,
+      unit: stallDuration.unit,
+      advice: { explicitBucketBoundaries: [...boundsS] },
+    }),
+  );
+  const made = Object.fromEntries(
+    Object.entries(counters).map(([key, { name, description, unit }]) => [
+      key,
+      required("createCounter", "add", meter.createCounter(name, { description, unit })),
+    ]),
+  ) as Record<CounterName, OpenTelemetryCounter>;
+  const release = claim(meter, attributes);
+  const amounts = new AmountCounter(hz, marksMax);
+  let open = true;
+  let busy = false;
+  let failures = 0;
+  const failed = (error: unknown): void => {
+    failures++;
+    try {
+      onError?.(error);
+    } catch {
+      // `failures` has counted the first error. Nothing is left that could receive the second one.
+    }
+  };
+  const guarded = (call: () => unknown): void => {
+    try {
+      const returned = call();
+      // An instrument that is really async must not end the process with an unhandled rejection.
+      if (returned instanceof Promise) returned.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+  const onStall = (stall: Stall): void => {
+    // An instrument that calls back with a stall would never end.
+    if (!open || busy) return;
+    busy = true;
+    try {
+      const { lengthS, marks, ...amount } = amounts.of(stall);
+      guarded(() => histogram.record(lengthS, { ...attributes, [causeAttribute.openTelemetry]: stall.cause }));
+      for (const [key, value] of Object.entries(amount) as [Exclude<CounterName, "mark">, number][])
+        if (value > 0) guarded(() => made[key].add(value, { ...attributes }));
+      for (const { label, timeS } of marks)
+        guarded(() => made.mark.add(timeS, { ...attributes, [markAttribute.openTelemetry]: label }));
+    } finally {
+      busy = false;
+    }
+  };
+  const close = (): void => {
+    if (open) release();
+    open = false;
+  };
+  const scope = {
+    onStall,
+    close,
+    get failures() {
+      return failures;
+    },
+  };
+  return disposable(scope, close);
+}
+
+function required<T extends object>(maker: string, method: keyof T & string, instrument: T): T {
+  const found: unknown = (instrument as T | null | undefined)?.[method];
+  if (typeof found !== "function")
+    throw new TypeError(`meter.${maker}() must return an object with ${method}(): ${method}=${typeof found}`);
+  return instrument;
+}
+
+/** Claims the attributes for one scope of the meter. Returns a function that releases them. */
+function claim(meter: OpenTelemetryMeter, attributes: OpenTelemetryAttributes): () => void {
+  const key = JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const taken = openScopes.get(meter) ?? new Set();
+  if (taken.has(key))
+    throw new RangeError(`attributes must differ from those of every open scope of this meter: attributes=${key}`);
+  openScopes.set(meter, taken.add(key));
+  return () => void taken.delete(key);
+}

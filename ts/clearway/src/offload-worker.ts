@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * The module of the workers that run offloaded functions. Builds refer to it. An app does not import it.
+ *
+ * @module clearway/offload/worker
+ */
+
+import { makeRegistry } from "./offload/built-task.js";
+import { type OffloadTasks, TaskRunner } from "./offload/run-task.js";
+import { expose } from "./task/expose.js";
+
+// The URL is that of a file which a build wrote. Bundlers must leave this import as it is.
+const runner = new TaskRunner(makeRegistry(), (url) => import(/* @vite-ignore */ /* webpackIgnore: true */ url));
+
+const tasks: OffloadTasks = {
+  run: (url, file, name, ...values) => runner.run(url, file, name, values),
+  async *stream(url, file, name, ...values) {
+    return yield* runner.stream(url, file, name, values);
+  },
+};
+
+expose({ run: tasks.run, stream: tasks.stream });

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { messageOf } from "../../error/message-of.js";
+import { abortOf } from "../../error/read-signal.js";
+import { calledFrom } from "../../error/stack.js";
+import { MovedValue } from "../../transfer/move.js";
+import { isCallback } from "../../transport/callback.js";
+import type { BroadcastFailure, BroadcastResult, BroadcastSource } from "./broadcast-types.js";
+
+/** See the interface of the same name in `broadcast-types.ts`. */
+class BroadcastError extends ClearwayError {
+  readonly failures: readonly BroadcastFailure[];
+  readonly results: readonly BroadcastResult<unknown>[];
+
+  constructor(task: string, failures: readonly BroadcastFailure[], results: readonly BroadcastResult<unknown>[]) {
+    const each = failures.map(({ worker, reason }) => `worker ${worker}: ${messageOf(reason)}`);
+    const count = `${failures.length} of ${failures.length + results.length} workers`;
+    super("broadcast-failed", `${task}() failed in ${count}: ${each.join("; ")}`, { cause: failures[0]?.reason });
+    this.failures = failures;
+    this.results = results;
+  }
+}
+
+/**
+ * Calls a task once for each place in the pool that has a worker now, ready or starting. A worker that is ending does not count. If a worker
+ * ends before the call has begun there, the worker that takes its place gets the call. Waits until every call has ended.
+ *
+ * Throws a `BroadcastError` if a call failed. Throws the reason of the signal if that ended a call, and the pool's own error if the pool has
+ * ended. Throws `invalid-argument` for arguments that only one worker could receive, and for a task that gives a stream.
+ */
+export async function broadcast({ owner, name, args, call }: BroadcastSource): Promise<unknown[]> {
+  if (owner.ended) throw owner.ended;
+  if (call.key !== undefined)
+    throw new ClearwayError("invalid-argument", "a broadcast takes no key: it calls every worker");
+  args.forEach(checkArgument);
+  if (owner.records.of(name).kind === "stream") throw givesStream(name);
+  const places = owner.workers.all.flatMap((worker, index) =>
+    worker?.life.state === "ready" || worker?.life.state === "starting" ? [index] : [],
+  );
+  // A call with a key goes to the worker at the key's index. No other call has this key, so no call waits for this one.
+  const calls = places.map((workerIndex) =>
+    owner.submit(name, args, { ...call, workerIndex, key: Symbol() }, () => {}),
+  );
+  const outcomes = await Promise.allSettled(calls);
+  const failures: BroadcastFailure[] = [];
+  const results: BroadcastResult<unknown>[] = [];
+  outcomes.forEach((outcome, at) => {
+    const worker = places[at]!;
+    if (outcome.status === "rejected") failures.push({ worker, reason: outcome.reason });
+    else results.push({ worker, result: outcome.value });
+  });
+  if (owner.records.of(name).kind === "stream") {
+    // The kind was not known before. No stream has begun, because nothing was read.
+    for (const { result } of results) void (result as AsyncGenerator).return(undefined);
+    throw givesStream(name);
+  }
+  if (failures.length === 0) return results.map(({ result }) => result);
+  for (const end of [owner.ended && { reason: owner.ended }, abortOf(call.signal)]) {
+    if (end && failures.some(({ reason }) => reason === end.reason)) throw end.reason;
+  }
+  const error = new BroadcastError(name, failures, results);
+  error.stack += calledFrom(call.callerStack ?? "");
+  throw error;
+}
+
+function checkArgument(value: unknown, at: number): void {
+  const moved = value instanceof MovedValue;
+  if (!moved && !(value !== null && typeof value === "object" && Symbol.asyncIterator in value)) return;
+  // A callback opens a session for each call.
+  if (!moved && isCallback(value as object)) return;
+  const what = moved ? "under move()" : "a stream";
+  throw new ClearwayError(
+    "invalid-argument",
+    `argument ${at + 1} of a broadcast is ${what}, which only one worker could receive: pass a value that can be copied`,
+  );
+}
+
+function givesStream(name: string): ClearwayError {
+  return new ClearwayError(
+    "invalid-argument",
+    `a broadcast needs a task with one result, and ${name}() gives a stream`,
+  );
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterMessages } from "#host";
+
+/**
+ * How long the streams of a thread may deliver values in one turn of the event loop, in milliseconds. Timers, input and frames wait for
+ * this time at most, besides the reader's own code for one value.
+ */
+export const turnBudgetMs = 2;
+
+/** A clock in milliseconds, and the turns of the event loop. Tests pass their own implementation. */
+export interface Turns {
+  now(): number;
+  /** Calls `next` in a later turn. */
+  afterTurn(next: () => void): void;
+}
+
+/**
+ * Limits how long streams deliver values without letting the event loop turn. A reader that awaits one waiting value after the other runs in
+ * microtasks, and so would block the thread until the stream ends. All streams of a thread share one budget.
+ */
+export class TurnBudget {
+  readonly #turns: Turns;
+  #beganMs = 0;
+  #isOpen = false;
+  #paused: (() => void)[] = [];
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  /** Whether this turn's time is over. The first call of a turn starts the time. */
+  get isSpent(): boolean {
+    if (this.#paused.length > 0) return true;
+    const nowMs = this.#turns.now();
+    if (this.#isOpen) return nowMs - this.#beganMs >= turnBudgetMs;
+    this.#isOpen = true;
+    this.#beganMs = nowMs;
+    this.#turns.afterTurn(this.#next);
+    return false;
+  }
+
+  /** Calls `next` in the next turn, in the order of these calls. */
+  pause(next: () => void): void {
+    this.#paused.push(next);
+  }
+
+  readonly #next = (): void => {
+    this.#isOpen = false;
+    for (const next of this.#paused.splice(0)) next();
+  };
+}
+
+/** The budget of this thread. */
+export const turnBudget = /* @__PURE__ */ new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { clock } from "#host";
+import { ClearwayError } from "../error/clearway-error.js";
+import { checkDepth } from "../error/depth.js";
+import type { WireError } from "../error/wire.js";
+import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
+import { prepareValue } from "../transfer/prepare-argument.js";
+import { notCloneable } from "../transfer/refusal.js";
+import { revive } from "../transfer/revive.js";
+import type { CallbackAnswer, CallbackCall } from "../transport/callback.js";
+import type { PortTransport } from "../transport/port.js";
+import { Op } from "../transport/protocol.js";
+import type { TaskInput } from "./task-input.js";
+
+// Time in milliseconds after which calls are sent in a loop that never yields its thread.
+const flushMs = 1;
+
+/** Decodes an error, now or later, and passes it to `use`. Never throws. */
+export type Decode = (wire: WireError, use: (reason: unknown) => void) => void;
+
+/** A call of the callback that has no answer. */
+interface OpenCall {
+  readonly args: unknown[];
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * The task's end of a callback. `call` is the function that the task receives.
+ *
+ * At most `concurrency` calls have no answer. Further calls wait here, in order. A rejection that nothing awaits is not an unhandled
+ * rejection: it would end the worker, although the task only reported something.
+ */
+export class CallbackStub implements TaskInput {
+  readonly #transport: PortTransport;
+  readonly #id: number;
+  readonly #concurrency: number;
+  readonly #strict: boolean;
+  readonly #decode: Decode;
+  #last = 0;
+  /** Calls that were sent, by their numbers. */
+  readonly #sent = new Map<number, OpenCall>();
+  /** Calls that wait for an answer to an earlier one. The entries before `#head` were sent and are empty. */
+  #waiting: (OpenCall | undefined)[] = [];
+  #head = 0;
+  /** Makes the error for further calls. Undefined while the call is open. */
+  #refusal: (() => unknown) | undefined;
+  #drained: (() => void) | undefined;
+  #flushedMs = clock();
+  /** Ledger entries of sent calls that contain memory. If the transport then refuses a call, its entries are reversed. */
+  readonly #entered = new WeakMap<object, LedgerSide>();
+
+  constructor(transport: PortTransport, id: number, concurrency: number, strict: boolean, decode: Decode) {
+    this.#transport = transport;
+    this.#id = id;
+    this.#concurrency = concurrency;
+    this.#strict = strict;
+    this.#decode = decode;
+  }
+
+  readonly call = (...args: unknown[]): Promise<unknown> => {
+    const answer = new Promise<unknown>((resolve, reject) => {
+      if (this.#refusal) return reject(this.#refusal());
+      const open = { args, resolve, reject };
+      if (this.#sent.size < this.#concurrency && !this.#hasWaiting) this.#send(open);
+      else this.#waiting.push(open);
+    });
+    answer.catch(() => {});
+    return answer;
+  };
+
+  /** Handles the answer to a call. */
+  arrived(message: unknown): void {
+    const [call, value, error] = message as CallbackAnswer;
+    const open = this.#take(call);
+    if (!open) return;
+    if (error === undefined) open.resolve(revive(value));
+    else this.#decode(error, open.reject);
+    this.#sendWaiting();
+  }
+
+  /** Handles a call that could not be sent. */
+  refused(message: unknown, reason: unknown): void {
+    const entry = this.#entered.get(message as object);
+    if (entry) this.#enter(entry, -1);
+    this.#take((message as CallbackCall)[0])?.reject(refusalOf(reason));
+    this.#sendWaiting();
+  }
+
+  finish(): Promise<void> | undefined {
+    this.#refusal ??= ended;
+    if (!this.#hasWaiting) return undefined;
+    return new Promise((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+
+  ended(): void {
+    this.#end(ended);
+  }
+
+  failed(reason: unknown): void {
+    this.#end(() => reason);
+  }
+
+  get #hasWaiting(): boolean {
+    return this.#head < this.#waiting.length;
+  }
+
+  #end(refusal: () => unknown): void {
+    this.#refusal = refusal;
+    const open = [...this.#sent.values(), ...this.#waiting.slice(this.#head)];
+    this.#sent.clear();
+    this.#waiting = [];
+    this.#head = 0;
+    for (const each of open) each?.reject(refusal());
+    this.#drained?.();
+  }
+
+  #take(call: number): OpenCall | undefined {
+    const open = this.#sent.get(call);
+    this.#sent.delete(call);
+    return open;
+  }
+
+  #sendWaiting(): void {
+    while (this.#hasWaiting && this.#sent.size < this.#concurrency) {
+      const open = this.#waiting[this.#head] as OpenCall;
+      this.#waiting[this.#head++] = undefined;
+      // `shift` would move all waiting calls for each call.
+      if (this.#head * 2 >= this.#waiting.length) {
+        this.#waiting.splice(0, this.#head);
+        this.#head = 0;
+      }
+      this.#send(open);
+    }
+    if (!this.#hasWaiting) this.#drained?.();
+  }
+
+  #send(open: OpenCall): void {
+    const call = ++this.#last;
+    this.#sent.set(call, open);
+    try {
+      this.#post(call, open.args);
+    } catch (reason) {
+      // The getters and traps of an argument are foreign code.
+      this.#sent.delete(call);
+      open.reject(refusalOf(reason));
+    }
+  }
+
+  #post(call: number, args: unknown[]): void {
+    const transport = this.#transport;
+    // A call that the ring accepts needs no search for memory. The caller adds its copied bytes to the ledger when it arrives.
+    if (!this.#strict && transport.sendByRing(Op.Chunk, this.#id, [call, args], 0)) return;
+    const entry = emptySide();
+    const transfer = new Set<object>();
+    const values = args.map((each) => {
+      const ready = prepareValue(each, this.#strict, entry);
+      if (ready.deep) checkDepth(ready.value);
+      for (const object of ready.transfer) transfer.add(object);
+      return ready.value;
+    });
+    const message: CallbackCall = [call, values];
+    if (!isEmpty(entry)) {
+      this.#entered.set(message, entry);
+      this.#enter(entry, 1);
+    }
+    transport.send(Op.Chunk, this.#id, message, 0, [...transfer]);
+    const nowMs = clock();
+    if (nowMs - this.#flushedMs < flushMs) return;
+    this.#flushedMs = nowMs;
+    transport.flush();
+  }
+
+  // Adds an entry to the pool's ledger, or subtracts it.
+  #enter(entry: LedgerSide, sign: 1 | -1): void {
+    const side = emptySide();
+    merge(side, entry, sign);
+    this.#transport.send(Op.Ledger, 0, onWire(side));
+  }
+}
+
+function ended(): ClearwayError {
+  return new ClearwayError(
+    "callback-ended",
+    "a callback was called after its call had ended: await its calls before the task returns",
+  );
+}
+
+function refusalOf(reason: unknown): ClearwayError {
+  return reason instanceof ClearwayError ? reason : notCloneable("an argument of a callback", reason);
+}

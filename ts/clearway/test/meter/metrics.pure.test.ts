@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import vectors from "../../../../spec/vectors/metrics.json" with { type: "json" };
+import type { Stall } from "../../src/meter/stall.js";
+import { type StallMetricsOptions, stallMetrics } from "../../src/meter-metrics.js";
+import { stallOf } from "./stalls.js";
+
+const openMetrics = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+const samples = (body: string): string[] => body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+
+describe("stallMetrics", () => {
+  test("counts each stall in its bucket, by cause, with its parts in seconds", () => {
+    const metrics = stallMetrics();
+    const scope = metrics.scope({ thread: "main" });
+    scope.onStall(stallOf({ lengthMs: 100, gcMs: 25, marks: [{ label: "parse", overlapMs: 50 }] }));
+    scope.onStall(stallOf({ lengthMs: 12_000, cause: "machine", machineMs: 6000 }));
+    const found = samples(metrics.exposition().body);
+    const app = 'clearway_stall_duration_seconds_bucket{thread="main",cause="app",le=';
+    const machine = 'clearway_stall_duration_seconds_bucket{thread="main",cause="machine",le=';
+    // The bound of a bucket belongs to it.
+    expect(found).toContain(`${app}"0.05"} 0`);
+    expect(found).toContain(`${app}"0.1"} 1`);
+    expect(found).toContain(`${app}"1.0"} 1`);
+    expect(found).toContain(`${machine}"10.0"} 0`);
+    expect(found).toContain(`${machine}"+Inf"} 1`);
+    expect(found).toContain('clearway_stall_duration_seconds_count{thread="main",cause="machine"} 1');
+    expect(found).toContain('clearway_stall_duration_seconds_sum{thread="main",cause="machine"} 12');
+    expect(found).toContain('clearway_stall_gc_time_seconds_total{thread="main"} 0.025');
+    expect(found).toContain('clearway_stall_machine_time_seconds_total{thread="main"} 6');
+    expect(found).toContain('clearway_mark_stall_time_seconds_total{thread="main",mark="parse"} 0.05');
+    const total = (name: string) =>
+      Number(
+        found
+          .find((line) => line.startsWith(name))
+          ?.split(" ")
+          .at(-1),
+      );
+    // 100 ms cover 6 frames at 60 Hz, and 12,000 ms cover 720. The last frame of each still appears.
+    expect(total("clearway_frame_dropped_total")).toBeCloseTo(5 + 719, 9);
+    expect(total("clearway_hitch_time_seconds_total")).toBeCloseTo(12.1 - 2 / 60, 9);
+  });
+
+  test("has every family once, however many scopes there are", () => {
+    const metrics = stallMetrics();
+    for (let at = 0; at < 1000; at++) metrics.scope({ worker: String(at) }).onStall(stallOf());
+    const { body } = metrics.exposition();
+    const types = body.split("\n").filter((line) => line.startsWith("# TYPE"));
+    expect(types).toHaveLength(6);
+    expect(new Set(types).size).toBe(6);
+    expect(samples(body).filter((line) => line.startsWith("clearway_stall_duration_seconds_count"))).toHaveLength(1000);
+    expect(() => metrics.scope({ worker: "1000" })).toThrow(
+      "scopes must be closed when their thread ends: scopesMax=1000",
+    );
+  });
+
+  test("has the counters of a scope without stalls as 0", () => {
+    const metrics = stallMetrics();
+    metrics.scope();
+    expect(samples(metrics.exposition().body)).toEqual([
+      "clearway_stall_gc_time_seconds_total 0",
+      "clearway_stall_machine_time_seconds_total 0",
+      "clearway_hitch_time_seconds_total 0",
+      "clearway_frame_dropped_total 0",
+    ]);
+  });
+
+  test("refuses the labels of an open scope, in any order, and takes them after its end", () => {
+    const metrics = stallMetrics();
+    const scope = metrics.scope({ a: "1", b: "2" });
+    expect(() => metrics.scope({ b: "2", a: "1" })).toThrow(
+      'labels must differ from those of every open scope; close it first: labels={a="1",b="2"}',
+    );
+    scope.close();
+    const again = metrics.scope({ b: "2", a: "1" });
+    scope.close();
+    scope.onStall(stallOf());
+    expect(samples(metrics.exposition().body)).toContain('clearway_frame_dropped_total{a="1",b="2"} 0');
+    again[Symbol.dispose]();
+    expect(samples(metrics.exposition().body)).toEqual([]);
+  });
+
+  test("takes an empty label for none, as Prometheus does", () => {
+    const metrics = stallMetrics();
+    metrics.scope({ a: "" });
+    expect(() => metrics.scope()).toThrow("labels must differ");
+    expect(samples(metrics.exposition().body)).toContain("clearway_frame_dropped_total 0");
+  });
+
+  test("changes nothing in a text that it has returned", () => {
+    const metrics = stallMetrics();
+    const scope = metrics.scope();
+    const { body } = metrics.exposition();
+    const copy = `${body}`;
+    scope.onStall(stallOf());
+    scope.close();
+    expect(body).toBe(copy);
+  });
+
+  test.each([
+    ["le", "1"],
+    ["cause", "1"],
+    ["__name", "1"],
+    ["9", "1"],
+    ["", "1"],
+    ["a-b", "1"],
+    ["a\n", "1"],
+  ])("refuses the label %j", (name, value) => {
+    expect(() => stallMetrics().scope({ [name]: value })).toThrow(
+      new RangeError(
+        `a label must have letters, digits and _ (not __ at the start, not cause, mark, le, quantile): label=${JSON.stringify(name)}`,
+      ),
+    );
+  });
+
+  test("refuses a label that is not a string, and labels that are not an object", () => {
+    expect(() => stallMetrics().scope({ a: 1 as unknown as string })).toThrow(
+      new TypeError("the label a must be a string: a=number"),
+    );
+    expect(() => stallMetrics().scope(null as never)).toThrow(new TypeError("labels must be an object: labels=null"));
+  });
+
+  test("escapes what would end a label's value, and replaces what UTF-8 or Prometheus cannot hold", () => {
+    const metrics = stallMetrics();
+    metrics
+      .scope({ a: 'q " b \\ n \n z \0 half \ud83d whole 🙂 日本 }' })
+      .onStall(stallOf({ marks: [{ label: '"\n', overlapMs: 1 }] }));
+    const [line] = samples(metrics.exposition().body).filter((each) => each.startsWith("clearway_stall_gc"));
+    expect(line).toBe(
+      'clearway_stall_gc_time_seconds_total{a="q \\" b \\\\ n \\n z \ufffd half \ufffd whole 🙂 日本 }"} 0',
+    );
+    expect(metrics.exposition().body).toContain('mark="\\"\\n"} 0.001');
+  });
+
+  test("counts further labels of marks as _other", () => {
+    const metrics = stallMetrics({ marksMax: 2 });
+    const scope = metrics.scope();
+    for (const label of ["a", "b", "c", "a", "d"]) scope.onStall(stallOf({ marks: [{ label, overlapMs: 1000 }] }));
+    expect(samples(metrics.exposition().body).filter((line) => line.includes("mark="))).toEqual([
+      'clearway_mark_stall_time_seconds_total{mark="a"} 2',
+      'clearway_mark_stall_time_seconds_total{mark="b"} 1',
+      'clearway_mark_stall_time_seconds_total{mark="_other"} 2',
+    ]);
+  });
+
+  test("adds nothing for a length that is no number or negative", () => {
+    const metrics = stallMetrics();
+    const scope = metrics.scope();
+    for (const lengthMs of [Number.NaN, -5, Number.POSITIVE_INFINITY])
+      scope.onStall(stallOf({ lengthMs, gcMs: lengthMs, machineMs: lengthMs }));
+    expect(metrics.exposition().body).not.toMatch(/NaN|Infinity|-5/);
+    expect(samples(metrics.exposition().body)).toContain('clearway_stall_duration_seconds_sum{cause="app"} 0');
+  });
+
+  test.each([
+    [{ hz: 0 }, "hz must be over 0, at most 1000: hz=0"],
+    [{ marksMax: -1 }, "marksMax must be a whole number of 0 or more: marksMax=-1"],
+    [{ scopeMax: 5 }, "scopeMax must be a known option (the nearest is scopesMax): scopeMax=5"],
+  ])("refuses the options %j", (options, message) => {
+    expect(() => stallMetrics(options as StallMetricsOptions)).toThrow(message);
+  });
+});
+
+describe("the format of the metrics", () => {
+  test.each([
+    ["application/openmetrics-text", vectors.openMetrics],
+    ["text/plain", vectors.prometheus],
+  ])("is that of the vectors, which the JVM's meter passes too: %s", (accept, lines) => {
+    const { hz, marksMax, scopes } = vectors;
+    const metrics = stallMetrics({ hz, marksMax });
+    for (const { labels, stalls } of scopes) {
+      const scope = metrics.scope(labels as Record<string, string>);
+      for (const stall of stalls) scope.onStall(stallOf(stall as Partial<Stall>));
+    }
+    expect(metrics.exposition(accept).body.split("\n")).toEqual(lines);
+  });
+
+  test.each([
+    [openMetrics, true],
+    ["application/openmetrics-text", true],
+    ["text/plain;q=0.5, application/openmetrics-text; version=1.0.0; q=0.7", true],
+    ["text/plain, application/openmetrics-text;q=0.7", false],
+    ["application/openmetrics-text;q=0", false],
+    ["application/openmetrics-text;version=0.0.1", false],
+    ["text/html,*/*;q=0.8", false],
+    ["", false],
+    [";;,,=", false],
+  ])("follows the header %j", (accept, isOpen) => {
+    const { contentType, body } = stallMetrics().exposition(accept);
+    expect(contentType).toBe(
+      isOpen
+        ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        : "text/plain; version=0.0.4; charset=utf-8",
+    );
+    expect(body.endsWith("# EOF\n")).toBe(isOpen);
+    expect(body).toContain(
+      isOpen ? "# TYPE clearway_frame_dropped counter" : "# TYPE clearway_frame_dropped_total counter",
+    );
+    expect(body.includes("# UNIT clearway_stall_duration_seconds seconds")).toBe(isOpen);
+  });
+
+  test("is the older format without a header", () => {
+    expect(stallMetrics().exposition().contentType).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+});

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { type OpenTelemetryMeter, recordStalls } from "../../src/meter-metrics.js";
+import { stallOf } from "./stalls.js";
+
+type Call = [instrument: string, value: number, attributes: unknown];
+
+/** Returns a meter that keeps every call. `act` runs inside of each call. */
+function fakeMeter(act: (instrument: string) => unknown = () => undefined) {
+  const calls: Call[] = [];
+  const made: [string, unknown][] = [];
+  const instrument = (name: string, options: unknown) => {
+    made.push([name, options]);
+    const call = (value: number, attributes: unknown): void => {
+      calls.push([name, value, attributes]);
+      return act(name) as undefined;
+    };
+    return { record: call, add: call };
+  };
+  const meter: OpenTelemetryMeter = { createHistogram: instrument, createCounter: instrument };
+  return { meter, calls, made };
+}
+
+describe("recordStalls", () => {
+  test("creates its instruments with units and buckets, and records each part of a stall", () => {
+    const { meter, calls, made } = fakeMeter();
+    const scope = recordStalls(meter, { attributes: { "thread.name": "main" } });
+    expect(made.map(([name, options]) => [name, (options as { unit: string }).unit])).toEqual([
+      ["clearway.stall.duration", "s"],
+      ["clearway.stall.gc.time", "s"],
+      ["clearway.stall.machine.time", "s"],
+      ["clearway.hitch.time", "s"],
+      ["clearway.frame.dropped", "{frame}"],
+      ["clearway.mark.stall.time", "s"],
+    ]);
+    expect(made[0]![1]).toMatchObject({
+      advice: { explicitBucketBoundaries: [0.00833, 0.01667, 0.03333, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] },
+    });
+    scope.onStall(stallOf({ lengthMs: 100, gcMs: 60, cause: "gc", marks: [{ label: "parse", overlapMs: 10 }] }));
+    const main = { "thread.name": "main" };
+    expect(calls).toEqual([
+      ["clearway.stall.duration", 0.1, { ...main, "clearway.stall.cause": "gc" }],
+      ["clearway.stall.gc.time", 0.06, main],
+      ["clearway.hitch.time", expect.closeTo(0.1 - 1 / 60, 9), main],
+      ["clearway.frame.dropped", expect.closeTo(5, 9), main],
+      ["clearway.mark.stall.time", 0.01, { ...main, "clearway.mark.label": "parse" }],
+    ]);
+  });
+
+  test.each([
+    ["an Error", new Error("full")],
+    ["undefined", undefined],
+    ["a string", "full"],
+  ])("goes on with the other instruments when each throws %s", (_, thrown) => {
+    const errors: unknown[] = [];
+    const { meter, calls } = fakeMeter(() => {
+      throw thrown;
+    });
+    const scope = recordStalls(meter, { onError: (error) => errors.push(error) });
+    scope.onStall(stallOf());
+    expect(calls).toHaveLength(3);
+    expect(errors).toEqual([thrown, thrown, thrown]);
+    expect(scope.failures).toBe(3);
+  });
+
+  test("never throws, even if the listener of errors throws", () => {
+    const { meter } = fakeMeter(() => {
+      throw new Error("full");
+    });
+    const scope = recordStalls(meter, {
+      onError: () => {
+        throw new Error("again");
+      },
+    });
+    expect(() => scope.onStall(stallOf())).not.toThrow();
+    expect(scope.failures).toBe(3);
+  });
+
+  test("counts the rejection of an instrument that is async", async () => {
+    let heard: (error: unknown) => void = () => undefined;
+    const error = new Promise((resolve) => {
+      heard = resolve;
+    });
+    const { meter } = fakeMeter((name) =>
+      name === "clearway.stall.duration" ? Promise.reject(new Error("late")) : undefined,
+    );
+    const scope = recordStalls(meter, { onError: heard });
+    scope.onStall(stallOf());
+    expect(await error).toEqual(new Error("late"));
+    expect(scope.failures).toBe(1);
+  });
+
+  test("drops a stall that an instrument gives back to it", () => {
+    const { meter, calls } = fakeMeter(() => scope.onStall(stallOf()));
+    const scope = recordStalls(meter);
+    scope.onStall(stallOf());
+    expect(calls).toHaveLength(3);
+    scope.onStall(stallOf());
+    expect(calls).toHaveLength(6);
+  });
+
+  test("does nothing after its end, also when an instrument ends it", () => {
+    const { meter, calls } = fakeMeter(() => scope.close());
+    const scope = recordStalls(meter);
+    scope.onStall(stallOf());
+    expect(calls).toHaveLength(3);
+    scope.onStall(stallOf());
+    expect(calls).toHaveLength(3);
+  });
+
+  test("refuses a second scope with the same attributes until the first is closed", () => {
+    const { meter } = fakeMeter();
+    const first = recordStalls(meter, { attributes: { a: 1, b: true } });
+    expect(() => recordStalls(meter, { attributes: { b: true, a: 1 } })).toThrow(
+      'attributes must differ from those of every open scope of this meter: attributes=[["a",1],["b",true]]',
+    );
+    recordStalls(meter, { attributes: { a: 2 } });
+    recordStalls(fakeMeter().meter, { attributes: { a: 1, b: true } });
+    first.close();
+    const second = recordStalls(meter, { attributes: { a: 1, b: true } });
+    first.close();
+    expect(() => recordStalls(meter, { attributes: { a: 1, b: true } })).toThrow("attributes must differ");
+    second[Symbol.dispose]();
+  });
+
+  test("passes on what a meter throws, and claims no attributes then", () => {
+    const { meter } = fakeMeter();
+    let broken = true;
+    const moody: OpenTelemetryMeter = {
+      ...meter,
+      createCounter: (name) => {
+        if (broken) throw new Error("no more instruments");
+        return meter.createCounter(name);
+      },
+    };
+    expect(() => recordStalls(moody)).toThrow("no more instruments");
+    broken = false;
+    expect(recordStalls(moody).failures).toBe(0);
+  });
+
+  test.each([undefined, null, {}, { record: 1 }])("refuses a meter whose histogram is %j", (histogram) => {
+    const meter = { ...fakeMeter().meter, createHistogram: () => histogram as never };
+    expect(() => recordStalls(meter)).toThrow(
+      new TypeError(`meter.createHistogram() must return an object with record(): record=${typeof histogram?.record}`),
+    );
+  });
+
+  test.each([undefined, null, 5, {}])("refuses the meter %j", (meter) => {
+    expect(() => recordStalls(meter as never)).toThrow(
+      /^meter must be an object with createHistogram\(\) and createCounter\(\): meter=/,
+    );
+  });
+});

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { move } from "clearway";
+import { describe, expect, test } from "vitest";
+import { hostileValues } from "../fixtures/hostile-values.js";
+import { builtUrl, type Plain, plainPool, testPool } from "../fixtures/pools.js";
+
+const outcomeOf = (promise: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(promise).then(
+    () => "result",
+    (reason: { code?: unknown }) => reason.code ?? "its own error",
+  );
+
+describe.each([
+  ["warm", true],
+  ["cold", false],
+] as const)("an argument in one batch with others, on a %s pool:", (_name, warm) => {
+  test.each(hostileValues)("%s fails only its own call", async (_value, make, refused = true) => {
+    const pool = plainPool();
+    if (warm) await pool.ready();
+    const { call } = pool;
+    const moved = () => move({ bytes: new Uint8Array(600).fill(7) });
+    // A date goes by port. The batch is posted when a call that moves memory follows, or at the end of the tick.
+    const neighbours = [call.echo(new Date(1)), call.echo(moved()), call.echo(new Date(2))];
+    const bad = outcomeOf(call.echo(make()));
+    neighbours.push(call.echo(moved()), call.echo(new Date(3)), call.add(1, 2));
+    const bytes = { bytes: new Uint8Array(600).fill(7) };
+    expect(await Promise.all(neighbours)).toEqual([new Date(1), bytes, new Date(2), bytes, new Date(3), 3]);
+    if (refused) expect(await bad).toBe("not-cloneable");
+    else expect(["result", "not-cloneable"]).toContain(await bad);
+    expect(pool.stats().workers.restarts).toBe(0);
+    expect(await call.add(1, 2)).toBe(3);
+  });
+});
+
+describe("a value of a stream into a task, in one batch with calls:", () => {
+  test.each(hostileValues)("%s fails only that stream's call", async (_value, make, refused = true) => {
+    const pool = plainPool();
+    await pool.ready();
+    const { call } = pool;
+    async function* values() {
+      yield new Date(1);
+      yield make();
+    }
+    async function* others() {
+      for (let at = 0; at < 20; at++) yield move(new Uint8Array(600));
+    }
+    const neighbour = call.total(others());
+    const bad = outcomeOf((call as unknown as { total(values: unknown): Promise<number> } & Plain).total(values()));
+    expect(await Promise.all([neighbour, call.echo(new Date(2))])).toEqual([20, new Date(2)]);
+    if (refused) expect(await bad).toBe("not-cloneable");
+    else expect(["result", "not-cloneable"]).toContain(await bad);
+    expect(pool.stats().workers.restarts).toBe(0);
+  });
+});
+
+describe("a result in one batch with others:", () => {
+  test.each(hostileValues)("%s fails only its own call", async (name, _make, expected = true) => {
+    const refused = expected && !/getter|one buffer twice/.test(name);
+    const pool = testPool<typeof import("../fixtures/hostile-results.tasks.js")>(builtUrl("hostile-results"));
+    await pool.ready();
+    const { call } = pool;
+    const [bytes, date] = [new Uint8Array(600).fill(7), new Date(1)];
+    const neighbours = () => [call.bytes(), call.date(), call.stream()];
+    const before = neighbours();
+    const bad = outcomeOf(call.hostile(name));
+    const settled = await Promise.all([...before, ...neighbours()]);
+    expect(settled).toEqual([bytes, date, expect.any(ReadableStream), bytes, date, expect.any(ReadableStream)]);
+    // A result's getter is code of the task, and its error reaches the caller as it is. Memory that the host refuses to move is copied.
+    expect(["not-cloneable", "its own error", "result"].slice(0, refused ? 1 : 3)).toContain(await bad);
+    expect(pool.stats().workers.restarts).toBe(0);
+  });
+});

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { Session } from "../../src/callback/session.js";
+import { ClearwayError } from "../../src/error/clearway-error.js";
+import { decodeError } from "../../src/error/wire.js";
+import { CallbackStub } from "../../src/task/callback-stub.js";
+import { emptySide } from "../../src/transfer/ledger.js";
+import type { CallbackAnswer } from "../../src/transport/callback.js";
+import type { PortTransport } from "../../src/transport/port.js";
+import { Op } from "../../src/transport/protocol.js";
+
+type Sent = [op: Op, id: number, a: unknown];
+
+/** The two ends of a callback, with a transport that only records. `deliver` passes the task's calls on. */
+function ends(fn: (...args: unknown[]) => unknown, concurrency = 64) {
+  const sent: Sent[] = [];
+  const transport = {
+    send: (op: Op, id: number, a: unknown) => void sent.push([op, id, a]),
+    sendByRing: () => false,
+    flush: () => {},
+  } as unknown as PortTransport;
+  const stub = new CallbackStub(transport, 7, concurrency, false, (wire, use) => use(decodeError(wire)));
+  const session = new Session(fn, concurrency);
+  const failures: unknown[] = [];
+  const answers: CallbackAnswer[] = [];
+  session.connect({
+    strict: false,
+    ledger: emptySide(),
+    answer: (message) => void answers.push(message),
+    fail: (reason) => void failures.push(reason),
+  });
+  const calls = (): unknown[] => sent.filter(([op]) => op === Op.Chunk).map(([, , a]) => a);
+  return { stub, session, sent, calls, answers, failures };
+}
+
+const settled = async (promise: Promise<unknown>) =>
+  promise.then(
+    (value) => ({ value }),
+    (reason) => ({ reason }),
+  );
+
+describe("the task's end of a callback", () => {
+  test("numbers its calls, and settles each with its answer in any order", async () => {
+    const { stub, calls } = ends(() => {});
+    const [one, two] = [stub.call("a"), stub.call("b", 2)];
+    expect(calls()).toEqual([
+      [1, ["a"]],
+      [2, ["b", 2]],
+    ]);
+    stub.arrived([2, "second"]);
+    stub.arrived([1, undefined, { value: "thrown" }]);
+    expect(await settled(two)).toEqual({ value: "second" });
+    expect(await settled(one)).toEqual({ reason: "thrown" });
+  });
+
+  test("sends no more calls than its concurrency, and the others in order as answers arrive", () => {
+    const { stub, calls } = ends(() => {}, 2);
+    for (let at = 0; at < 5; at++) void stub.call(at);
+    expect(calls()).toHaveLength(2);
+    stub.arrived([2, undefined]);
+    stub.arrived([1, undefined]);
+    expect(calls()).toEqual([1, 2, 3, 4].map((call) => [call, [call - 1]]));
+    stub.arrived([9, undefined]);
+    expect(calls()).toHaveLength(4);
+  });
+
+  test("takes no calls once it finishes, and finishes when all calls are sent", async () => {
+    const { stub, calls } = ends(() => {}, 1);
+    expect(ends(() => {}).stub.finish()).toBeUndefined();
+    for (let at = 0; at < 3; at++) void stub.call(at);
+    let done = false;
+    const finished = stub.finish()!.then(() => {
+      done = true;
+    });
+    expect(await settled(stub.call("late"))).toMatchObject({ reason: { code: "callback-ended" } });
+    stub.arrived([1, undefined]);
+    await Promise.resolve();
+    expect(done).toBe(false);
+    stub.arrived([2, undefined]);
+    await finished;
+    expect(calls()).toHaveLength(3);
+  });
+
+  test("rejects sent, waiting and later calls with the reason when its call is cancelled, and finishes", async () => {
+    const { stub } = ends(() => {}, 1);
+    const calls = [stub.call(1), stub.call(2)];
+    const finished = stub.finish();
+    const reason = new RangeError("enough");
+    stub.failed(reason);
+    await finished;
+    for (const call of [...calls, stub.call(3)]) expect(await settled(call)).toEqual({ reason });
+  });
+
+  test("takes back the ledger's bytes of a call that could not be sent, and goes on", async () => {
+    const { stub, sent, calls } = ends(() => {}, 1);
+    const [refused, next] = [stub.call(new Uint8Array(1000)), stub.call("next")];
+    const ledger = (): unknown[] => sent.filter(([op]) => op === Op.Ledger).map(([, , a]) => a);
+    expect(ledger()).toMatchObject([{ copiedBytes: 1000 }]);
+    stub.refused(calls()[0], new Error("no"));
+    expect(ledger()).toMatchObject([{ copiedBytes: 1000 }, { copiedBytes: -1000 }]);
+    expect(await settled(refused)).toMatchObject({ reason: { code: "not-cloneable" } });
+    expect(calls()[1]).toEqual([2, ["next"]]);
+    stub.arrived([2, "answer"]);
+    expect(await next).toBe("answer");
+  });
+});
+
+describe("the caller's end of a callback", () => {
+  test("runs the function for each message, and answers once", () => {
+    const seen: unknown[] = [];
+    const { session, answers } = ends((...args) => seen.push(args));
+    session.called([1, ["a", 1]]);
+    session.called([2, []]);
+    expect(seen).toEqual([["a", 1], []]);
+    expect(answers).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+  });
+
+  test.each([
+    ["no list", 5],
+    ["null", null],
+    ["no number", ["x", []]],
+    ["no arguments", [1]],
+    ["arguments that are no list", [1, { length: 2 }]],
+    ["a number that is not finite", [Number.NaN, []]],
+  ])("fails its call with protocol for a message with %s, and runs nothing", (_what, message) => {
+    let runs = 0;
+    const { session, failures } = ends(() => runs++);
+    session.called(message);
+    expect(failures).toMatchObject([{ code: "protocol" }]);
+    expect(runs).toBe(0);
+  });
+
+  test("fails its call with protocol for more calls than its concurrency, and for a number that is open", () => {
+    let runs = 0;
+    const hangs = () => {
+      runs++;
+      return new Promise(() => {});
+    };
+    const { session, failures } = ends(hangs, 2);
+    session.called([1, []]);
+    session.called([1, []]);
+    expect(failures).toHaveLength(1);
+    session.called([2, []]);
+    session.called([3, []]);
+    expect(failures).toHaveLength(2);
+    expect(failures[1]).toBeInstanceOf(ClearwayError);
+    expect(runs).toBe(2);
+  });
+
+  test("runs and answers nothing once its call is over, also if the function itself ended the call", async () => {
+    let stop = (): void => {};
+    let runs = 0;
+    const { session, answers, failures } = ends(() => {
+      runs++;
+      stop();
+    });
+    stop = () => session.producer.stop();
+    session.called([1, []]);
+    session.called([2, []]);
+    session.called("garbage");
+    await Promise.resolve();
+    expect({ runs, answers, failures }).toEqual({ runs: 1, answers: [], failures: [] });
+  });
+
+  test("answers with an error if its value could not be sent", () => {
+    const { session, answers } = ends(() => "value");
+    session.called([1, []]);
+    session.refuse(answers[0], new Error("not today"));
+    expect(answers[1]).toMatchObject([
+      1,
+      undefined,
+      { base: "ClearwayError", message: expect.stringContaining("not today") },
+    ]);
+  });
+
+  test("is empty for a reader that takes it for a stream", async () => {
+    const { session, answers } = ends(() => {});
+    expect(await session.next()).toEqual({ done: true, value: undefined });
+    expect(await session.return()).toEqual({ done: true, value: undefined });
+    session.called([1, []]);
+    expect(answers).toEqual([]);
+  });
+});
