@@ -33,6 +33,26 @@ export async function ask(command, questions) {
   return answers;
 }
 
+/**
+ * Returns the wrong answers of Flutter's engine, one line per case, and the number of cases that are left out, by reason
+ * (flutter/limits.mjs).
+ */
+export async function checkFlutter() {
+  // The answers of TypeScript need a built library, which the other languages do not.
+  const { judgeFlutter } = await import("./flutter/limits.mjs");
+  const asked = cases.map((each) => each.ask);
+  const answers = await ask([process.execPath, here("run"), "flutter"], asked);
+  const problems = [];
+  const leftOut = new Map();
+  for (const [at, each] of asked.entries()) {
+    const { id, ...rest } = each;
+    const found = judgeFlutter(rest, answers[at]);
+    if (found.wrong) problems.push(`${id.slice(id.indexOf(" ") + 1)}: ${found.wrong}`);
+    if (found.leftOut) leftOut.set(found.leftOut, (leftOut.get(found.leftOut) ?? 0) + 1);
+  }
+  return { problems, leftOut };
+}
+
 /** Returns the wrong answers of a language, one line per case. */
 export async function check(language) {
   const answers = await ask(
@@ -52,8 +72,14 @@ export async function check(language) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const language = process.argv[2] ?? "ts";
-  const problems = await check(language);
-  for (const problem of problems) console.error(problem);
-  console.log(`${language}: ${cases.length} cases, ${problems.length} wrong`);
-  process.exitCode = problems.length > 0 ? 1 : 0;
+  const missing = language === "flutter" ? await (await import("./flutter/installed.mjs")).flutterProblem() : undefined;
+  if (missing !== undefined) console.log(`flutter: left out. ${missing}`);
+  else {
+    const { problems, leftOut = new Map() } =
+      language === "flutter" ? await checkFlutter() : { problems: await check(language) };
+    for (const problem of problems) console.error(problem);
+    console.log(`${language}: ${cases.length} cases, ${problems.length} wrong`);
+    for (const [why, count] of leftOut) console.log(`  ${count} left out: ${why}`);
+    process.exitCode = problems.length > 0 ? 1 : 0;
+  }
 }

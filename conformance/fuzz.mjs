@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `node conformance/fuzz.mjs [LANGUAGE ...]`: sends the same random cases to all languages. Each language must return the same value, or
-// the same error at the same byte. Shrinks and prints the cases on which they disagree. README.md in this folder lists the settings.
+// the same error at the same byte. Flutter's own engine takes part where it is installed; flutter/limits.mjs says in what it differs.
+// Shrinks and prints the cases on which they disagree. README.md in this folder lists the settings.
 import { readFileSync } from "node:fs";
 import { cases as known } from "./check.mjs";
+import { flutterProblem } from "./flutter/installed.mjs";
 import { outcome } from "./fuzz/compare.mjs";
 import { casesFrom } from "./fuzz/generate.mjs";
 import { start } from "./fuzz/languages.mjs";
@@ -18,8 +20,12 @@ const batch = 500;
 // Maximum number of printed cases. Without it, a codec that is wrong everywhere would print without end.
 const shownMax = 10;
 
-const named = process.argv.slice(2);
+const named = process.argv.slice(2).filter((name) => name !== "flutter");
 const programs = (named.length > 0 ? named : ["ts", "c"]).map(start);
+const missing = await flutterProblem();
+const flutter = missing === undefined ? start("flutter") : undefined;
+const limits = flutter && (await import("./flutter/limits.mjs"));
+const leftOut = new Map();
 const corpus = readFileSync(new URL("fuzz/corpus.jsonl", import.meta.url), "utf8");
 
 const messages = known.flatMap(({ ask }) =>
@@ -28,8 +34,15 @@ const messages = known.flatMap(({ ask }) =>
 const random = randomFrom(seed);
 const generated = casesFrom(random, messages);
 
-const differ = (asked, answers) => new Set(answers.map((each) => outcome(each, asked))).size > 1;
-const askAll = (asked) => Promise.all(programs.map((program) => program.ask(asked)));
+// The engine's answer is the last one. It is compared with the answer of the first language.
+function differ(asked, answers) {
+  const exact = answers.slice(0, programs.length);
+  if (new Set(exact.map((each) => outcome(each, asked))).size > 1) return true;
+  if (flutter === undefined || limits.leftOut(asked, answers[0], answers.at(-1)) !== undefined) return false;
+  return !limits.agrees(asked, answers[0], answers.at(-1));
+}
+const all = flutter === undefined ? programs : [...programs, flutter];
+const askAll = (asked) => Promise.all(all.map((program) => program.ask(asked)));
 
 async function differs(asked) {
   const answers = await askAll([asked]);
@@ -43,10 +56,12 @@ let problems = 0;
 async function compare(asked) {
   const answers = await askAll(asked);
   for (const [at, each] of asked.entries()) {
+    const why = limits?.leftOut(each, answers[0][at], answers.at(-1)[at]);
+    if (why !== undefined) leftOut.set(why, (leftOut.get(why) ?? 0) + 1);
     if (
       !differ(
         each,
-        answers.map((all) => all[at]),
+        answers.map((of) => of[at]),
       )
     )
       continue;
@@ -54,7 +69,7 @@ async function compare(asked) {
     const small = await shrink(each, differs);
     console.error(`\nthe languages disagree on ${JSON.stringify(small)}`);
     for (const [which, [given]] of (await askAll([small])).entries())
-      console.error(`  ${programs[which].language}: ${outcome(given, small).slice(0, 500)}`);
+      console.error(`  ${all[which].language}: ${outcome(given, small).slice(0, 500)}`);
   }
 }
 
@@ -67,7 +82,9 @@ await compare(
 );
 for (; asked < runs && problems <= shownMax; asked += batch)
   await compare(Array.from({ length: Math.min(batch, runs - asked) }, () => generated.next().value));
-await Promise.all(programs.map((program) => program.end()));
-const languages = programs.map(({ language }) => language).join(", ");
+await Promise.all(all.map((program) => program.end()));
+const languages = all.map(({ language }) => language).join(", ");
 console.log(`${languages}: ${asked} random cases of seed ${seed}, ${problems} answered differently`);
+if (missing !== undefined) console.log(`flutter: left out. ${missing}`);
+for (const [why, count] of leftOut) console.log(`  flutter: ${count} left out: ${why}`);
 process.exitCode = problems > 0 ? 1 : 0;

@@ -13,6 +13,7 @@ import { demo } from "./figures/demo.mjs";
 import { hostilePeers } from "./figures/hostile-peers.mjs";
 import { idle } from "./figures/idle.mjs";
 import { jvm } from "./figures/jvm.mjs";
+import { metrics } from "./figures/metrics.mjs";
 import { nodeMeter } from "./figures/node-meter.mjs";
 import { remoteControl } from "./figures/remote-control.mjs";
 import { intervalOf, verdictOf } from "./interval.mjs";
@@ -21,7 +22,7 @@ import { intervalOf, verdictOf } from "./interval.mjs";
  * The groups of figures. Each group yields `{ name, unit, sense: "at most" | "at least", limit, samples }`. If a tool or a JDK that it
  * needs is missing, it yields `{ name, missing }`.
  */
-const groups = { budgets, nodeMeter, chromiumMeter, jvm, idle, hostilePeers, demo, remoteControl };
+const groups = { budgets, nodeMeter, chromiumMeter, metrics, jvm, idle, hostilePeers, demo, remoteControl };
 const out = fileURLToPath(new URL("../out/", import.meta.url));
 
 const words = process.argv.slice(2);

@@ -32,9 +32,12 @@ function fingerprint() {
 
 const classesOf = (names) => names.map((name) => join(folder, name, "target/classes"));
 
-/** The C sources of the native peers, which are the functions that the lab compares with plugins: plain C, and calls through JNI. */
+/**
+ * The C sources of the native peers, which are the functions that the lab compares with plugins: plain C, and calls through JNI. The library
+ * also has the count of allocations.
+ */
 const plain = "ts/clearway-lab/native/plain.c";
-const sources = [plain, "jvm/lab/src/main/c/peers.c"];
+const sources = [plain, "jvm/lab/src/main/c/peers.c", "jvm/lab/src/main/c/allocations.c"];
 const peers = join(target, "native", process.platform === "darwin" ? "libpeers.dylib" : "libpeers.so");
 
 /** Compiles the native peers. On failure, prints the reason. The cells that need the peers then report that they are missing. */

@@ -21,6 +21,7 @@ const internal = {
   "ts/clearway": [
     ...[
       "BigInts",
+      "Broadcaster",
       "Callable",
       "errorCodes",
       "Event",
@@ -33,20 +34,24 @@ const internal = {
       "Method",
     ],
     ...[
+      "MapperOf",
       "MethodNames",
       "Movable",
       "Numbers",
       "Read",
       "ReadAs",
+      "Received",
       "Returned",
       "RowOf",
+      "Sent",
       "Simple",
       "TasksOf",
       "TypesOf",
       "units",
     ],
-    ...["Unmoved", "Write", "WriteFields", "WriteOf"],
+    ...["SingleResultNames", "Write", "WriteFields", "WriteOf"],
   ],
+  "ts/clearway-build": [],
   "ts/clearway-native": [],
 };
 

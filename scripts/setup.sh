@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm] [xvfb] [rust]`. It is quick if nothing is missing. It
-# stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database, it prints the command
-# that installs it and continues. The tests that need it report that it is missing.
+# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [jvm] [xvfb] [flutter] [rust]`. It is quick if
+# nothing is missing. It stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database,
+# it prints the command that installs it and continues. The tests that need it report that it is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -62,21 +62,27 @@ need_postgresql() {
   add_package PostgreSQL postgresql
 }
 
-# Makes a separate Python with pyarrow, for the tests that read Clearway's output with it. Does not change the system's Python.
+# The tests start their own server from this program, on 127.0.0.1 and any free port, in a temporary folder. Debian's package may start a
+# server on the usual port; the tests do not use it.
+need_prometheus() {
+  command -v prometheus >/dev/null 2>&1 || add_package Prometheus prometheus
+}
+
+# Makes a separate Python with the packages that the tests read Clearway's output with. Does not change the system's Python.
 need_python() {
   venv=.cache/python
   pinned=scripts/python-requirements.txt
-  if cmp -s $pinned $venv/installed.txt && $venv/bin/python3 -c 'import pyarrow' 2>/dev/null; then return; fi
+  if cmp -s $pinned $venv/installed.txt && $venv/bin/python3 -c 'import prometheus_client, pyarrow' 2>/dev/null; then return; fi
   if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
     add_package Python python3-venv
     python3 -c 'import ensurepip, venv' 2>/dev/null || return
   fi
-  say "installing pyarrow into $venv"
+  say "installing the packages of $pinned into $venv"
   rm -rf $venv
   if python3 -m venv $venv >&2 && $venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r $pinned >&2; then
     cp $pinned $venv/installed.txt
   else
-    say "pyarrow could not be installed. See its message above. The tests of Arrow streams will say that it is missing."
+    say "$pinned could not be installed. See the message above. The tests of Arrow streams and OpenMetrics will say that it is missing."
   fi
 }
 
@@ -97,6 +103,22 @@ need_xvfb() {
   case $home in
     */java-17-openjdk-*) [ -e "$home/lib/libawt_xawt.so" ] || add_package "the JDK's part that shows windows" openjdk-17-jre ;;
   esac
+}
+
+# Flutter's own engine, as a peer of the codecs and channels, with the system's libraries that it loads. Only for Linux on x86_64. Nothing
+# else needs it: what uses it says that it is missing.
+need_flutter() {
+  if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    say "Flutter's engine is a program for Linux on x86_64; it is left out"
+    return
+  fi
+  libraries=$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null || true)
+  for pair in libgtk-3.so.0:libgtk-3-0 libepoxy.so.0:libepoxy0 libEGL.so.1:libegl1 libGL.so.1:libgl1; do
+    case $libraries in *"${pair%%:*} "*) ;; *) add_package "${pair%%:*}" "${pair#*:}" ;; esac
+  done
+  [ -e /usr/lib/x86_64-linux-gnu/dri/swrast_dri.so ] || add_package "the software renderer of OpenGL" libgl1-mesa-dri
+  command -v Xvfb >/dev/null 2>&1 || add_package Xvfb xvfb
+  node scripts/flutter-engine.mjs || say "Flutter's engine is not installed. See the message above. What needs it will say so."
 }
 
 # Rust from the system or from rustup, and the packages in Cargo.lock. Cargo.toml names the oldest supported version of Rust.
@@ -124,10 +146,12 @@ for what in "$@"; do
     node) need_node ;;
     chromium) need_chromium ;;
     postgresql) need_postgresql ;;
+    prometheus) need_prometheus ;;
     python) need_python ;;
     jvm) need_jvm ;;
     xvfb) need_xvfb ;;
+    flutter) need_flutter ;;
     rust) need_rust ;;
-    *) say "unknown part: $what (node, chromium, postgresql, python, jvm, xvfb, rust)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, jvm, xvfb, flutter, rust)"; exit 2 ;;
   esac
 done

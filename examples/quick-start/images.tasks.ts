@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { setTimeout as wait } from "node:timers/promises";
 // #region tasks
+import { setTimeout as wait } from "node:timers/promises";
 import { expose, task } from "clearway/worker";
 
 export default expose({
@@ -19,14 +19,10 @@ export default expose({
   // `task` is for a function that uses its context. The context is the first parameter; the caller does not pass it.
   film: task(async ({ signal, progress }, frames: number) => {
     for (let frame = 1; frame <= frames; frame++) {
-      await render(frame, signal);
+      await wait(2, undefined, { signal }); // draws the frame
       progress(frame / frames);
     }
     return `${frames} frames`;
   }),
 });
 // #endregion tasks
-
-function render(_frame: number, signal: AbortSignal): Promise<void> {
-  return wait(2, undefined, { signal });
-}

@@ -34,6 +34,28 @@ test("the recipes print what their comments say", async () => {
   ]);
 });
 
+test("the recipes for tasks that run many times print what their comments say", async () => {
+  expect(await outputOf("./recipes/dist/many.js")).toEqual([
+    "[ [ 'apple', 'apricot' ], [ 'banana', 'blackberry' ], [ 'cherry' ] ]",
+    "{ number: 1 }",
+    "1 of 3",
+    "2 of 3",
+    "3 of 3",
+    "true",
+    "[ 'rate 1.5', 'rate 1.5' ]",
+    "broadcast-failed [ 0, 1 ]",
+    "worker 0 has started",
+    "no call waits",
+    "worker 0 has exited",
+    "queue-full",
+    "[ 'apple', 'apricot' ]",
+  ]);
+});
+
+test("the recipes for functions and class instances print what their comments say", async () => {
+  expect(await outputOf("./recipes/dist/callbacks.js")).toEqual(["[ 'a.txt', 'c.txt' ]", "3.34 + 3.33 + 3.33"]);
+});
+
 test("a task runs in a unit test without a worker", async () => {
   expect(await outputOf("./recipes/dist/unit-test.js")).toEqual(["4 [ 0, 0.25, 0.5, 0.75, 1 ]"]);
 });

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tasks of the recipes.
 import { setTimeout as wait } from "node:timers/promises";
+import type { Callback } from "clearway/callback";
 import { expose, task } from "clearway/worker";
 
 const words = ["apple", "apricot", "banana", "blackberry", "cherry"];
+let rate = 1;
 const balances = new Map<string, number>();
 
 export default expose({
@@ -39,6 +41,16 @@ export default expose({
   }),
   // #endregion progress-task
 
+  // #region callback-task
+  async copyFiles(files: string[], mayWrite: Callback<(file: string) => boolean>) {
+    const copied: string[] = [];
+    for (const file of files) {
+      if (await mayWrite(file)) copied.push(file); // waits for the answer of the caller
+    }
+    return copied;
+  },
+  // #endregion callback-task
+
   // #region stream-task
   async *lines(count: number) {
     for (let line = 1; line <= count; line++) yield `line ${line}`; // waits while the reader is behind
@@ -59,6 +71,14 @@ export default expose({
     return before + amount;
   },
   // #endregion key-task
+
+  // #region broadcast-task
+  setRate(next: number) {
+    if (next <= 0) throw new RangeError("the rate must be over 0");
+    rate = next; // each worker has its own `rate`
+    return `rate ${rate}`;
+  },
+  // #endregion broadcast-task
 
   // #region error-task
   parse(text: string) {

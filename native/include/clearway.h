@@ -145,8 +145,8 @@ typedef struct clearway_stream {
 } clearway_stream;
 
 // Handles a message. `message` is lent until the function returns. Answer with `reply`, now or later, on any thread.
-// If the function returns a status other than `CLEARWAY_OK` and the message has no answer yet, that status is the
-// answer. Must not unwind.
+// Finish with the message's bytes first: lent memory may change after the answer. If the function returns a status
+// other than `CLEARWAY_OK` and the message has no answer yet, that status is the answer. Must not unwind.
 typedef clearway_status (*clearway_on_message)(void *context,
                                                const struct clearway_content *message,
                                                clearway_reply reply);

@@ -9,7 +9,23 @@ import { root } from "../sources.mjs";
 
 /** The entry files of each npm package, in the package's `src`. */
 export const packages = {
-  "ts/clearway": ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"],
+  "ts/clearway": [
+    "index",
+    "worker",
+    "callback",
+    "transfer",
+    "meter",
+    "meter-metrics",
+    "meter-trace",
+    "records",
+    "channel",
+    "stdio",
+    "websocket",
+    "websocket-server",
+    "offload",
+    "offload-worker",
+  ],
+  "ts/clearway-build": ["vite", "rollup", "esbuild", "webpack"],
   "ts/clearway-native": ["index", "channel"],
 };
 

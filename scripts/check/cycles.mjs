@@ -20,7 +20,7 @@ export const known = [
 ];
 
 /** Returns each cycle of `[{ path, text }]` as the sorted paths of its files. Uses Tarjan's strongly connected components. */
-export function circles(sources) {
+export function findCycles(sources) {
   const texts = new Map(sources.map(({ path, text }) => [path, text]));
   const importsOf = (path) =>
     ts
@@ -40,31 +40,31 @@ export function circles(sources) {
       if (stack.includes(to)) lowest.set(path, Math.min(lowest.get(path), lowest.get(to)));
     }
     if (lowest.get(path) !== order.get(path)) return;
-    const circle = stack.splice(stack.indexOf(path));
-    if (circle.length > 1) found.push(circle.sort());
+    const cycle = stack.splice(stack.indexOf(path));
+    if (cycle.length > 1) found.push(cycle.sort());
   };
   for (const path of texts.keys()) if (!order.has(path)) visit(path);
   return found;
 }
 
 /** Returns a problem for each cycle that is not in `allowed`, each file that joined a known cycle, and each listed file without a cycle. */
-export function circleProblems(sources, allowed = known) {
+export function cycleProblems(sources, allowed = known) {
   const problems = [];
-  const found = circles(sources);
-  for (const circle of found) {
-    const best = allowed.find(({ files: listed }) => listed.includes(circle[0]) || listed.includes(circle.at(-1)));
-    const joined = circle.filter((path) => !best?.files.includes(path));
-    if (best === undefined) problems.push(`${circle.join(", ")}: these files import one another in a circle`);
-    else for (const path of joined) problems.push(`${path}: has joined the circle of ${best.files[0]}`);
+  const found = findCycles(sources);
+  for (const cycle of found) {
+    const best = allowed.find(({ files: listed }) => listed.includes(cycle[0]) || listed.includes(cycle.at(-1)));
+    const joined = cycle.filter((path) => !best?.files.includes(path));
+    if (best === undefined) problems.push(`${cycle.join(", ")}: these files import one another in a cycle`);
+    else for (const path of joined) problems.push(`${path}: has joined the cycle of ${best.files[0]}`);
   }
-  const circled = new Set(found.flat());
+  const inCycle = new Set(found.flat());
   for (const path of allowed.flatMap(({ files: listed }) => listed)) {
-    if (!circled.has(path)) problems.push(`${path}: is in no circle any more; take it off the list in cycles.mjs`);
+    if (!inCycle.has(path)) problems.push(`${path}: is in no cycle any more; take it off the list in cycles.mjs`);
   }
   return problems;
 }
 
 if (isProgram(import.meta)) {
   const sources = files(/\.(ts|mjs)$/).filter(({ path }) => packages.test(path) && !path.endsWith(".d.ts"));
-  report(circleProblems(sources), `${sources.length} files have no circle but the ${known.length} that are known`);
+  report(cycleProblems(sources), `${sources.length} files have no cycle but the ${known.length} that are known`);
 }

@@ -16,11 +16,19 @@ export const folders = {
   },
   records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by apps that use them" },
   transport: { may: ["error", "transfer", "host"], why: "carries frames between two threads" },
-  stream: { may: ["error", "transfer", "transport"], why: "many values with credit" },
+  stream: { may: ["error", "transfer", "transport", "host"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
   task: {
     may: ["error", "lazy", "stream", "resource", "transfer", "transport", "host"],
     why: "runs tasks; side of the worker, so it never sees the pool",
+  },
+  callback: {
+    may: ["error", "transfer", "transport", "task"],
+    why: "functions of the caller that a task calls; side of the caller",
+  },
+  handler: {
+    may: ["error", "host", "transfer"],
+    why: "transfer handlers: how instances of classes cross; loaded by apps that use them",
   },
   placement: {
     may: ["error", "lazy", "host", "transfer", "task"],
@@ -88,18 +96,30 @@ export const folders = {
     why: "makes the parts of a pool and implements what each needs of the others",
   },
   "pool/pool.ts": {
-    may: ["pool/engine.ts", "pool/stats.ts", "pool/worker", "pool/options.ts", "placement", "task", "error", "host"],
+    may: [
+      "pool/engine.ts",
+      "pool/stats.ts",
+      "pool/call",
+      "pool/worker",
+      "pool/options.ts",
+      "placement",
+      "task",
+      "error",
+      "host",
+      "lazy",
+    ],
     why: "the typed face of a pool",
   },
   channel: {
     may: ["error", "host", "lazy", "transfer", "stream", "transport"],
     why: "named messages between two ends, their codecs, and what carries them",
   },
-  meter: { may: [], why: "stands alone: it must be able to watch an app that uses nothing else of Clearway" },
+  meter: { may: [], why: "imports nothing: it must be able to watch an app that uses nothing else of Clearway" },
   "index.ts": {
     may: [
       "pool/pool.ts",
       "pool/stats.ts",
+      "pool/call",
       "pool/worker",
       "pool/options.ts",
       "error",
@@ -116,18 +136,32 @@ export const folders = {
     may: ["error", "host", "transfer", "transport", "stream", "resource", "task"],
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
+  "callback.ts": { may: ["callback", "task"], why: "entry `clearway/callback`" },
+  "transfer.ts": { may: ["handler"], why: "entry `clearway/transfer`" },
   stdio: { may: ["error", "channel"], why: "channels over streams of bytes between processes; Node only" },
   websocket: { may: ["error", "channel"], why: "channels over WebSockets, the client's end; the same on every host" },
   "websocket-server": {
     may: ["error", "channel", "websocket"],
     why: "channels over WebSockets, the server's end; Node only",
   },
+  offload: {
+    may: ["error", "host", "index.ts", "pool/options.ts", "task"],
+    why: "functions that a build has moved to task files: the calls, the shared pool, and the tasks of its workers",
+  },
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
   "channel.ts": { may: ["channel", "error", "transfer"], why: "entry `clearway/channel`" },
+  "offload.ts": { may: ["offload"], why: "entry `clearway/offload`" },
+  "offload-worker.ts": { may: ["offload", "task"], why: "entry `clearway/offload/worker`: the module of the workers" },
   "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
   "websocket.ts": { may: ["channel", "websocket"], why: "entry `clearway/channel/websocket`" },
   "websocket-server.ts": { may: ["channel", "websocket-server"], why: "entry `clearway/channel/websocket-server`" },
+  start: {
+    may: ["host"],
+    why: "the file with which a worker starts whose module is TypeScript: finds a loader, then imports the module; Node only",
+  },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
+  "meter-metrics.ts": { may: ["meter"], why: "entry `clearway/meter/metrics`" },
+  "meter-trace.ts": { may: ["meter"], why: "entry `clearway/meter/trace`" },
 };
 
 /** The imports that the build replaces with the host's own file, and the folder that has the files of both hosts. */
@@ -137,13 +171,24 @@ export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "t
 export const peers = { "apache-arrow": ["records"], ws: ["websocket-server"] };
 
 /** Folders that may import `node:*`. All others use `#host`, so that one source serves Node and browsers. */
-export const builtins = ["host", "meter", "stdio", "websocket-server"];
+export const builtins = ["host", "meter", "start", "stdio", "websocket-server"];
 
-/** The rules for other parts of the repository, by path. The first match applies. */
+/** The rules for other parts of the repository, by path. The first match applies. `uses` is a folder from which a part may import. */
 export const parts = [
   { part: "ts/clearway/src/", mayNot: ["clearway", "clearway-lab"], why: "no runtime dependency, and no way round" },
   { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "the library does not depend on the lab" },
+  {
+    part: "ts/clearway-build/src/",
+    mayNot: ["clearway", "clearway-lab"],
+    why: "a build plugin runs no code of the app's packages",
+  },
   { part: "ts/clearway-lab/", mayNot: [], why: "the lab uses all packages, through their public entries" },
+  {
+    part: "conformance/flutter/",
+    mayNot: ["clearway-lab"],
+    uses: "ts/clearway-lab/src/flutter/",
+    why: "Flutter's engine answers through the lab's program for it, and needs nothing else of the lab",
+  },
   {
     part: "",
     mayNot: ["clearway-lab"],

@@ -37,7 +37,8 @@ function insideLibrary(path, specifier, to) {
 }
 
 function acrossParts(path, specifier, to) {
-  const { part, mayNot, why } = parts.find((rule) => path.startsWith(rule.part));
+  const { part, mayNot, uses, why } = parts.find((rule) => path.startsWith(rule.part));
+  if (uses !== undefined && to?.startsWith(uses)) return undefined;
   const name = to ? undefined : packageName(specifier);
   if (name && mayNot.includes(name)) return why;
   if (to?.startsWith("ts/clearway-lab/") && part !== "ts/clearway-lab/") return why;

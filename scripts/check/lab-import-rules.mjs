@@ -18,10 +18,28 @@ export const labFolders = {
     may: ["machine", "protocol", "scenario", "statistics"],
     why: "measures a plan; the record, the results and what to doubt about them",
   },
-  report: { may: ["protocol", "run", "scenario", "statistics"], why: "results as text, tables, charts and a page" },
+  published: {
+    may: ["protocol", "run", "scenario", "statistics"],
+    why: "the published experiment about executors: its ways, its table and its findings; pure",
+  },
+  report: {
+    may: ["jank", "protocol", "published", "ratio", "records", "run", "scenario", "statistics"],
+    why: "results as text, tables, charts and a page",
+  },
+  compare: {
+    may: ["protocol", "run", "scenario", "statistics"],
+    why: "two kept runs: what differs, the ratio of each cell, the gate",
+  },
+  records: {
+    may: ["compare", "machine", "protocol", "run", "scenario", "statistics"],
+    why: "runs that are kept for years: without names of people and machines, and their ratios over time",
+  },
   export: { may: ["protocol", "run", "statistics"], why: "records in the formats of other tools" },
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
-  mechanism: { may: ["host", "statistics"], why: "the clock's step, and the warm-up of measured code" },
+  mechanism: {
+    may: ["host", "statistics"],
+    why: "the clock's step, the warm-up of measured code, and measureFrameDrops",
+  },
   native: { may: ["machine"], why: "compiles the native peers, opens the example plugin" },
   isolate: {
     may: ["host", "mechanism", "protocol", "statistics"],
@@ -32,14 +50,27 @@ export const labFolders = {
   push: { may: ["host", "mechanism", "protocol"], types: ["work"], why: "family: live streams" },
   channel: { may: ["host", "native", "protocol"], why: "family: messages to workers, processes and native code" },
   codec: { may: ["channel", "host", "protocol", "statistics"], why: "family: the codecs of channels" },
+  flutter: {
+    may: ["channel", "codec", "host", "machine", "protocol"],
+    why: "Flutter's own engine as a peer: its process, its codecs, its channels; the worker that Clearway's channels call instead",
+  },
   offload: {
     may: ["host", "mechanism", "protocol", "statistics"],
     types: ["work"],
     why: "family: which executor suits which work",
   },
   work: {
-    may: ["channel", "host", "isolate", "offload", "push"],
+    may: ["channel", "flutter", "host", "isolate", "offload", "push"],
     why: "what runs in the measured workers and processes; one file per entry",
+  },
+  "user-code": { may: [], why: "compiles a user's file and the worker files that it starts" },
+  bench: {
+    may: ["host", "isolate", "protocol", "scenario", "statistics"],
+    why: "the command `bench`: scenario files, their ways, the plan; also the package's entry for programs",
+  },
+  "frame-drops": {
+    may: ["bench", "mechanism", "statistics"],
+    why: "the command `measure`: one function, called directly and in a worker",
   },
   promises: {
     may: ["machine", "native", "protocol", "run", "scenario", "statistics"],
@@ -47,13 +78,39 @@ export const labFolders = {
   },
   runner: {
     may: [
-      ...["channel", "codec", "host", "isolate", "machine", "mechanism", "memory", "native", "offload"],
-      ...["promises", "protocol", "push", "statistics"],
+      ...["bench", "channel", "codec", "flutter", "frame-drops", "host", "isolate", "machine", "mechanism", "memory"],
+      ...["native", "offload", "promises", "protocol", "push", "statistics"],
     ],
     why: "the runners for Node and Chromium, the page and its server, the fixtures",
   },
+  ratio: {
+    may: ["machine", "mechanism", "runner", "statistics"],
+    why: "the command `ratio`: the same work on two devices, the page for the other one, and budgets in its time",
+  },
+  jank: {
+    may: ["ratio", "runner", "statistics"],
+    why: "measures a page or a script of a user, and explains its stalls",
+  },
   cli: {
-    may: ["export", "machine", "native", "promises", "protocol", "report", "run", "runner", "scenario"],
+    may: [
+      ...[
+        "bench",
+        "compare",
+        "export",
+        "frame-drops",
+        "jank",
+        "machine",
+        "native",
+        "promises",
+        "protocol",
+        "ratio",
+        "records",
+        "report",
+        "run",
+        "runner",
+      ],
+      ...["scenario", "user-code"],
+    ],
     why: "the command `clearway`; imported by no other folder",
   },
 };

@@ -3,7 +3,7 @@
 // so does every re-export from a child module. The root of a crate is left out, because it re-exports the crate's modules.
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
-import { circles } from "./cycles.mjs";
+import { findCycles } from "./cycles.mjs";
 
 const folder = /^(native\/.+\/src)\/(.+)\.rs$/;
 
@@ -58,7 +58,7 @@ export function uses(name, text, modules) {
 }
 
 /** Returns the cycles among the modules of `[{ path, text }]`, crate by crate. */
-export function rustCircleProblems(sources) {
+export function rustCycleProblems(sources) {
   const crates = new Map();
   for (const { path, text } of sources) {
     const [, crate, file] = path.match(folder) ?? [];
@@ -68,7 +68,7 @@ export function rustCircleProblems(sources) {
   }
   return [...crates.values()].flatMap((modules) => {
     const names = new Set(modules.keys());
-    // Writes each module as a TypeScript file that imports the modules that it uses, so that `circles` can find the cycles.
+    // Writes each module as a TypeScript file that imports the modules that it uses, so that `findCycles` can find the cycles.
     const number = new Map([...names].map((name, at) => [name, `${at}`]));
     const graph = [...modules].map(([name, { text }]) => ({
       path: `${number.get(name)}.ts`,
@@ -77,12 +77,12 @@ export function rustCircleProblems(sources) {
         .join("\n"),
     }));
     const all = [...modules.values()];
-    const found = circles(graph).map((circle) => circle.map((path) => all[Number.parseInt(path, 10)].path).sort());
-    return found.map((circle) => `${circle.join(", ")}: these modules use one another in a circle`);
+    const found = findCycles(graph).map((cycle) => cycle.map((path) => all[Number.parseInt(path, 10)].path).sort());
+    return found.map((cycle) => `${cycle.join(", ")}: these modules use one another in a cycle`);
   });
 }
 
 if (isProgram(import.meta)) {
   const sources = files(/\.rs$/).filter(({ path }) => folder.test(path));
-  report(rustCircleProblems(sources), `${sources.length} Rust files have no circle`);
+  report(rustCycleProblems(sources), `${sources.length} Rust files have no cycle`);
 }

@@ -7,7 +7,7 @@ const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
 const cargo = (...args) => [node, "scripts/cargo.mjs", ...args];
 
-const projects = ["ts/clearway", "ts/clearway-native", "ts/clearway-lab", "examples", "test"];
+const projects = ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "ts/clearway-lab", "examples", "test"];
 
 export const checks = [
   { name: "format and lint", command: tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".") },
@@ -26,8 +26,8 @@ export const checks = [
   },
   { name: "native header", command: cargo("run", "-q", "-p", "clearway-header"), needs: "cargo", lane: "native" },
   { name: "import rules", command: own("imports") },
-  { name: "import circles", command: own("cycles") },
-  { name: "import circles in Rust", command: own("rust-cycles") },
+  { name: "import cycles", command: own("cycles") },
+  { name: "import cycles in Rust", command: own("rust-cycles") },
   { name: "file sizes", command: own("file-sizes") },
   { name: "phrases", command: own("phrases") },
   { name: "licence lines", command: own("licences") },
@@ -37,6 +37,8 @@ export const checks = [
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
+  { name: "agreement of the lab's runs", command: [node, "scripts/figures/agreement.mjs"] },
+  { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 

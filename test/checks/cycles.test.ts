@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { circleProblems, circles } from "../../scripts/check/cycles.mjs";
+import { cycleProblems, findCycles } from "../../scripts/check/cycles.mjs";
 
 const file = (name: string, ...imports: string[]) => ({
   path: `ts/x/src/${name}.ts`,
@@ -18,7 +18,7 @@ describe("the check of import cycles", () => {
       file("e", "d"),
       file("f", "a"),
     ];
-    expect(circles(sources)).toEqual([
+    expect(findCycles(sources)).toEqual([
       [path("a"), path("b"), path("c")],
       [path("d"), path("e")],
     ]);
@@ -27,21 +27,21 @@ describe("the check of import cycles", () => {
   test.each(['import type { A } from "./a.js"', 'const a = await import("./a.js")', 'type A = import("./a.js").A'])(
     "counts %s",
     (text) => {
-      expect(circles([file("a", "b"), { path: path("b"), text }])).toEqual([[path("a"), path("b")]]);
+      expect(findCycles([file("a", "b"), { path: path("b"), text }])).toEqual([[path("a"), path("b")]]);
     },
   );
 
   test("allows a known cycle, and refuses a file that joins it", () => {
     const known = [{ why: "one concept", files: [path("a"), path("b")] }];
-    expect(circleProblems([file("a", "b"), file("b", "a")], known)).toEqual([]);
-    expect(circleProblems([file("a", "b"), file("b", "c", "a"), file("c", "a")], known)).toEqual([
-      `${path("c")}: has joined the circle of ${path("a")}`,
+    expect(cycleProblems([file("a", "b"), file("b", "a")], known)).toEqual([]);
+    expect(cycleProblems([file("a", "b"), file("b", "c", "a"), file("c", "a")], known)).toEqual([
+      `${path("c")}: has joined the cycle of ${path("a")}`,
     ]);
   });
 
   test("refuses an unknown cycle, and a list with a file that has left its cycle", () => {
-    expect(circleProblems([file("a", "b"), file("b", "a")], [])).toEqual([expect.stringContaining("in a circle")]);
+    expect(cycleProblems([file("a", "b"), file("b", "a")], [])).toEqual([expect.stringContaining("in a cycle")]);
     const known = [{ why: "one concept", files: [path("a"), path("b")] }];
-    expect(circleProblems([file("a", "b"), file("b")], known)).toHaveLength(2);
+    expect(cycleProblems([file("a", "b"), file("b")], known)).toHaveLength(2);
   });
 });

@@ -13,6 +13,7 @@ describe("the import rules", () => {
     expect(from("ts/clearway/src/task/run.ts", "./context.js", "../error/codes.js", "#host")).toEqual([]);
     expect(from("ts/clearway/src/meter.ts", "./meter/watch.js")).toEqual([]);
     expect(from("ts/clearway-lab/src/cli/lab.ts", "clearway", "./other.js", "node:fs", "commander")).toEqual([]);
+    expect(from("conformance/flutter/run.mjs", "../../ts/clearway-lab/src/flutter/engine.mjs")).toEqual([]);
   });
 
   test.each([
@@ -24,6 +25,11 @@ describe("the import rules", () => {
     ["a library that reaches out of its src", "ts/clearway/src/pool/pool.ts", "../../../clearway-lab/src/run.js"],
     ["a test of the library that imports the lab", "ts/clearway/test/pool.test.ts", "clearway-lab"],
     ["an example that imports the lab", "examples/rows/main.ts", "../../ts/clearway-lab/src/run.js"],
+    [
+      "conformance that imports another part of the lab",
+      "conformance/flutter/run.mjs",
+      "../../ts/clearway-lab/src/run.js",
+    ],
     ["a layer of the pool that imports a higher one", "ts/clearway/src/pool/worker/worker.ts", "../call/call.js"],
     ["a layer of the pool that imports the engine", "ts/clearway/src/pool/lifecycle/stop.ts", "../engine.js"],
     ["placement that imports the pool", "ts/clearway/src/placement/placer.ts", "../pool/options.js"],
@@ -65,7 +71,12 @@ describe("the import rules of the lab", () => {
   });
 
   test.each([
-    ["a report that imports the command", "report/report.ts", "../cli/duration.js", "report may import protocol, run"],
+    [
+      "a report that imports the command",
+      "report/report.ts",
+      "../cli/duration.js",
+      "report may import jank, protocol, published",
+    ],
     ["statistics that import anything", "statistics/sizes.ts", "../run/record.js", "statistics may import nothing"],
     ["a family that imports another", "memory/fill.ts", "../push/pace.js", "memory may import host, native"],
     ["an alias of a folder that is above", "host/node.ts", "#lab-node-only", "host may import protocol"],

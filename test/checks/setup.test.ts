@@ -49,5 +49,7 @@ test("set-up prints nothing when everything is installed", () => {
 test("set-up refuses an unknown part", () => {
   const { status, said } = setUp(programs, "chromum");
   expect(status).toBe(2);
-  expect(said).toContain("unknown part: chromum (node, chromium, postgresql, python, jvm, xvfb, rust)");
+  expect(said).toContain(
+    "unknown part: chromum (node, chromium, postgresql, prometheus, python, jvm, xvfb, flutter, rust)",
+  );
 });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeFolder, pack, removeFolder, runProgram, unpack } from "./clean-folder.js";
+import { makeFolder, pack, removeFolder, root, runProgram, unpack } from "./clean-folder.js";
 
 describe("the packed lab", () => {
   let folder: string;
@@ -27,6 +27,22 @@ describe("the packed lab", () => {
   test("contains its scenarios and lists them", async () => {
     const list = await clearway("lab", "list");
     for (const scenario of ["students", "upload", "pool"]) expect(list).toContain(scenario);
+  });
+
+  test("writes a scenario that `bench` measures, and has types for it", async () => {
+    expect(await clearway("init", "bench")).toContain("bench.ts and bench.tasks.ts written");
+    const summary = await clearway("bench", "--rounds", "1", "--time", "5ms");
+    expect(summary).toContain("2 questions, 8 comparisons");
+    const config = {
+      compilerOptions: { module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: [] },
+    };
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ ...config, files: ["bench.ts"] }));
+    await runProgram(folder, process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", folder);
+  });
+
+  test("measures a function of a file", async () => {
+    await writeFile(join(folder, "twice.ts"), "export const twice = (value: number): number => 2 * value;\n");
+    expect(await clearway("measure", "twice.ts#twice", "--args", "4")).toContain("Verdict: leave it: ");
   });
 
   test("contains the licences", async () => {

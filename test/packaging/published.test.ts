@@ -13,11 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-test.each(["clearway", "clearway-native", "clearway-lab"])("publint finds nothing wrong with %s", async (name) => {
-  const tarball = await pack(name, folder);
-  const said = await runProgram(folder, process.execPath, tool("publint/src/cli.js"), "run", tarball, "--strict");
-  expect(said).toContain("All good!");
-});
+test.each(["clearway", "clearway-build", "clearway-native", "clearway-lab"])(
+  "publint finds nothing wrong with %s",
+  async (name) => {
+    const tarball = await pack(name, folder);
+    const said = await runProgram(folder, process.execPath, tool("publint/src/cli.js"), "run", tarball, "--strict");
+    expect(said).toContain("All good!");
+  },
+);
 
 test("every entry of clearway has types that Node and bundlers resolve", async () => {
   const tarball = await pack("clearway", folder);

@@ -64,6 +64,34 @@ static clearway_status shared(void *context, const clearway_content *message, cl
   return reply_null(self, reply);
 }
 
+// Fills attached memory that a method's call names by its number: memset([number, value]). The call carries no byte of the memory.
+static clearway_status by_number(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  clearway_value memory[8];
+  clearway_values values = {.at = memory, .capacity = 8};
+  clearway_method_call call;
+  const clearway_codec_result read = clearway_read_standard_call(message->data, message->size, NULL, &values, &call);
+  if (read.code != CLEARWAY_CODEC_OK)
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, clearway_codec_code_name(read.code));
+  if (!clearway_text_is(call.method, "memset")) return CLEARWAY_NOT_IMPLEMENTED;
+  const clearway_value *number = clearway_element(call.arguments, 0);
+  const clearway_value *value = clearway_element(call.arguments, 1);
+  if (number == NULL || value == NULL || number->kind != CLEARWAY_KIND_INTEGER || value->kind != CLEARWAY_KIND_INTEGER)
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "memset takes [number of the attachment, value]");
+  if (number->as.integer < 0 || (uint64_t)number->as.integer >= message->attachments_count)
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "no attachment has this number");
+  clearway_view view;
+  const clearway_status status = self->host->view(message->attachments[number->as.integer], &view);
+  if (status != CLEARWAY_OK) return refuse(self, reply, status, "the attachment is no memory");
+  if (view.flags & CLEARWAY_MEMORY_SEALED) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the memory is sealed");
+  clearway_example_fill(view.data, view.size, (int)value->as.integer);
+  const clearway_envelope success = {.kind = CLEARWAY_ENVELOPE_SUCCESS, .value = NULL};
+  uint8_t bytes[8];
+  clearway_message answer = {.bytes = bytes, .capacity = sizeof bytes};
+  clearway_write_standard_envelope(&answer, NULL, &success);
+  return reply_bytes(self, reply, bytes, answer.size);
+}
+
 static bool read_u64(const clearway_content *message, size_t at, uint64_t *value) {
   if (message->size < (at + 1) * sizeof *value) return false;
   memcpy(value, message->data + at * sizeof *value, sizeof *value);
@@ -115,6 +143,7 @@ clearway_status add_memset(example *self) {
   static const entry entries[] = {
       {CLEARWAY_TEXT("memset/method"), CLEARWAY_RUN_DIRECT, {0}, by_method},
       {CLEARWAY_TEXT("memset/shared"), CLEARWAY_RUN_DIRECT, {0}, shared},
+      {CLEARWAY_TEXT("memset/number"), CLEARWAY_RUN_DIRECT, {0}, by_number},
       {CLEARWAY_TEXT("memset/held"), CLEARWAY_RUN_DIRECT, {0}, held},
   };
   return add_handlers(self, entries, sizeof entries / sizeof *entries);

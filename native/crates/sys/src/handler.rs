@@ -25,8 +25,8 @@ pub const CLEARWAY_RUN_POOL: u32 = 1;
 pub const CLEARWAY_RUN_SERIAL: u32 = 2;
 
 /// Handles a message. `message` is lent until the function returns. Answer with `reply`, now or later, on any thread.
-/// If the function returns a status other than `CLEARWAY_OK` and the message has no answer yet, that status is the
-/// answer. Must not unwind.
+/// Finish with the message's bytes first: lent memory may change after the answer. If the function returns a status
+/// other than `CLEARWAY_OK` and the message has no answer yet, that status is the answer. Must not unwind.
 pub type OnMessage =
     Option<unsafe extern "C-unwind" fn(context: *mut c_void, message: *const Content, reply: Reply) -> Status>;
 

@@ -77,10 +77,18 @@ impl Request<'_> {
         unsafe { std::slice::from_raw_parts(self.message.data, self.message.size) }
     }
 
+    /// Returns the attachments.
+    pub fn attachments(&self) -> &[Memory] {
+        if self.message.attachments_count == 0 {
+            return &[];
+        }
+        // SAFETY: the host lends an array of `attachments_count` handles during the call.
+        unsafe { std::slice::from_raw_parts(self.message.attachments, self.message.attachments_count) }
+    }
+
     /// Returns the first attachment. Returns `None` if there is none.
     pub fn attachment(&self) -> Option<Memory> {
-        // SAFETY: the host lends an array of `attachments_count` handles during the call.
-        (self.message.attachments_count > 0).then(|| unsafe { *self.message.attachments })
+        self.attachments().first().copied()
     }
 
     /// Returns whether the caller still waits for the answer.

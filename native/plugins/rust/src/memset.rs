@@ -83,6 +83,44 @@ impl OnMessage for Shared {
     }
 }
 
+/// Fills attached memory that a method's call names by its number: `memset([number, value])`. The call carries no byte of the memory.
+struct ByNumber;
+
+impl OnMessage for ByNumber {
+    fn on_message(request: &Request<'_>) -> Status {
+        let call = match standard::read_call(request.bytes(), Limits::DEFAULT) {
+            Ok(call) => call,
+            Err(error) => return request.invalid(error.code.name()),
+        };
+        if call.method != "memset" {
+            return CLEARWAY_NOT_IMPLEMENTED;
+        }
+        let Value::List(args) = call.args else {
+            return request.invalid("memset takes [number of the attachment, value]");
+        };
+        let [Value::Int(number), Value::Int(value)] = args[..] else {
+            return request.invalid("memset takes [number of the attachment, value]");
+        };
+        let Some(&memory) = usize::try_from(number).ok().and_then(|number| request.attachments().get(number)) else {
+            return request.invalid("no attachment has this number");
+        };
+        let view = match request.view(memory) {
+            Ok(view) => view,
+            Err(status) => return request.refuse(status, "the attachment is no memory"),
+        };
+        if view.flags & CLEARWAY_MEMORY_SEALED != 0 {
+            return request.invalid("the memory is sealed");
+        }
+        // SAFETY: the host keeps the memory valid during this call, and the sender allows writes.
+        unsafe { clearway_example_fill(view.data, view.size, value as i32) };
+        let mut answer = Vec::new();
+        match standard::write_reply(&Reply::Success(Value::Null), Limits::DEFAULT, &mut answer) {
+            Ok(()) => request.answer_bytes(&answer),
+            Err(error) => request.invalid(error.code.name()),
+        }
+    }
+}
+
 /// The maximum size of the held memory, in bytes: 100 MiB.
 const HELD_MAX: u64 = 100 << 20;
 
@@ -131,6 +169,7 @@ pub fn add(example: &Example) -> Status {
     all([
         example.handle::<ByMethod>("memset/method", CLEARWAY_RUN_DIRECT, ""),
         example.handle::<Shared>("memset/shared", CLEARWAY_RUN_DIRECT, ""),
+        example.handle::<ByNumber>("memset/number", CLEARWAY_RUN_DIRECT, ""),
         example.handle::<Held>("memset/held", CLEARWAY_RUN_DIRECT, ""),
     ])
 }

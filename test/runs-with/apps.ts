@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The files of one small app, in the forms that different tools need. The app prints "15 red".
+
+/** TypeScript that a compiler or bundler must read: an enum, and imports of `.js` files that are `.ts` files. */
+export const tasks = [
+  'import { expose } from "clearway/worker";',
+  'import { Color, sum } from "./sum.js";',
+  "export default expose({ total: (values: number[]) => sum(values) + ' ' + Color[Color.red] });",
+].join("\n");
+
+export const sum = [
+  "export enum Color { green, red }",
+  "export const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0);",
+].join("\n");
+
+const use = (source: string, types: string): string =>
+  [
+    'import { pool } from "clearway";',
+    `const tasks = pool<typeof import("${types}")>(${source});`,
+    "try {",
+    "  console.log(await tasks.call.total([4, 5, 6]));",
+    "} finally {",
+    "  await tasks.close();",
+    "}",
+  ].join("\n");
+
+export const main = use('new URL("./tally.tasks.js", import.meta.url)', "./tally.tasks.js");
+export const mainTs = use('new URL("./tally.tasks.ts", import.meta.url)', "./tally.tasks.js");
+
+export const typeScriptApp = { "tally.tasks.ts": tasks, "sum.ts": sum, "main.ts": main, "main-ts.ts": mainTs };
+
+/** TypeScript that Node 24 loads: types that can be removed, and imports of `.ts` files. */
+export const strippedApp = {
+  "tally.tasks.ts": tasks.replace("./sum.js", "./sum.ts"),
+  "sum.ts": sum.replace(
+    "export enum Color { green, red }",
+    'export const Color: Record<string | number, string | number> = { red: 1, 1: "red" };',
+  ),
+  "main.ts": main.replaceAll("./tally.tasks.js", "./tally.tasks.ts"),
+};
+
+/** The app as CommonJS with TypeScript's syntax. */
+export const commonJsTypeScriptApp = {
+  "package.json": '{ "name": "consumer", "private": true }',
+  "tally.tasks.ts": tasks.replace("./sum.js", "./sum"),
+  "sum.ts": sum,
+  "main.ts": [
+    'import { join } from "node:path";',
+    'import { pool } from "clearway";',
+    "async function main() {",
+    '  const tasks = pool<any>(join(__dirname, "tally.tasks.ts"));',
+    "  console.log(await tasks.call.total([4, 5, 6]));",
+    "  await tasks.close();",
+    "}",
+    "void main();",
+  ].join("\n"),
+};
+
+const javaScript = (text: string): string => text.replace(/: number\[\]/g, "").replace(/<typeof import\([^)]*\)>/, "");
+
+export const javaScriptApp = {
+  "tally.tasks.js": javaScript(tasks),
+  "sum.js":
+    'export const Color = { red: 1, 1: "red" };\nexport const sum = (values) => values.reduce((all, each) => all + each, 0);',
+  "main.js": javaScript(main),
+};
+
+export const commonJsApp = {
+  "package.json": '{ "name": "consumer", "private": true }',
+  "tally.tasks.js": [
+    'const { expose } = require("clearway/worker");',
+    "exports.default = expose({ total: (values) => values.reduce((all, each) => all + each, 0) + ' red' });",
+  ].join("\n"),
+  "main.js": [
+    'const { join } = require("node:path");',
+    'const { pool } = require("clearway");',
+    'const tasks = pool(join(__dirname, "tally.tasks.js"));',
+    "tasks.call.total([4, 5, 6]).then(console.log).finally(() => tasks.close());",
+  ].join("\n"),
+};
+
+/** A page whose title is the result. */
+export const page = (script: string, type = "module"): string =>
+  `<!doctype html><title></title><script type="${type}" src="${script}"></script>`;
+
+export const pageMain = (task: string): string =>
+  [
+    'import { pool } from "clearway";',
+    `const tasks = pool(() => new Worker(new URL("./${task}", import.meta.url), { type: "module" }));`,
+    "tasks.call.total([4, 5, 6]).then(",
+    "  (text) => (document.title = text),",
+    "  (error) => (document.title = String(error)),",
+    ").finally(() => tasks.close());",
+  ].join("\n");

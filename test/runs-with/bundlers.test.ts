@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rows of docs/runs-with.md for bundlers. test/packaging has further tests of Vite and esbuild. The apps do not have apache-arrow, and
+// the options that the page names keep webpack and Rollup from warning of that.
+import { writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { build as esbuild } from "esbuild";
+import type { Browser } from "playwright-core";
+import { type Plugin, rollup } from "rollup";
+import { createServer } from "vite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launch } from "../packaging/chromium.js";
+import { makeFolder, pack, removeFolder } from "../packaging/clean-folder.js";
+import { serve } from "../packaging/site.js";
+import { javaScriptApp, page, pageMain, typeScriptApp } from "./apps.js";
+import { type App, installTools, makeApp } from "./tools.js";
+
+let folder: string;
+let library: string;
+let tools: string;
+let browser: Browser;
+const apps: App[] = [];
+
+beforeAll(async () => {
+  folder = await makeFolder();
+  [library, tools, browser] = await Promise.all([pack("clearway", folder), installTools(), launch()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  for (const { folder } of apps) await removeFolder(folder);
+  await removeFolder(folder);
+});
+
+async function app(files: Record<string, string>): Promise<App> {
+  const made = await makeApp(library, files);
+  apps.push(made);
+  return made;
+}
+
+/** Opens a page and returns its title, which is the result of a call. */
+async function titleOf(url: string): Promise<string> {
+  const tab = await browser.newPage();
+  try {
+    await tab.goto(url);
+    await tab.waitForFunction(() => document.title !== "");
+    return await tab.title();
+  } finally {
+    await tab.close();
+  }
+}
+
+const pageApp = { ...typeScriptApp, "page.js": pageMain("tally.tasks.ts"), "index.html": page("page.js") };
+
+test("Vite serves an app in development", async () => {
+  const made = await app(pageApp);
+  const server = await createServer({
+    root: made.folder,
+    configFile: false,
+    logLevel: "error",
+    server: { host: "127.0.0.1", port: 0, ws: false },
+  });
+  try {
+    await server.listen();
+    expect(await titleOf(server.resolvedUrls?.local[0] ?? "")).toBe("15 red");
+  } finally {
+    await server.close();
+  }
+});
+
+interface Stats {
+  toJson(options: object): { errors: { message: string }[]; warnings: { message: string }[] };
+}
+type Webpack = (options: object, done: (error: Error | null, stats: Stats) => void) => void;
+
+/** Runs webpack with the option that the page names. Returns the errors and warnings. */
+async function webpack(options: object): Promise<string[]> {
+  const run = createRequire(join(tools, "none.js"))("webpack") as Webpack;
+  const stats = await new Promise<Stats>((resolve, reject) =>
+    run(
+      { mode: "production", optimization: { minimize: false }, ignoreWarnings: [/apache-arrow/], ...options },
+      (error, result) => (error ? reject(error) : resolve(result)),
+    ),
+  );
+  const { errors, warnings } = stats.toJson({ all: false, errors: true, warnings: true });
+  return [...errors, ...warnings].map(({ message }) => message);
+}
+
+describe("webpack 5", () => {
+  test("bundles an app for pages, without a warning", async () => {
+    const made = await app({ ...javaScriptApp, "page.js": pageMain("tally.tasks.js") });
+    const site = made.path("site");
+    const options = { context: made.folder, entry: "./page.js", output: { path: site } };
+    expect(await webpack(options)).toEqual([]);
+    await writeFile(join(site, "index.html"), page("main.js"));
+    await using served = await serve(site);
+    expect(await titleOf(`${served.url}index.html`)).toBe("15 red");
+  });
+
+  test("bundles an app for Node, without a warning", async () => {
+    // webpack makes the Worker of worker_threads from this expression.
+    const main = javaScriptApp["main.js"]
+      .replace("(new URL", "(() => new Worker(new URL")
+      .replace("url));", "url), { type: 'module' }));");
+    const made = await app({ ...javaScriptApp, "main.js": main });
+    const options = {
+      target: "node20",
+      context: made.folder,
+      entry: "./main.js",
+      output: { path: made.path("out"), module: true, filename: "[name].mjs", chunkFormat: "module" },
+      experiments: { outputModule: true },
+    };
+    expect(await webpack(options)).toEqual([]);
+    expect(await made.run(process.execPath, "out/main.mjs")).toBe("15 red\n");
+  });
+});
+
+test("Rollup bundles an app for Node and its task module as two inputs, without a warning", async () => {
+  const made = await app(javaScriptApp);
+  const { nodeResolve } = createRequire(join(tools, "none.js"))("@rollup/plugin-node-resolve") as {
+    nodeResolve(options: object): Plugin;
+  };
+  const warnings: string[] = [];
+  const bundle = await rollup({
+    input: { main: made.path("main.js"), "tally.tasks": made.path("tally.tasks.js") },
+    plugins: [nodeResolve({ exportConditions: ["node"], preferBuiltins: true })],
+    external: ["apache-arrow", /^node:/],
+    onwarn: ({ message }) => warnings.push(message),
+  });
+  await bundle.write({ dir: made.path("out"), format: "es" });
+  await bundle.close();
+  expect(warnings).toEqual([]);
+  expect(await made.run(process.execPath, "out/main.js")).toBe("15 red\n");
+});
+
+describe("esbuild", () => {
+  test("bundles an app for Node and its task module as two entries, without a warning", async () => {
+    const made = await app(typeScriptApp);
+    for (const format of ["esm", "cjs"] as const) {
+      const outdir = made.path(format);
+      const { warnings } = await esbuild({
+        absWorkingDir: made.folder,
+        entryPoints: format === "esm" ? ["main.ts", "tally.tasks.ts"] : ["tally.tasks.ts"],
+        outdir,
+        bundle: true,
+        platform: "node",
+        format,
+        minify: true,
+        logLevel: "silent",
+        ...(format === "cjs" && { outExtension: { ".js": ".cjs" } }),
+      });
+      expect(warnings).toEqual([]);
+    }
+    expect(await made.run(process.execPath, "esm/main.js")).toBe("15 red\n");
+    // The task module may also be CommonJS, and the main thread may use the library unbundled.
+    await writeFile(
+      made.path("mixed.mjs"),
+      javaScriptApp["main.js"].replace("./tally.tasks.js", "./cjs/tally.tasks.cjs"),
+    );
+    expect(await made.run(process.execPath, "mixed.mjs")).toBe("15 red\n");
+  });
+
+  test("leaves the task module out of a bundle with one entry, and the error says what to write", async () => {
+    const made = await app(typeScriptApp);
+    const options = { absWorkingDir: made.folder, entryPoints: ["main.ts"], outdir: made.path("out"), bundle: true };
+    await esbuild({ ...options, platform: "node", format: "esm", minify: true });
+    const failure = await made.run(process.execPath, "out/main.js").catch((error: Error) => error.message);
+    expect(failure).toContain(`there is no file ${made.path("out/tally.tasks.js")}`);
+    expect(failure).toContain('() => new Worker(new URL("./tally.tasks.js", import.meta.url))');
+    const longest = Math.max(
+      ...String(failure)
+        .split("\n")
+        .map((line) => line.length),
+    );
+    expect(longest).toBeLessThan(400);
+  });
+});

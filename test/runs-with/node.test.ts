@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rows of docs/runs-with.md for tools that run the app in Node.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { node24 } from "../../scripts/node24.mjs";
+import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
+import { commonJsApp, commonJsTypeScriptApp, javaScriptApp, strippedApp, typeScriptApp } from "./apps.js";
+import { type App, installTools, makeApp } from "./tools.js";
+
+let folder: string;
+let library: string;
+let tools: string;
+const apps: App[] = [];
+
+beforeAll(async () => {
+  folder = await makeFolder();
+  [library, tools] = await Promise.all([pack("clearway", folder), installTools()]);
+});
+afterAll(() => removeFolder(folder));
+afterEach(async () => {
+  for (const app of apps.splice(0)) await removeFolder(app.folder);
+});
+
+async function app(files: Record<string, string>, packages?: Record<string, string>): Promise<App> {
+  const made = await makeApp(library, files, packages);
+  apps.push(made);
+  return made;
+}
+
+const own = process.execPath;
+const tool = (path: string): string => join(tools, path);
+const typescript = join(root, "node_modules/typescript/bin/tsc");
+const nodes = [own, node24()].filter((each): each is string => each !== undefined);
+
+/** The code of the README's fences of this language. */
+async function readmeFences(language: string): Promise<string[]> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  return [...readme.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, code]) => code ?? "");
+}
+
+describe("tsc", () => {
+  test("compiles the README's quick start with the configuration of `tsc --init`, and Node 20 runs it", async () => {
+    const [tasks = "", first = ""] = await readmeFences("ts");
+    const quick = await app({ "primes.tasks.ts": tasks, "first.ts": first });
+    await quick.run(own, typescript, "--init");
+    await quick.run(own, typescript);
+    const stalls = /^78498 primes; ms stalled: [\d.]+ before, [\d.]+ after\n$/;
+    for (const node of nodes) expect(await quick.run(node, "first.js")).toMatch(stalls);
+  });
+});
+
+test("tsx runs TypeScript, as ES modules and as CommonJS", async () => {
+  const modules = await app(typeScriptApp);
+  expect(await modules.run(own, tool("tsx/dist/cli.mjs"), "main.ts")).toBe("15 red\n");
+  for (const node of nodes.slice(1)) {
+    expect(await modules.run(node, "--import", tool("tsx/dist/loader.mjs"), "main-ts.ts")).toBe("15 red\n");
+  }
+  const commonJs = await app(commonJsTypeScriptApp);
+  expect(await commonJs.run(own, "--import", tool("tsx/dist/loader.mjs"), "main.ts")).toBe("15 red\n");
+});
+
+test("ts-node runs TypeScript, as ES modules and as CommonJS", async () => {
+  const config = (module: string, moduleResolution: string): string =>
+    JSON.stringify({
+      "ts-node": { transpileOnly: true },
+      compilerOptions: { module, moduleResolution, target: "es2022", esModuleInterop: true },
+    });
+  const linked = { "ts-node": tool("ts-node"), typescript: tool("typescript") };
+  const modules = await app({ ...typeScriptApp, "tsconfig.json": config("nodenext", "nodenext") }, linked);
+  const register = 'import { register } from "node:module"; register("ts-node/esm", "file://" + process.cwd() + "/");';
+  const esm = ["--no-deprecation", "--import", `data:text/javascript,${encodeURIComponent(register)}`];
+  expect(await modules.run(own, ...esm, "main.ts")).toBe("15 red\n");
+  const commonJs = await app({ ...commonJsTypeScriptApp, "tsconfig.json": config("commonjs", "node10") }, linked);
+  expect(await commonJs.run(own, tool("ts-node/dist/bin.js"), "main.ts")).toBe("15 red\n");
+});
+
+describe.each(nodes)("%s", (node) => {
+  test("runs CommonJS, without a warning", async () => {
+    const commonJs = await app(commonJsApp);
+    expect(await commonJs.run(node, "--throw-deprecation", "--trace-warnings", "main.js")).toBe("15 red\n");
+  });
+
+  test("imports the library for server-side rendering without side effects", async () => {
+    const server = await app({
+      "imports.js": [
+        "const before = [Object.keys(globalThis).length, process.getActiveResourcesInfo().join()].join();",
+        'const entries = ["clearway", "clearway/worker", "clearway/meter", "clearway/records", "clearway/channel"];',
+        "for (const entry of entries) await import(entry);",
+        'for (const name of ["index", "worker", "meter", "records", "channel"])',
+        "  await import(`./node_modules/clearway/dist/browser/$" + "{name}.js`);",
+        "console.log(before === [Object.keys(globalThis).length, process.getActiveResourcesInfo().join()].join());",
+      ].join("\n"),
+    });
+    expect(await server.run(node, "imports.js")).toBe("true\n");
+  });
+});
+
+test.runIf(node24())("Node 24 runs TypeScript whose types it can strip", async () => {
+  const stripped = await app(strippedApp);
+  expect(await stripped.run(node24() ?? "", "--no-warnings", "main.ts")).toBe("15 red\n");
+});
+
+test("Node without a loader says which file it found, and prints no line of the library", async () => {
+  const plain = await app({ ...typeScriptApp, "main.js": javaScriptApp["main.js"] });
+  const noTypes = process.version.startsWith("v20.") ? [] : ["--no-experimental-strip-types"];
+  const failure = await plain.run(own, ...noTypes, "main.js").catch((error: Error) => error.message);
+  expect(failure).toContain(`there is no file ${plain.path("tally.tasks.js")}; found tally.tasks.ts beside it`);
+  expect(failure).toContain(`(the pool was made at ${plain.path("main.js")}:2)`);
+  expect(failure).not.toContain("dist/node/index.js");
+});
+
+describe("Vitest", () => {
+  const suite = [
+    'import { pool } from "clearway";',
+    'test.each(["ts", "js"])("the task module runs from its .%s URL", async (extension) => {',
+    "  const tasks = pool<typeof import('./tally.tasks.js')>(new URL(`./tally.tasks.$" +
+      "{extension}`, import.meta.url));",
+    "  expect(await tasks.call.total([4, 5, 6])).toBe('15 red');",
+    "  await tasks.close();",
+    "});",
+    'test("the task module can be tested without a worker", async () => {',
+    "  const { default: tasks } = await import('./tally.tasks.js');",
+    "  expect(tasks.total([1])).toBe('1 red');",
+    "});",
+  ].join("\n");
+
+  test.each(["forks", "vmThreads"])("runs TypeScript in the pool %s", async (kind) => {
+    const tested = await app(
+      { ...typeScriptApp, "tally.test.ts": suite },
+      { vitest: join(root, "node_modules/vitest") },
+    );
+    const args = ["run", "--root", tested.folder, "--globals", "--pool", kind, "--reporter", "json"];
+    const output = await tested.run(own, join(root, "node_modules/vitest/vitest.mjs"), ...args);
+    expect(JSON.parse(output)).toMatchObject({ success: true, numPassedTests: 3 });
+  });
+});
+
+describe("Jest", () => {
+  const suite = [
+    'import { pool } from "clearway";',
+    "const make = () => pool(new URL('./tally.tasks.js', import.meta.url));",
+    'test("a pool runs tasks and closes", async () => {',
+    "  const tasks = make();",
+    "  expect(await tasks.call.total([4, 5, 6])).toBe('15 red');",
+    "  await tasks.close();",
+    "});",
+    'test("a pool may be left open", async () => {',
+    "  expect(await make().call.total([1])).toBe('1 red');",
+    "});",
+    'test("a pool may be left at once", () => {',
+    "  make();",
+    "});",
+  ].join("\n");
+
+  test("runs ES modules; a pool that is left open neither throws nor loads anything after the tests", async () => {
+    const jest = { testEnvironment: "node", transform: {} };
+    const tested = await app({
+      ...javaScriptApp,
+      "package.json": JSON.stringify({ name: "consumer", private: true, type: "module", jest }),
+      "tally.test.js": suite,
+    });
+    const report = tested.path("report.json");
+    const args = ["--no-warnings", "--experimental-vm-modules", tool("jest/bin/jest.js"), "--ci", "--json", "--silent"];
+    const output = await tested.outputOf(own, ...args, "--outputFile", report);
+    expect(output).not.toMatch(/torn down|ReferenceError|did not exit/);
+    const { success, numPassedTests, numRuntimeErrorTestSuites } = JSON.parse(await readFile(report, "utf8"));
+    expect({ success, numPassedTests, numRuntimeErrorTestSuites }).toEqual({
+      success: true,
+      numPassedTests: 3,
+      numRuntimeErrorTestSuites: 0,
+    });
+  });
+});
