@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [jvm] [xvfb] [flutter] [rust]`. It is quick if
+# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [jvm] [xvfb] [flutter] [rust] [tools]`. It is quick if
 # nothing is missing. It stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database,
 # it prints the command that installs it and continues. The tests that need it report that it is missing.
 set -eu
@@ -141,6 +141,11 @@ need_rust() {
   fi
 }
 
+# The tools that the rows of docs/runs-with.md are tested with.
+need_tools() {
+  node scripts/runs-with.mjs
+}
+
 for what in "$@"; do
   case $what in
     node) need_node ;;
@@ -152,6 +157,7 @@ for what in "$@"; do
     xvfb) need_xvfb ;;
     flutter) need_flutter ;;
     rust) need_rust ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, jvm, xvfb, flutter, rust)"; exit 2 ;;
+    tools) need_tools ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, jvm, xvfb, flutter, rust, tools)"; exit 2 ;;
   esac
 done

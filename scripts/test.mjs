@@ -71,6 +71,7 @@ const stages = [
   { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon"] }) },
   { name: "examples", ...tests("examples", { after: ["build", ...addon.after] }) },
   { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
+  { name: "runs with", ...tests("test", { files: ["runs-with"] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
   ...checks.map((stage) => ({
     lane: "typescript",

@@ -92,3 +92,26 @@ export const pageMain = (task: string): string =>
     "  (error) => (document.title = String(error)),",
     ").finally(() => tasks.close());",
   ].join("\n");
+
+/** A Next.js app that is exported as static files. `root` is the folder that Turbopack may read. */
+export const nextApp = (root: string): Record<string, string> => ({
+  "package.json": '{ "name": "consumer", "private": true, "type": "module" }',
+  "next.config.mjs": `export default { output: "export", turbopack: { root: ${JSON.stringify(root)} } };`,
+  "app/layout.js": 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;',
+  "app/page.js": [
+    '"use client";',
+    'import { useEffect, useState } from "react";',
+    'import { pool } from "clearway";',
+    "export default function Page() {",
+    '  const [text, setText] = useState("");',
+    "  useEffect(() => {",
+    '    const tasks = pool(() => new Worker(new URL("./tally.tasks.js", import.meta.url), { type: "module" }));',
+    "    tasks.call.total([4, 5, 6]).then(setText, (error) => setText(String(error)));",
+    "    return () => void tasks.close();",
+    "  }, []);",
+    "  return <title>{text}</title>;",
+    "}",
+  ].join("\n"),
+  "app/tally.tasks.js": javaScriptApp["tally.tasks.js"],
+  "app/sum.js": javaScriptApp["sum.js"],
+});

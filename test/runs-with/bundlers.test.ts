@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of docs/runs-with.md for bundlers. test/packaging has further tests of Vite and esbuild. The apps do not have apache-arrow, and
 // the options that the page names keep webpack and Rollup from warning of that.
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { build as esbuild } from "esbuild";
 import type { Browser } from "playwright-core";
 import { type Plugin, rollup } from "rollup";
@@ -12,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch } from "../packaging/chromium.js";
 import { makeFolder, pack, removeFolder } from "../packaging/clean-folder.js";
 import { serve } from "../packaging/site.js";
-import { javaScriptApp, page, pageMain, typeScriptApp } from "./apps.js";
-import { type App, installTools, makeApp } from "./tools.js";
+import { javaScriptApp, nextApp, page, pageMain, typeScriptApp } from "./apps.js";
+import { type App, installedTools, makeApp } from "./tools.js";
 
 let folder: string;
 let library: string;
@@ -23,7 +23,8 @@ const apps: App[] = [];
 
 beforeAll(async () => {
   folder = await makeFolder();
-  [library, tools, browser] = await Promise.all([pack("clearway", folder), installTools(), launch()]);
+  tools = installedTools();
+  [library, browser] = await Promise.all([pack("clearway", folder), launch()]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -130,6 +131,16 @@ test("Rollup bundles an app for Node and its task module as two inputs, without 
   await bundle.close();
   expect(warnings).toEqual([]);
   expect(await made.run(process.execPath, "out/main.js")).toBe("15 red\n");
+});
+
+test("Next.js builds a page whose effect makes the pool", async () => {
+  // Turbopack refuses packages outside the root of the project. The app is therefore in the folder that has the tools.
+  const root = dirname(tools);
+  const made = await makeApp(library, nextApp(root), {}, await mkdtemp(join(root, "next-")));
+  apps.push(made);
+  await made.run("env", "NODE_ENV=production", process.execPath, join(tools, "next/dist/bin/next"), "build");
+  await using served = await serve(made.path("out"));
+  expect(await titleOf(`${served.url}index.html`)).toBe("15 red");
 });
 
 describe("esbuild", () => {

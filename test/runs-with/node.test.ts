@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of docs/runs-with.md for tools that run the app in Node.
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { node24 } from "../../scripts/node24.mjs";
 import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
 import { commonJsApp, commonJsTypeScriptApp, javaScriptApp, strippedApp, typeScriptApp } from "./apps.js";
-import { type App, installTools, makeApp } from "./tools.js";
+import { type App, installedTools, makeApp } from "./tools.js";
 
 let folder: string;
 let library: string;
-let tools: string;
 const apps: App[] = [];
 
 beforeAll(async () => {
   folder = await makeFolder();
-  [library, tools] = await Promise.all([pack("clearway", folder), installTools()]);
+  library = await pack("clearway", folder);
 });
 afterAll(() => removeFolder(folder));
 afterEach(async () => {
@@ -28,10 +28,13 @@ async function app(files: Record<string, string>, packages?: Record<string, stri
   return made;
 }
 
+const tools = installedTools();
 const own = process.execPath;
 const tool = (path: string): string => join(tools, path);
 const typescript = join(root, "node_modules/typescript/bin/tsc");
-const nodes = [own, node24()].filter((each): each is string => each !== undefined);
+const node22 = (): string | undefined =>
+  [tool(`node-${process.platform}-${process.arch}/bin/node`)].find((path) => existsSync(path));
+const nodes = [own, node22(), node24()].filter((each): each is string => each !== undefined);
 
 /** The code of the README's fences of this language. */
 async function readmeFences(language: string): Promise<string[]> {
@@ -96,9 +99,9 @@ describe.each(nodes)("%s", (node) => {
   });
 });
 
-test.runIf(node24())("Node 24 runs TypeScript whose types it can strip", async () => {
+test.each(nodes.slice(1))("%s runs TypeScript whose types it can strip", async (node) => {
   const stripped = await app(strippedApp);
-  expect(await stripped.run(node24() ?? "", "--no-warnings", "main.ts")).toBe("15 red\n");
+  expect(await stripped.run(node, "--no-warnings", "main.ts")).toBe("15 red\n");
 });
 
 test("Node without a loader says which file it found, and prints no line of the library", async () => {
