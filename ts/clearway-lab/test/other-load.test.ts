@@ -32,6 +32,14 @@ describe("the load of other programs", () => {
     expect(load.cores()).toBe(0);
   });
 
+  test("includes the rests of the run before its interruption", async () => {
+    const load = new OtherLoad(machine(1));
+    load.add({ ms: 600, busyMs: 1200 });
+    expect(await load.beforeMeasurement()).toEqual({ ms: 200, busyMs: 200 });
+    expect(await load.beforeMeasurement()).toBe(undefined);
+    expect(load.cores()).toBe(1.75);
+  });
+
   test("is unknown without a measurement", () => {
     expect(withOtherCores(new OtherLoad(machine(1)))).toEqual({});
   });

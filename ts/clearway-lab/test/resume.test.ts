@@ -109,6 +109,17 @@ describe("clearway lab resume", () => {
     expect(again).toMatchObject({ done: 4, planned: 4, interrupted: false });
   });
 
+  test("counts the load of other programs before the interruption, too", async () => {
+    const out = killedRun("load");
+    const first: object = json(out, "unfinished", "000000.json");
+    expect(first).toMatchObject({ rest: { ms: expect.any(Number), busyMs: expect.any(Number) } });
+    // So long a rest that the others do not count.
+    const kept = { ...first, rest: { ms: 1e9, busyMs: 1.5e9 } };
+    writeFileSync(at(out, "unfinished", "000000.json"), JSON.stringify(kept));
+    expect((await resume(out)).code).toBe(0);
+    expect(json(out, "record.json")).toMatchObject({ machine: { otherCores: 1.5 } });
+  });
+
   test("goes on a second time after a second kill", async () => {
     const out = killedRun("twice");
     expect((await clearway(["lab", "resume", out], { CLEARWAY_FAKE_SIGNAL: "SIGKILL" })).signal).toBe("SIGKILL");
@@ -121,6 +132,7 @@ describe("clearway lab resume", () => {
     ["is of another cell", '{"position":0,"cell":"other","tookMs":1,"failure":"no"}'],
     ["has another position", '{"position":4,"cell":"other","tookMs":1,"failure":"no"}'],
     ["is null", "null"],
+    ["has a malformed rest", '{"position":0,"cell":"x","tookMs":1,"failure":"no","rest":{"ms":"1"}}'],
     [
       "has half a measurement",
       '{"position":0,"cell":"x","tookMs":1,"recorded":{"round":0,"measurement":{"values":{}}}}',

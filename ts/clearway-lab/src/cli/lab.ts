@@ -121,6 +121,7 @@ async function measure(
     };
     const unfinished = keepFinished(out, plan, before !== undefined);
     const keptMs = unfinished.spentMs;
+    for (const rest of unfinished.rests) otherLoad.add(rest);
     const execution = await execute(
       cells,
       order,

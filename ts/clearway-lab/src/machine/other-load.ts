@@ -22,6 +22,12 @@ const MACHINE: LoadSource = {
   rest: (ms) => sleep(ms),
 };
 
+/** One rest: how long it was, and how long the CPUs worked meanwhile, in milliseconds. */
+export interface Rest {
+  ms: number;
+  busyMs: number;
+}
+
 export class OtherLoad {
   readonly #source: LoadSource;
   #busyMs = 0;
@@ -32,13 +38,23 @@ export class OtherLoad {
     this.#source = source;
   }
 
-  /** Call before each measurement. Rests 200 ms before the first and then before every 25th, and reads the CPU times. */
-  async beforeMeasurement(): Promise<void> {
-    if (this.#measurements++ % MEASUREMENTS_PER_REST !== 0) return;
+  /**
+   * Call before each measurement. Rests 200 ms before the first and then before every 25th, and reads the CPU times. Returns the rest, if
+   * there was one.
+   */
+  async beforeMeasurement(): Promise<Rest | undefined> {
+    if (this.#measurements++ % MEASUREMENTS_PER_REST !== 0) return undefined;
     const [busyMs, nowMs] = [this.#source.busyMs(), this.#source.nowMs()];
     await this.#source.rest(REST_MS);
-    this.#busyMs += this.#source.busyMs() - busyMs;
-    this.#restedMs += this.#source.nowMs() - nowMs;
+    const rest = { ms: this.#source.nowMs() - nowMs, busyMs: this.#source.busyMs() - busyMs };
+    this.add(rest);
+    return rest;
+  }
+
+  /** Adds a rest of the same run, from before its interruption. */
+  add({ ms, busyMs }: Rest): void {
+    this.#restedMs += ms;
+    this.#busyMs += busyMs;
   }
 
   /** Returns the mean number of cores that other programs used, to two decimals. Undefined before the first rest. */

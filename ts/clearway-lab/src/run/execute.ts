@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a plan, one measurement after the other, each with the idle watcher. Ends when it is done, out of time or interrupted.
+import type { Rest } from "../machine/other-load.js";
 import type { CellRequest, Measurement } from "../protocol/message.js";
 import { CONTROL_PARAM, CORES_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
 import { ROUNDS_MIN } from "../statistics/decide.js";
@@ -9,8 +10,8 @@ import { ALL_ROUNDS, type Steering } from "./steering.js";
 import type { Unfinished } from "./unfinished.js";
 
 export interface Executor {
-  /** Called before each measurement, outside of its time. */
-  beforeMeasurement?(): Promise<void>;
+  /** Called before each measurement, outside of its time. If it rests, it returns what it read during the rest. */
+  beforeMeasurement?(): Promise<Rest | undefined>;
   measure(cell: PlannedCell, request: CellRequest, timeoutMs: number): Promise<Measurement>;
   /** Starts to watch the machine. The returned function returns the machine's longest stall since then, in milliseconds. */
   watch(): () => number;
@@ -103,7 +104,8 @@ export async function execute(
       leftMs: pace.leftMs(order.slice(index).filter((each) => recorded.has(each.cell))),
       name: cellName(cell) + " on " + cell.host,
     });
-    await executor.beforeMeasurement?.();
+    const rest = await executor.beforeMeasurement?.();
+    const rested = rest === undefined ? {} : { rest };
     const endWatch = executor.watch();
     const before = executor.nowMs();
     try {
@@ -112,13 +114,14 @@ export async function execute(
       const finished = { round, position, tookMs, measurement, machineStallMs: endWatch() };
       record.rounds.push(finished);
       done++;
-      unfinished?.keep({ position, cell: cellDigest(cell), tookMs, recorded: finished });
+      unfinished?.keep({ position, cell: cellDigest(cell), tookMs, recorded: finished, ...rested });
     } catch (error) {
       // An interruption kills the runner, so the error is not a failure of the cell.
       if (signal.aborted) break;
       const failure = firstLine(error as Error);
       record.failure ??= failure;
-      unfinished?.keep({ position, cell: cellDigest(cell), tookMs: Math.round(executor.nowMs() - before), failure });
+      const tookMs = Math.round(executor.nowMs() - before);
+      unfinished?.keep({ position, cell: cellDigest(cell), tookMs, failure, ...rested });
     }
     pace.note(cell, executor.nowMs() - before);
   }

@@ -17,6 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import path from "node:path";
+import type { Rest } from "../machine/other-load.js";
 import type { RecordedRound } from "./record.js";
 
 export const UNFINISHED_FOLDER = "unfinished";
@@ -53,6 +54,8 @@ export interface KeptMeasurement {
   tookMs: number;
   recorded?: RecordedRound;
   failure?: string;
+  /** The rest before the measurement, if there was one. */
+  rest?: Rest;
 }
 
 /** A folder that has no unfinished run, or one that cannot go on. The message says what to do. */
@@ -119,6 +122,11 @@ export class Unfinished {
   /** Returns the time that the kept measurements took, in milliseconds. */
   get spentMs(): number {
     return [...this.#kept.values()].reduce((sum, { tookMs }) => sum + tookMs, 0);
+  }
+
+  /** Returns the rests before the kept measurements. */
+  get rests(): readonly Rest[] {
+    return [...this.#kept.values()].flatMap(({ rest }) => rest ?? []);
   }
 
   /** Writes a finished measurement. If that fails, reports it once and goes on: the run itself is not affected. */
@@ -204,8 +212,9 @@ function measurementOf(file: string): KeptMeasurement | undefined {
     return undefined;
   }
   if (found === null || typeof found !== "object") return undefined;
-  const { recorded, failure, tookMs, cell } = found;
+  const { recorded, failure, tookMs, cell, rest } = found;
   const isObject = (value: unknown) => typeof value === "object" && value !== null;
+  const isTime = (value: unknown) => typeof value === "number" && Number.isFinite(value);
   const { samples, values, notes } = recorded?.measurement ?? {};
   const isMeasured =
     typeof recorded?.round === "number" &&
@@ -214,7 +223,8 @@ function measurementOf(file: string): KeptMeasurement | undefined {
     isObject(values) &&
     Array.isArray(notes);
   const isWhole = typeof cell === "string" && typeof tookMs === "number" && tookMs >= 0;
-  return isWhole && (isMeasured || typeof failure === "string") ? found : undefined;
+  const isRest = rest === undefined || (isTime(rest?.ms) && isTime(rest?.busyMs));
+  return isWhole && isRest && (isMeasured || typeof failure === "string") ? found : undefined;
 }
 
 /** Writes to a temporary file, flushes it to the disk and renames it. After a crash, the file is whole or absent. */
