@@ -20,6 +20,7 @@ export class Feed implements InputFeed {
   constructor(id: number, iterator: AsyncIterator<unknown, unknown, void>, { transport, ledger, strict }: InputWire) {
     this.#ledger = ledger;
     this.producer = new Producer(iterator, {
+      transport,
       chunk: (value) => {
         const entry = emptySide();
         try {
@@ -35,7 +36,6 @@ export class Feed implements InputFeed {
           throw refusalOf(reason);
         }
       },
-      flush: () => transport.flush(),
       end: (value) => {
         // A synchronous source may end in the same tick as its last values. Only a flush shows whether these values can be sent.
         transport.flush();
