@@ -2,13 +2,17 @@
 import type { Transport } from "../transport/transport.js";
 import { SendCredit } from "./credit.js";
 import { Linger } from "./linger.js";
+import { weightOf } from "./weight.js";
 
 /** The messages that a producer sends to its consumer. */
 export interface ProducerWire {
   /** Carries the messages. */
   readonly transport: Pick<Transport, "scheduled" | "flush">;
-  /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot be sent to another thread. */
-  chunk(value: unknown): number;
+  /**
+   * Posts one value. `weight` counts as bytes of the value. Returns the bytes for which the consumer gives credit back: those of its binary
+   * memory, and `weight` if the value carries it. Throws if the value cannot be sent to another thread.
+   */
+  chunk(value: unknown, weight: number): number;
   end(value: unknown): void;
   fail(reason: unknown): void;
 }
@@ -105,7 +109,7 @@ export class Producer {
         }
         if (this.#stopping) break;
         if (isAsync) this.#linger.hold();
-        this.#credit.spend(this.#wire.chunk(step.value));
+        this.#credit.spend(this.#wire.chunk(step.value, weightOf(step.value)));
         // The iterator may go on without letting this thread's turn end.
         const nowMs = performance.now();
         if (nowMs - flushedMs < flushMs) continue;

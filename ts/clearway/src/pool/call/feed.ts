@@ -21,7 +21,7 @@ export class Feed implements InputFeed {
     this.#ledger = ledger;
     this.producer = new Producer(iterator, {
       transport,
-      chunk: (value) => {
+      chunk: (value, weight) => {
         const entry = emptySide();
         try {
           const ready = prepareValue(value, strict, entry);
@@ -30,8 +30,9 @@ export class Feed implements InputFeed {
             merge(ledger, entry);
             this.#entered.set(ready.value as object, entry);
           }
-          transport.send(Op.Chunk, id, ready.value, ready.bytes, ready.transfer);
-          return ready.bytes;
+          const bytes = ready.bytes + weight;
+          transport.send(Op.Chunk, id, ready.value, bytes, ready.transfer);
+          return bytes;
         } catch (reason) {
           throw refusalOf(reason);
         }
