@@ -16,13 +16,14 @@ import { jvm } from "./figures/jvm.mjs";
 import { metrics } from "./figures/metrics.mjs";
 import { nodeMeter } from "./figures/node-meter.mjs";
 import { remoteControl } from "./figures/remote-control.mjs";
+import { streams } from "./figures/streams.mjs";
 import { intervalOf, verdictOf } from "./interval.mjs";
 
 /**
  * The groups of figures. Each group yields `{ name, unit, sense: "at most" | "at least", limit, samples }`. If a tool or a JDK that it
  * needs is missing, it yields `{ name, missing }`.
  */
-const groups = { budgets, nodeMeter, chromiumMeter, metrics, jvm, idle, hostilePeers, demo, remoteControl };
+const groups = { budgets, nodeMeter, chromiumMeter, metrics, jvm, idle, streams, hostilePeers, demo, remoteControl };
 const out = fileURLToPath(new URL("../out/", import.meta.url));
 
 const words = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { revive } from "../transfer/revive.js";
-import { type Grant, ReceiveCredit, type WindowSetting } from "./credit.js";
+import { type Grant, inFlightMax, ReceiveCredit, type WindowSetting } from "./credit.js";
 import { Reader } from "./reader.js";
 import { type TurnBudget, turnBudget } from "./turn-budget.js";
 
@@ -38,6 +38,7 @@ export class Consumer extends Reader {
   #head = 0;
   #waiting: Waiter[] = [];
   #paused = false;
+  #grantsLater = false;
   #opened = false;
   #returning = false;
   #end: End | undefined;
@@ -46,7 +47,7 @@ export class Consumer extends Reader {
 
   constructor(window: WindowSetting, wire: ConsumerWire, turns: TurnBudget = turnBudget) {
     super();
-    this.#credit = new ReceiveCredit(window, () => performance.now());
+    this.#credit = new ReceiveCredit(window, () => performance.now(), inFlightMax);
     this.#wire = wire;
     this.#turns = turns;
   }
@@ -99,6 +100,7 @@ export class Consumer extends Reader {
     if (!this.#credit.arrived(bytes)) return false;
     if (this.#returning) return true;
     this.#ready.push({ value, bytes });
+    if (this.#credit.hasMore) this.#grantMore();
     if (this.#waiting.length > 0) this.#serve();
     return true;
   }
@@ -115,6 +117,17 @@ export class Consumer extends Reader {
 
   #grant(grant: Grant | undefined): void {
     if (grant && !this.#end) this.#wire.grant(grant.items, grant.bytes);
+  }
+
+  /** Grants the credit that `#credit` has withheld, in this turn if its time allows. */
+  #grantMore(): void {
+    if (!this.#turns.isSpent) return this.#grant(this.#credit.more());
+    if (this.#grantsLater) return;
+    this.#grantsLater = true;
+    this.#turns.pause(() => {
+      this.#grantsLater = false;
+      if (this.#credit.hasMore) this.#grant(this.#credit.more());
+    });
   }
 
   #finish(end: End): void {

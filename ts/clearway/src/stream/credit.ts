@@ -23,6 +23,12 @@ export const defaultWindow: Window = { items: 16, bytes: adaptiveWindow.bytes };
 /** Maximum number of values of a window that adapts. At a million values a second, the reader reads half of such a window in 0.5 ms. */
 export const adaptiveItemsMax = 1024;
 
+/**
+ * Maximum number of values that a pool's stream has in flight, if its window is larger. One turn of the event loop may have to receive all
+ * values in flight, and 1,024 small values take it about a millisecond.
+ */
+export const inFlightMax = adaptiveItemsMax;
+
 /** The window doubles when its half was read faster than this, in milliseconds. It halves when that took `shrinkFactor` times as long. */
 const halfWindowMs = 1;
 const shrinkFactor = 4;
@@ -64,27 +70,46 @@ export interface Grant {
  * A window without a number of values begins with 16. It grows while the reader reads half of it in less than a millisecond, because each
  * message then carries only a few values. It shrinks again for a slower reader. A producer that is slow, or values that take long to read,
  * therefore keep the small window.
+ *
+ * A part of a large window is granted only after earlier values have arrived, so that the values in flight stay below their own limit.
  */
 export class ReceiveCredit {
+  readonly #inFlightMax: number;
   readonly #bytes: number;
   readonly #clock: (() => number) | undefined;
   readonly #out = new SendCredit();
   #items: number;
+  /** Items of the window that are not granted, because too many values would be in flight. */
+  #withheld = 0;
   #owedItems = 0;
   #owedBytes = 0;
   #grantedMs = 0;
 
-  /** `clock` returns the time in milliseconds. It is required for a window that adapts. */
-  constructor({ items, bytes }: WindowSetting, clock?: () => number) {
+  /**
+   * `clock` returns the time in milliseconds. It is required for a window that adapts. If `inFlightMax` is given, the consumer must call
+   * `more` after values have arrived.
+   */
+  constructor({ items, bytes }: WindowSetting, clock?: () => number, inFlightMax = Number.POSITIVE_INFINITY) {
+    this.#inFlightMax = inFlightMax;
     this.#items = items ?? defaultWindow.items;
     this.#bytes = bytes;
     this.#clock = items === undefined ? clock : undefined;
   }
 
-  /** Returns the first grant: the whole window. */
+  /** Returns the first grant: the whole window, or the values that may be in flight. */
   open(): Grant {
     this.#grantedMs = this.#clock?.() ?? 0;
-    return this.#grant({ items: this.#items, bytes: this.#bytes });
+    return this.#grant(this.#items, this.#bytes);
+  }
+
+  /** Whether values have arrived in whose place others may now be in flight. If so, `more` returns a grant. */
+  get hasMore(): boolean {
+    return this.#withheld > 0 && this.#out.items * 2 <= this.#inFlightMax;
+  }
+
+  /** Returns a grant of the items that were withheld, as far as they may be in flight. */
+  more(): Grant {
+    return this.#grant(0, 0);
   }
 
   /** Records that a value arrived. Returns false if the producer had no credit for it. */
@@ -98,12 +123,12 @@ export class ReceiveCredit {
   taken(bytes: number): Grant | undefined {
     this.#owedItems++;
     this.#owedBytes += bytes;
-    const dueItems = this.#owedItems * 2 >= this.#items;
+    const dueItems = this.#owedItems * 2 >= Math.min(this.#items, this.#inFlightMax);
     if (!dueItems && this.#owedBytes * 2 < this.#bytes) return undefined;
     const change = dueItems && this.#clock ? this.#adapt(this.#clock()) : 0;
-    const grant = { items: this.#owedItems + change, bytes: this.#owedBytes };
+    const due = { items: this.#owedItems + change, bytes: this.#owedBytes };
     this.#owedItems = this.#owedBytes = 0;
-    return this.#grant(grant);
+    return this.#grant(due.items, due.bytes);
   }
 
   /** Adapts the window to the time since the last grant. Returns by how many values it has changed. */
@@ -127,8 +152,11 @@ export class ReceiveCredit {
     return this.#out.maySend;
   }
 
-  #grant(grant: Grant): Grant {
-    this.#out.grant(grant.items, grant.bytes);
-    return grant;
+  #grant(due: number, bytes: number): Grant {
+    this.#withheld += due;
+    const items = Math.max(0, Math.min(this.#withheld, this.#inFlightMax - this.#out.items));
+    this.#withheld -= items;
+    this.#out.grant(items, bytes);
+    return { items, bytes };
   }
 }

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Transport } from "../transport/transport.js";
 import { SendCredit } from "./credit.js";
+import { Linger } from "./linger.js";
+import { weightOf } from "./weight.js";
 
 /** The messages that a producer sends to its consumer. */
 export interface ProducerWire {
-  /** Posts one value. Returns the number of bytes of binary memory in it. Throws if the value cannot be sent to another thread. */
-  chunk(value: unknown): number;
-  /** Sends the posted values now, not only at the end of this turn. */
-  flush(): void;
+  /** Carries the messages. */
+  readonly transport: Pick<Transport, "scheduled" | "flush">;
+  /**
+   * Posts one value. `weight` counts as bytes of the value. Returns the bytes for which the consumer gives credit back: those of its binary
+   * memory, and `weight` if the value carries it. Throws if the value cannot be sent to another thread.
+   */
+  chunk(value: unknown, weight: number): number;
   end(value: unknown): void;
   fail(reason: unknown): void;
 }
 
 type AnyIterator = AsyncIterator<unknown, unknown, void> | Iterator<unknown, unknown, void>;
 
-/** How long a synchronous iterator may produce values before they are sent, in milliseconds. */
+/** How long an iterator may produce values without a pause before they are sent, in milliseconds. */
 const flushMs = 1;
 
 /**
@@ -27,6 +33,7 @@ export class Producer {
   readonly #iterator: AnyIterator;
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
+  readonly #linger: Linger;
   #pulling = false;
   /** True while the iterator's `next()` is pending. A `next()` may never settle. */
   #awaiting = false;
@@ -37,6 +44,7 @@ export class Producer {
   constructor(iterator: AnyIterator, wire: ProducerWire) {
     this.#iterator = iterator;
     this.#wire = wire;
+    this.#linger = new Linger(wire.transport);
   }
 
   /** Whether the stream has ended or failed. */
@@ -83,9 +91,10 @@ export class Producer {
     try {
       while (this.#credit.maySend && !this.#stopping) {
         let step = this.#iterator.next();
+        let isAsync = false;
         // Awaits only promises, so that a synchronous generator does not wait one turn for each value.
         if (isThenable(step)) {
-          this.#awaiting = true;
+          isAsync = this.#awaiting = true;
           step = await step;
           this.#awaiting = false;
         }
@@ -99,12 +108,13 @@ export class Producer {
           return this.#wire.end(value);
         }
         if (this.#stopping) break;
-        this.#credit.spend(this.#wire.chunk(step.value));
-        // A synchronous iterator does not let this thread's turn end.
+        if (isAsync) this.#linger.hold();
+        this.#credit.spend(this.#wire.chunk(step.value, weightOf(step.value)));
+        // The iterator may go on without letting this thread's turn end.
         const nowMs = performance.now();
         if (nowMs - flushedMs < flushMs) continue;
         flushedMs = nowMs;
-        this.#wire.flush();
+        this.#wire.transport.flush();
       }
     } catch (reason) {
       this.#awaiting = false;

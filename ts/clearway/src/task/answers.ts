@@ -87,16 +87,26 @@ export class Answers {
     return this.#failing;
   }
 
-  /** Sends one value of a stream. Returns the number of bytes of binary memory in it. Throws if the value must not be sent. */
-  chunk(call: ServedCall, value: unknown): number {
-    return this.#send(Op.Chunk, call, value, undefined);
+  /**
+   * Sends one value of a stream. Returns the number of bytes that it counts: those of its binary memory and, by port, `weight`. Throws if
+   * the value must not be sent.
+   */
+  chunk(call: ServedCall, value: unknown, weight: number): number {
+    return this.#send(Op.Chunk, call, value, undefined, weight);
   }
 
   /**
    * Handles a result or a stream value that the transport refused. Some memory (WebAssembly's) cannot be moved, and only the attempt shows
    * this. Such memory is copied, unless `strict` forbids it. Returns the error to answer with, or undefined if the value was sent again.
    */
-  refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
+  refused(
+    op: Op,
+    id: number,
+    value: unknown,
+    transfer: readonly object[],
+    reason: unknown,
+    b: unknown,
+  ): ClearwayError | undefined {
     const buffers = transfer.filter((each) => bufferBytes(each) !== undefined);
     const bytes = totalBufferBytes(buffers);
     if (movedBefore(buffers)) return movedAway(resultOf, reason);
@@ -111,16 +121,22 @@ export class Answers {
     merge(this.#ledger, instead);
     if (entered) merge(entered, instead);
     this.#sendLedger();
-    this.#transport.send(op, id, value, op === Op.Chunk ? bytes : 0, rest);
+    this.#transport.send(op, id, value, op === Op.Chunk ? b : 0, rest);
     this.#transport.flush();
     return undefined;
   }
 
-  #send(op: typeof Op.Result | typeof Op.Chunk, call: ServedCall, value: unknown, runUs: number | undefined): number {
+  #send(
+    op: typeof Op.Result | typeof Op.Chunk,
+    call: ServedCall,
+    value: unknown,
+    runUs: number | undefined,
+    weight = 0,
+  ): number {
     // The most common results are primitives, which contain no memory.
     if (value === null || (typeof value !== "object" && typeof value !== "function")) {
-      this.#transport.send(op, call.id, value, runUs ?? 0);
-      return 0;
+      this.#transport.send(op, call.id, value, runUs ?? weight);
+      return weight;
     }
     const strict = call.has(CallFlag.strict);
     // A value that the ring accepts needs no search for memory either. The caller adds its copied bytes to the ledger when it arrives.
@@ -128,7 +144,7 @@ export class Answers {
       if (this.#transport.sendByRing(op, call.id, value, runUs ?? countBytes)) return this.#transport.ring!.binaryBytes;
     }
     const found = this.#found(call, value, strict);
-    const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
+    const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes + weight);
     this.#enter(found);
     // Sends the value in a separate message. If the transport refuses the value, `refused` knows from `#strict` that the value was strict.
     if (strict) this.#transport.flush();

@@ -207,11 +207,11 @@ export class Runner {
 
   #stream(call: ServedCall, result: unknown): void {
     call.producer = streams.exports?.produce(result, {
-      chunk: (value) => {
+      transport: this.#transport,
+      chunk: (value, weight) => {
         call.progress?.last();
-        return this.#answers.chunk(call, value);
+        return this.#answers.chunk(call, value, weight);
       },
-      flush: () => this.#transport.flush(),
       end: (value) => {
         // A synchronous generator may end in the same tick as its last values. Only a flush shows whether these values can be sent to the
         // other thread.

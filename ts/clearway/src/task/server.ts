@@ -255,7 +255,7 @@ export class Server {
     if (op !== Op.Result && op !== Op.Chunk) return;
     const input = this.#runner.inputs?.of(id);
     if (input !== undefined) return input.refused?.(a, reason);
-    const error = this.#answers.refused(op, id, a, transfer, reason);
+    const error = this.#answers.refused(op, id, a, transfer, reason, b);
     if (error === undefined) return;
     const call = this.#calls.get(id);
     if (call === undefined) {

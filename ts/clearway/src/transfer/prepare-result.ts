@@ -35,11 +35,28 @@ export function prepareResult(result: unknown, limit = searchLimit): Omit<Prepar
  * Copies only views of a part of a larger buffer, because the caller must not receive the rest of that buffer.
  */
 export function findMovable(value: unknown, limit = searchLimit): PreparedResult {
+  // Messages and rows are often plain objects of a few primitives. The sets of a search would take longer than to send such an object.
+  if (isFlat(value, limit))
+    return { value, transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
   const found = findMemory(value, limit);
   if (found.partial.length === 0) return { value, ...found };
   const replaced = new Map(found.partial.map((view) => [view, compactView(view)]));
   for (const view of replaced.values()) found.transfer.push(view.buffer);
   return { ...found, value: compact(value, replaced) };
+}
+
+/** Maximum number of properties of an object that `isFlat` accepts. */
+const flatMax = 16;
+
+// Returns whether the value is a plain object of at most `limit` properties without any object in them. Reads each property, as a search does.
+function isFlat(value: unknown, limit: number): boolean {
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  let left = Math.min(flatMax, limit);
+  for (const key in value) {
+    const property: unknown = (value as Record<string, unknown>)[key];
+    if ((typeof property === "object" && property !== null) || --left < 0) return false;
+  }
+  return true;
 }
 
 // Copies only the bytes of a partial view. Structured clone would copy the *whole* buffer.

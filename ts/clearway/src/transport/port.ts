@@ -20,13 +20,13 @@ interface Transfer {
 export class PortTransport implements Transport {
   /** The faster transport for small frames. The other side must open its end before it receives the port's next message. */
   ring: FastPath | undefined;
+  scheduled = false;
   readonly #endpoint: Endpoint;
   readonly #onRefused: OnRefused;
   #frames: unknown[] = [];
   #transfers: Transfer[] = [];
   /** Whether no other frame's objects may be in the next message. Valid while `#transfers` is not empty. */
   #movesAlone = false;
-  #scheduled = false;
   #closed = false;
   #postingSingly = false;
 
@@ -78,13 +78,13 @@ export class PortTransport implements Transport {
   }
 
   #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+    if (this.scheduled) return;
+    this.scheduled = true;
     void resolved.then(this.#flushScheduled);
   }
 
   readonly #flushScheduled = (): void => {
-    this.#scheduled = false;
+    this.scheduled = false;
     this.flush();
   };
 

@@ -10,6 +10,8 @@ import type { Op } from "./protocol.js";
  *   sender keeps the frame's `transfer` objects.
  */
 export interface Transport {
+  /** Whether a flush will come without a further request. `send` requests one only while this is false. `Linger` delays it. */
+  scheduled: boolean;
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void;
   /** Posts all waiting frames now. */
   flush(): void;

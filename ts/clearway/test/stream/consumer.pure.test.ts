@@ -292,4 +292,23 @@ describe("a reader of many waiting values", () => {
     expect(await ended).toEqual({ done: true, value: "done" });
     expect(log.text).toBe("a|");
   });
+
+  test("has at most 1,024 values of a larger window in flight, and asks for more only while the turn's time lasts", async () => {
+    const { consumer, wire, turns } = make({ items: 3000, bytes: 1e9 });
+    void consumer.next();
+    const arrive = (values: number): void => {
+      for (let each = 0; each < values; each++) expect(consumer.arrived(each, 0)).toBe(true);
+    };
+    expect(wire.text).toBe("+1024");
+    arrive(512);
+    expect(wire.text).toBe("+1024+512");
+    turns.nowMs += turnBudgetMs;
+    arrive(700);
+    expect(wire.text).toBe("+1024+512");
+    turns.turn();
+    expect(wire.text).toBe("+1024+512+700");
+    turns.turn();
+    arrive(1024);
+    expect(consumer.credit.items).toBeGreaterThan(0);
+  });
 });

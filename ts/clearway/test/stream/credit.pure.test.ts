@@ -134,6 +134,54 @@ describe("the credit of a stream", () => {
   });
 });
 
+describe("a window that is larger than the values in flight may be", () => {
+  const flight = 8;
+
+  test("limits the values in flight at any order of events, and never deadlocks", () => {
+    const steps = fc.array(fc.constantFrom("produce", "arrive", "take"), { maxLength: 400 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), steps, (items, events) => {
+        const send = new SendCredit();
+        const receive = new ReceiveCredit({ items, bytes: 1000 }, undefined, flight);
+        let [inFlight, unread] = [0, 0];
+        const grant = (more: Grant | undefined): void => {
+          if (more) send.grant(more.items, more.bytes);
+          expect(inFlight + send.items).toBeLessThanOrEqual(flight);
+          expect(inFlight + send.items + unread).toBeLessThanOrEqual(items);
+        };
+        const step = (event: string): boolean => {
+          if (event === "produce" && send.maySend) {
+            send.spend(1);
+            inFlight++;
+          } else if (event === "arrive" && inFlight > 0) {
+            inFlight--;
+            unread++;
+            expect(receive.arrived(1)).toBe(true);
+            if (receive.hasMore) grant(receive.more());
+          } else if (event === "take" && unread > 0) {
+            unread--;
+            grant(receive.taken(1));
+          } else return false;
+          return true;
+        };
+        grant(receive.open());
+        for (const event of events) step(event);
+        for (let sent = 0; sent < 100; sent++) {
+          while (!step("produce")) expect(step("arrive") || step("take")).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test("is used up by a reader that does not read", () => {
+    const receive = new ReceiveCredit({ items: 100, bytes: 1000 }, undefined, flight);
+    receive.open();
+    let arrived = 0;
+    for (; receive.arrived(1); arrived++) if (receive.hasMore) receive.more();
+    expect(arrived).toBe(100);
+  });
+});
+
 describe("a window without a number of values", () => {
   /** Makes a reader whose producer always uses all credit. `read` returns the largest number of values that were ahead of the reader. */
   function reader() {

@@ -14,7 +14,7 @@ function wireTo(log: Log, bytes = 1, refuses?: string): ProducerWire {
       log.add(String(value));
       return bytes;
     },
-    flush: () => {},
+    transport: { scheduled: false, flush: () => {} },
     end: () => log.add("|"),
     fail: () => log.add("x"),
   };
@@ -205,7 +205,10 @@ describe("a producer whose iterator is synchronous", () => {
           yield value;
         }
       }
-      new Producer(slow(), { ...wireTo(log), flush: () => log.add("!") }).grant(9, plenty);
+      new Producer(slow(), { ...wireTo(log), transport: { scheduled: false, flush: () => log.add("!") } }).grant(
+        9,
+        plenty,
+      );
       await settle();
     } finally {
       clock.mockRestore();

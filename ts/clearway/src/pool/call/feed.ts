@@ -20,7 +20,8 @@ export class Feed implements InputFeed {
   constructor(id: number, iterator: AsyncIterator<unknown, unknown, void>, { transport, ledger, strict }: InputWire) {
     this.#ledger = ledger;
     this.producer = new Producer(iterator, {
-      chunk: (value) => {
+      transport,
+      chunk: (value, weight) => {
         const entry = emptySide();
         try {
           const ready = prepareValue(value, strict, entry);
@@ -29,13 +30,13 @@ export class Feed implements InputFeed {
             merge(ledger, entry);
             this.#entered.set(ready.value as object, entry);
           }
-          transport.send(Op.Chunk, id, ready.value, ready.bytes, ready.transfer);
-          return ready.bytes;
+          const bytes = ready.bytes + weight;
+          transport.send(Op.Chunk, id, ready.value, bytes, ready.transfer);
+          return bytes;
         } catch (reason) {
           throw refusalOf(reason);
         }
       },
-      flush: () => transport.flush(),
       end: (value) => {
         // A synchronous source may end in the same tick as its last values. Only a flush shows whether these values can be sent.
         transport.flush();

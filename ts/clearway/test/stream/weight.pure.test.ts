@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { weightMax, weightOf } from "../../src/stream/weight.js";
+
+const row = { id: 1, x: 0.5, name: "row" };
+const rows = (count: number): object[] => Array.from({ length: count }, () => ({ ...row }));
+const ring: unknown[] = [];
+ring.push(ring);
+
+describe("the weight of a stream's value", () => {
+  test.each([
+    ["a number", 1],
+    ["a short text", "text"],
+    ["a function", () => 1],
+    ["a small object", row],
+    ["binary memory, which the transport counts", new Uint8Array(100_000)],
+    ["an object with binary memory", { bytes: new Float64Array(10_000), buffer: new ArrayBuffer(5000) }],
+    [
+      "an object that cannot be read",
+      {
+        rows: rows(1000),
+        get fails() {
+          throw new Error("no");
+        },
+      },
+    ],
+    ["a revoked proxy", revoked()],
+  ])("is 0 for %s", (_name, value) => {
+    expect(weightOf(value)).toBe(0);
+  });
+
+  test.each([
+    ["a long text", "x".repeat(5000), 5000],
+    ["texts in an object", { a: "x".repeat(5000) }, 5064],
+    ["an array of numbers", Array(1000).fill(1), 64_000],
+    ["an array of objects", rows(100), 100 * (4 * 64 + 3)],
+    ["a map", new Map(rows(50).map((each, at) => [at, each])), 50 * (5 * 64 + 3)],
+    ["a set", new Set(Array.from({ length: 100 }, (_, at) => at)), 6400],
+    ["a huge text, at most the default window", "x".repeat(3 << 20), weightMax],
+    ["a huge array, at most the default window", Array(1e6).fill(1), weightMax],
+    ["a value that contains itself", ring, weightMax],
+  ])("counts 64 bytes for each node and the length of each text: %s", (_name, value, bytes) => {
+    expect(weightOf(value)).toBe(bytes);
+  });
+});
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
