@@ -44,13 +44,14 @@ export class Shown implements AsyncDisposable {
     }
   }
 
-  /** Opens the page at `query`, relative to the address. An error on the page fails the test. */
-  async open(query = "", viewport = { width: 1280, height: 860 }): Promise<Page> {
+  /** Opens the page at `query`, relative to the address. An error on the page fails the test. `before` runs in the page before its scripts. */
+  async open(query = "", viewport = { width: 1280, height: 860 }, before?: () => void): Promise<Page> {
     const page = await this.#browser.newPage({ viewport });
     page.on("pageerror", (error) => {
       throw error;
     });
     page.setDefaultTimeout(patienceMs);
+    if (before) await page.addInitScript(before);
     await page.goto(`${this.url}${query}`);
     return page;
   }

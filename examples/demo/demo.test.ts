@@ -60,9 +60,49 @@ describe("the demo", () => {
     await page.close();
   });
 
-  test("fits a narrow screen and shows the source of each way", async () => {
-    const page = await demo.open("", { width: 360, height: 740 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  test("says what most of a total was, on the card and in the table", { timeout: patienceMs }, async () => {
+    const page = await demo.open();
+    for (const way of ways) {
+      await press(page, "students", way);
+      const most = page.locator(`tr[data-job="students"][data-way="${way}"] .most`);
+      const named = /^\d+\s% (making the rows|handing over|showing the result|waiting for the main thread)$/;
+      expect(await most.innerText()).toMatch(named);
+      expect(await page.locator("#students .total").innerText()).toMatch(/^\d+\s% of the total was .+: [\d.]+\sm?s\./);
+    }
+    await page.close();
+  });
+
+  test("begins the strip after its own start", async () => {
+    const page = await demo.open("", undefined, driveFrames);
+    const text = page.locator("#frame-text");
+    await page.evaluate(() => globalThis.drive(400, 700, 900, 916, 932, 948));
+    expect(await text.innerText()).toBe("Frame times: the page is starting …");
+    await page.evaluate(() => globalThis.drive(964, 980, 1600));
+    expect(await text.innerText()).toBe("3 frames in the last second; longest of the last 8 s: 620\u00a0ms");
+    await page.close();
+  });
+
+  test("hints at the rest of the table when, and only when, the table can scroll", async () => {
+    const page = await demo.open("", { width: 380, height: 800 });
+    const box = page.locator(".table-wrap");
+    const hint = page.locator("#scroll-hint");
+    const region = page.getByRole("region", { name: "Side by side" }).and(box);
+    await hint.waitFor();
+    expect(await box.getAttribute("data-more")).toBe("end");
+    expect(await region.count()).toBe(1);
+    await box.focus();
+    expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+    await box.evaluate((element) => element.scrollTo(element.scrollWidth, 0));
+    await page.locator('.table-wrap[data-more="start"]').waitFor();
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await hint.waitFor({ state: "hidden" });
+    expect([await box.getAttribute("tabindex"), await box.getAttribute("role")]).toEqual([null, null]);
+    await page.close();
+  });
+
+  test.each([360, 380])("fits a screen of %i px and shows the source of each way", async (width) => {
+    const page = await demo.open("", { width, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     await page.locator('details[data-way="clearway"] summary').click();
     await page.locator('details[data-way="clearway"] pre', { hasText: "export default expose" }).waitFor();
     await page.close();
@@ -87,6 +127,21 @@ describe("the demo", () => {
     expect(await demo.stop()).toEqual([0, null]);
   });
 });
+
+declare global {
+  /** Draws a frame of the page at each of these times. */
+  var drive: (...timesMs: number[]) => void;
+}
+
+/** Replaces the page's frames with frames that the test draws. Runs in the page, before the page's scripts. */
+function driveFrames(): void {
+  const waiting: FrameRequestCallback[] = [];
+  globalThis.requestAnimationFrame = (callback) => waiting.push(callback);
+  performance.now = () => 0;
+  globalThis.drive = (...timesMs) => {
+    for (const nowMs of timesMs) for (const callback of waiting.splice(0)) callback(nowMs);
+  };
+}
 
 /** Presses a button, waits for the result in the table, and returns the result. */
 async function press(page: Page, job: (typeof jobs)[number], way: (typeof ways)[number]): Promise<Run> {

@@ -3,11 +3,14 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { drawnScreen } from "./server/drawn-screen.mjs";
 import { createLink } from "./server/link.mjs";
 import { fair, Schedule } from "./server/schedule.mjs";
 import { readStamp, writeStamp } from "./server/stamp.mjs";
 import { Commands } from "./src/commands.js";
-import { Newest, split } from "./src/split.js";
+import { quantileText } from "./src/figures.js";
+import { FrameCount } from "./src/frame-count.js";
+import { Newest, split, valuesFor } from "./src/split.js";
 
 describe("a bad link", () => {
   const schedule = (weather: Partial<typeof fair>, random = () => 1): Schedule => {
@@ -92,6 +95,71 @@ describe("a round trip", () => {
     expect(newest.quantile(0.99)).toBeUndefined();
     for (let value = 0; value < 1500; value++) newest.add(value);
     expect([newest.length, newest.quantile(0.5), newest.quantile(0.99)]).toEqual([1000, 999, 1489]);
+  });
+});
+
+describe("a quantile in the table", () => {
+  test("says how many values it needs until it has them", () => {
+    expect([valuesFor(0.5), valuesFor(0.99)]).toEqual([20, 1000]);
+    expect(quantileText(undefined, 312, valuesFor(0.99))).toBe("after 1,000 values\n(312 so far)");
+    expect([quantileText(4.567, 1000, 1000), quantileText(123.4, 1000, 1000)]).toEqual(["4.57\u00a0ms", "123\u00a0ms"]);
+  });
+});
+
+describe("the count of frames", () => {
+  test("counts the numbers that are missing as dropped", () => {
+    const count = new FrameCount();
+    expect([count.made, count.dropped]).toEqual([0, 0]);
+    for (const number of [5, 6, 9]) count.add(number, number);
+    expect([count.made, count.shown, count.dropped]).toEqual([5, 3, 2]);
+  });
+
+  test("begins again with the next frame when it is cleared", () => {
+    const count = new FrameCount();
+    for (const number of [1, 9]) count.add(number, number * 100);
+    count.clear();
+    expect([count.made, count.shown, count.dropped, count.lastSecond(1000)]).toEqual([0, 0, 0, 2]);
+    count.add(12, 1200);
+    expect([count.made, count.shown, count.dropped, count.lastSecond(1200)]).toEqual([1, 1, 0, 2]);
+  });
+});
+
+describe("the screen that JavaScript draws", () => {
+  const size = { width: 128, height: 64, rate: 120 };
+
+  /** Returns, for each row of the next frame that has some of this colour, its first pixel and how many there are. */
+  async function rowsOf(
+    screen: ReturnType<typeof drawnScreen>,
+    rgb: readonly number[],
+  ): Promise<Map<number, number[]>> {
+    const rows = new Map<number, number[]>();
+    for await (const frame of screen.frames(size, new AbortController().signal)) {
+      for (let at = 0; at < frame.length; at += 4) {
+        if (rgb.some((value, channel) => frame[at + channel] !== value)) continue;
+        const [x, y] = [(at / 4) % size.width, Math.floor(at / 4 / size.width)];
+        const [first = x, pixels = 0] = rows.get(y) ?? [];
+        rows.set(y, [first, pixels + 1]);
+      }
+      break;
+    }
+    return rows;
+  }
+
+  test("shows a cross at the pointer, as the native one does", async () => {
+    const screen = drawnScreen();
+    const yellow = [255, 210, 0];
+    expect((await rowsOf(screen, yellow)).size).toBe(0);
+    screen.point(1, 60, 30, 0);
+    const rows = await rowsOf(screen, yellow);
+    expect([...rows.keys()]).toEqual(Array.from({ length: 24 }, (_, at) => 18 + at));
+    for (const [y, row] of rows) expect(row).toEqual(y >= 28 && y < 32 ? [48, 24] : [58, 4]);
+  });
+
+  test("shows the cross in red while a button is pressed, and clips it at the edge", async () => {
+    const screen = drawnScreen();
+    screen.point(1, 127, 63, 1);
+    const rows = await rowsOf(screen, [255, 0, 0]);
+    expect([rows.get(51), rows.get(63), rows.size]).toEqual([[125, 3], [115, 13], 13]);
   });
 });
 

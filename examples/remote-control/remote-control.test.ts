@@ -52,6 +52,59 @@ describe("the remote control", () => {
     await page.close();
   });
 
+  test("has its screen, its controls and its meter in view at 1280 x 900", { timeout: patienceMs }, async () => {
+    const page = await open({ width: 1280, height: 900 });
+    for (const id of ["screen", "weather", "chart", "figures", "commands"]) {
+      const { y, height } = (await page.locator(`#${id}`).boundingBox())!;
+      expect(y + height, id).toBeLessThanOrEqual(900);
+    }
+    await page.close();
+  });
+
+  test.each([1280, 1000, 700, 380, 360])(
+    "has equal groups of controls at %i px, and no sideways scrolling",
+    {
+      timeout: patienceMs,
+    },
+    async (width) => {
+      const page = await open({ width, height: 900 });
+      const groups = await page.locator("#weather fieldset").evaluateAll((all) =>
+        all.map((each) => {
+          const { left, top, width } = each.getBoundingClientRect();
+          return { left, top, width };
+        }),
+      );
+      expect(groups).toHaveLength(3);
+      const [columns, rows] = [new Set(groups.map(({ left }) => left)), new Set(groups.map(({ top }) => top))];
+      expect([columns.size, rows.size]).toEqual(width < 640 ? [1, 3] : [3, 1]);
+      for (const group of groups) expect(group.width).toBeCloseTo(groups[0]!.width, 1);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      const table = page.locator(".table-wrap");
+      expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+      await page.close();
+    },
+  );
+
+  test("begins all figures again when the button is pressed", { timeout: patienceMs }, async () => {
+    const page = await open();
+    await measure(page, 1);
+    // Reads the figures before the browser can deliver the next frame.
+    const figures = await page.evaluate(() => {
+      document.querySelector<HTMLElement>("#reset")!.click();
+      const { made, dropped, shown } = document.querySelector<HTMLElement>("#frames")!.dataset;
+      const whole = document.querySelector<HTMLElement>('tr[data-row="whole"]')!;
+      return { made, dropped, shown, count: whole.dataset["count"], p99: whole.lastElementChild!.textContent };
+    });
+    expect(figures).toEqual({
+      made: "0",
+      dropped: "0",
+      shown: "0",
+      count: "0",
+      p99: "after 1,000 values\n(0 so far)",
+    });
+    await page.close();
+  });
+
   test("says when the connection has ended", { timeout: patienceMs }, async () => {
     const page = await open();
     const exit = await remote.stop();
@@ -62,9 +115,9 @@ describe("the remote control", () => {
   });
 });
 
-async function open(): Promise<Page> {
+async function open(viewport = { width: 1000, height: 1000 }): Promise<Page> {
   // The screen is small, so that the test needs little memory.
-  const page = await remote.open("?width=320&height=180&rate=30", { width: 1000, height: 1000 });
+  const page = await remote.open("?width=320&height=180&rate=30", viewport);
   await page.locator('#state[data-state="connected"]').waitFor();
   return page;
 }

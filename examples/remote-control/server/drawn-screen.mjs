@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A screen that JavaScript draws on the server's own thread. The server uses it if the native screen has not been built.
+// A screen that JavaScript draws on the server's own thread. The server uses it if the native screen has not been built. The picture is the
+// same as that of native/plugins/c/picture.c.
 import { monotonicMs, writeStamp } from "./stamp.mjs";
 
 /**
@@ -16,12 +17,16 @@ import { monotonicMs, writeStamp } from "./stamp.mjs";
  * @property {() => void | Promise<void>} close
  */
 
-const barWidth = 48;
-const pointerRadius = 11;
+// The cross is 24 pixels wide, and its lines are 4 pixels thick. The width of the bar is a sixteenth of the picture's width. The bar moves
+// across the picture in 240 frames.
+const cross = 24;
+const crossThick = 4;
+const barPart = 16;
+const barSteps = 240;
 
 /** @returns {Screen} */
 export function drawnScreen() {
-  const pointer = { command: 0, x: -100, y: -100, buttons: 0 };
+  const pointer = { command: 0, x: 0, y: 0, buttons: 0 };
   return {
     kind: "drawn",
     point: (command, x, y, buttons) => void Object.assign(pointer, { command, x, y, buttons }),
@@ -60,31 +65,36 @@ function delay(ms, signal) {
   });
 }
 
-/** Returns a dusk gradient, from top to bottom. @param {number} width @param {number} height */
+/** Returns a gradient. @param {number} width @param {number} height */
 function background(width, height) {
   const pixels = new Uint32Array(width * height);
   for (let y = 0; y < height; y++) {
-    const down = y / height;
-    pixels.fill(rgb(24 + 90 * down, 38 + 60 * down, 78 + 50 * down), y * width, (y + 1) * width);
+    for (let x = 0; x < width; x++) {
+      pixels[y * width + x] = rgb(Math.floor((x * 255) / width), Math.floor((y * 255) / height), 96);
+    }
   }
   return pixels;
 }
 
-/** @param {Uint32Array} pixels @param {Uint32Array} ground @param {number} width @param {number} height @param {number} beat @param {{ x: number, y: number, buttons: number }} pointer */
-function draw(pixels, ground, width, height, beat, { x, y, buttons }) {
+/** @param {Uint32Array} pixels @param {Uint32Array} ground @param {number} width @param {number} height @param {number} beat @param {{ command: number, x: number, y: number, buttons: number }} pointer */
+function draw(pixels, ground, width, height, beat, { command, x, y, buttons }) {
   pixels.set(ground);
-  const from = (beat * 4) % width;
-  for (let row = 0; row < height; row++) {
-    pixels.fill(rgb(240, 180, 90), row * width + from, row * width + Math.min(width, from + barWidth));
-  }
-  const color = buttons > 0 ? rgb(255, 90, 90) : rgb(255, 255, 255);
-  for (let dy = -pointerRadius; dy <= pointerRadius; dy++) {
-    const row = y + dy;
-    if (row < 0 || row >= height) continue;
-    const half = Math.floor(Math.sqrt(pointerRadius ** 2 - dy ** 2));
-    const [left, right] = [Math.max(0, x - half), Math.min(width, x + half + 1)];
-    if (left < right) pixels.fill(color, row * width + left, row * width + right);
-  }
+  /** Fills a rectangle, clipped to the picture. @type {(left: number, top: number, right: number, bottom: number, color: number) => void} */
+  const fill = (left, top, right, bottom, color) => {
+    const [from, to] = [Math.max(0, left), Math.min(width, right)];
+    if (from >= to) return;
+    for (let row = Math.max(0, top); row < Math.min(height, bottom); row++) {
+      pixels.fill(color, row * width + from, row * width + to);
+    }
+  };
+  const bar = Math.floor(((beat % barSteps) * width) / barSteps);
+  fill(bar, 0, bar + Math.max(1, Math.floor(width / barPart)), height, rgb(240, 240, 240));
+  // Draws no cross before the first command.
+  if (command === 0) return;
+  const color = rgb(255, buttons === 0 ? 210 : 0, 0);
+  const [long, short] = [cross / 2, crossThick / 2];
+  fill(x - long, y - short, x + long, y + short, color);
+  fill(x - short, y - long, x + short, y + long, color);
 }
 
 /** @param {number} red @param {number} green @param {number} blue */

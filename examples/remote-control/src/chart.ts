@@ -77,8 +77,15 @@ export class Chart {
       context.moveTo(0, level);
       context.lineTo(width, level);
       context.stroke();
+      // A label has an outline, so that it is readable over the bars. Without room above its line, it is below.
+      const labelY = level > 16 ? level - 4 : level + 12;
+      context.strokeStyle = this.#colours.surface;
+      context.lineWidth = 4;
+      context.lineJoin = "round";
+      context.strokeText(`${ms} ms`, 6, labelY);
+      context.lineWidth = 1;
       context.fillStyle = this.#colours["ink-soft"];
-      context.fillText(`${ms} ms`, 6, level - 4);
+      context.fillText(`${ms} ms`, 6, labelY);
     }
   }
 }

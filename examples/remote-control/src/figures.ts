@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { Newest, type Part, parts, type RoundTrip } from "./split.js";
+import { Newest, type Part, parts, type RoundTrip, valuesFor } from "./split.js";
 
 const kept = 2_000;
 const quantiles = { p50: 0.5, p99: 0.99 };
@@ -13,6 +13,14 @@ const titles: Record<Row, string> = {
   paint: "paint",
   ping: "ping of the bare channel",
 };
+
+const number = new Intl.NumberFormat("en");
+
+/** Returns a quantile as the table shows it. Without a value, says how many values there are, and how many it needs. */
+export function quantileText(value: number | undefined, values: number, needed: number): string {
+  if (value === undefined) return `after ${number.format(needed)} values\n(${number.format(values)} so far)`;
+  return `${value.toFixed(value < 10 ? 2 : 0)}\u00a0ms`;
+}
 
 /** The table: p50 and p99 of the total, of its parts and of the pings. Only the newest values count. */
 export class Figures {
@@ -42,7 +50,7 @@ export class Figures {
     this.#series.ping.add(ms);
   }
 
-  /** Drops all values, because the network has changed. */
+  /** Drops all values. */
   clear(): void {
     for (const row of rows) this.#series[row].clear();
     this.draw();
@@ -53,9 +61,11 @@ export class Figures {
       const series = this.#series[line.dataset["row"] as Row];
       line.dataset["count"] = String(series.length);
       for (const cell of line.querySelectorAll("td")) {
-        const value = series.quantile(quantiles[cell.dataset["quantile"] as keyof typeof quantiles]);
+        const quantile = quantiles[cell.dataset["quantile"] as keyof typeof quantiles];
+        const value = series.quantile(quantile);
         cell.dataset["value"] = value === undefined ? "" : String(value);
-        cell.textContent = value === undefined ? "–" : `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+        cell.className = value === undefined ? "few" : "";
+        cell.textContent = quantileText(value, series.length, valuesFor(quantile));
       }
     }
   }

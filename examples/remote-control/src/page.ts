@@ -5,6 +5,7 @@ import { commandBytes, commandChannel, remote } from "../remote.mjs";
 import { Chart } from "./chart.js";
 import { Commands } from "./commands.js";
 import { Figures } from "./figures.js";
+import { FrameCount } from "./frame-count.js";
 import type { Shown } from "./split.js";
 import { type Frame, remotePoint, View } from "./view.js";
 
@@ -27,7 +28,7 @@ const screen = element<HTMLCanvasElement>("screen");
 const chart = new Chart(element("chart"));
 const figures = new Figures(element("figures"));
 const commands = new Commands();
-const count = { shown: 0, first: undefined as number | undefined, newest: 0, arrived: [] as number[] };
+const count = new FrameCount();
 
 const view = new View(screen, (frames, paintedMs) => {
   for (const { shown, arrivedMs } of frames) {
@@ -43,10 +44,7 @@ async function watch(endpoint: Endpoint, size: { width: number; height: number; 
   const frames = remote.caller(endpoint).listen.frames(size, { window: { items: 2, bytes: 1 << 30 } });
   for await (const { number, width, height, shown, pixels } of frames) {
     const arrivedMs = performance.now();
-    count.shown++;
-    count.first ??= number;
-    count.newest = number;
-    count.arrived.push(arrivedMs);
+    count.add(number, arrivedMs);
     view.show({ width, height, pixels, shown: shownOf(shown), arrivedMs } satisfies Frame);
   }
 }
@@ -96,14 +94,25 @@ function draw(): void {
   const nowMs = performance.now();
   chart.draw(nowMs);
   figures.draw();
-  while ((count.arrived[0] ?? nowMs) < nowMs - 1000) count.arrived.shift();
-  const made = count.first === undefined ? 0 : count.newest - count.first + 1;
-  const frames = element("frames");
-  Object.assign(frames.dataset, { shown: count.shown, made, dropped: made - count.shown });
-  frames.textContent = `${count.arrived.length} frames in the last second; ${(made - count.shown).toLocaleString("en")} of ${made.toLocaleString("en")} dropped for newer ones`;
+  drawCount(nowMs);
   const told = element("commands");
   Object.assign(told.dataset, { sent: commands.sent, shown: commands.shown });
-  told.textContent = `${commands.sent.toLocaleString("en")} commands sent, ${commands.shown.toLocaleString("en")} seen in a picture`;
+  told.textContent = `${commands.sent.toLocaleString("en")} commands sent since the page was opened, ${commands.shown.toLocaleString("en")} seen in a picture`;
+}
+
+function drawCount(nowMs: number): void {
+  const { shown, made, dropped } = count;
+  const frames = element("frames");
+  Object.assign(frames.dataset, { shown, made, dropped });
+  const text = `${dropped.toLocaleString("en")} of ${made.toLocaleString("en")} dropped for newer ones`;
+  frames.textContent = `${count.lastSecond(nowMs)} frames in the last second; ${made === 0 ? "none counted yet" : text}`;
+}
+
+/** Drops the figures: the table's values, and the count of dropped frames. */
+function clear(): void {
+  figures.clear();
+  count.clear();
+  drawCount(performance.now());
 }
 
 async function start(): Promise<void> {
@@ -128,12 +137,14 @@ async function start(): Promise<void> {
       .call.weather(weatherOf(form))
       .then(
         () => {
-          figures.clear();
+          // What was measured on the network before says nothing about this one.
+          clear();
           form.dataset["set"] = String(Number(form.dataset["set"] ?? 0) + 1);
         },
         (reason) => say("lost", String(reason)),
       );
   });
+  element("reset").addEventListener("click", clear);
   setInterval(draw, drawEveryMs);
   await Promise.all([watch(endpoint, size), pingOn(endpoint, closed.signal)]);
 }

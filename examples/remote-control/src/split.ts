@@ -45,6 +45,9 @@ export function split(shown: Shown, sentMs: number, arrivedMs: number, paintedMs
   };
 }
 
+/** Returns how many values a quantile needs: ten must lie beyond it. With fewer, it would depend on those few values alone. */
+export const valuesFor = (q: number): number => Math.ceil(10 / (1 - q));
+
 /** The newest values of a series, with quantiles. */
 export class Newest {
   readonly #values: Float64Array;
@@ -62,10 +65,10 @@ export class Newest {
     return Math.min(this.#count, this.#values.length);
   }
 
-  /** Returns a quantile. Returns undefined if fewer than ten values lie beyond it, because it would depend on those few values alone. */
+  /** Returns a quantile. Returns undefined if there are fewer values than `valuesFor(q)`. */
   quantile(q: number): number | undefined {
     const n = this.length;
-    if (n * (1 - q) < 10) return undefined;
+    if (n < valuesFor(q)) return undefined;
     return this.#values.slice(0, n).sort()[Math.ceil(n * q) - 1];
   }
 

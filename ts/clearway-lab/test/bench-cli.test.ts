@@ -330,7 +330,7 @@ export default {
     [
       "an output that is a file",
       "export default { direct: () => 1 }",
-      "--out bad.ts: it cannot be written",
+      "--out bad.ts is a file; name a folder",
       ["--out", "bad.ts"],
     ],
   ])("refuses %s with status 2 and measures nothing", async (_, text, message, more) => {

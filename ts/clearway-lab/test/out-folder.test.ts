@@ -21,6 +21,7 @@ import { keepRun } from "../src/cli/keep-run.js";
 import { LOCK_FILE, lockFolder } from "../src/cli/lock.js";
 import { openOut, readableError } from "../src/cli/out-folder.js";
 import { RUN_FILES, writeRun } from "../src/cli/run-files.js";
+import { FORMAT_NAMES, FORMATS } from "../src/export/formats.js";
 import { processStart } from "../src/machine/process-start.js";
 import { resultsOf } from "../src/run/results.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
@@ -116,6 +117,29 @@ describe("an output folder", () => {
     writeFileSync(path.join(own, "promises.json"), "");
     openOut(own, [...RUN_FILES, "promises.json"]).close();
     expect(readdirSync(own).sort()).toEqual([...RUN_FILES, "promises.json"].sort());
+  });
+});
+
+describe("an earlier export", () => {
+  const source = { file: "record.json", record: record(), results: resultsOf(record()) };
+
+  test.each(FORMAT_NAMES)("may be replaced by a new one: %s", (name) => {
+    const { files } = FORMATS[name].convert(source);
+    expect(files.length).toBeGreaterThan(0);
+    for (const { text } of files) expect(FORMATS[name].isOwn(text.slice(0, 2000), text)).toBe(true);
+  });
+
+  test.each([
+    ["jetpack", '{\n    "context": {\n        "build": { "brand": "google" }\n    }\n}'],
+    ["jmh", '[\n    {\n        "jmhVersion" : "1.37",\n        "jvm" : "/usr/bin/java"\n    }\n]'],
+    ["bmf", '{\n  "their::bench": {\n    "latency": { "value": 1 }\n  }\n}'],
+    ["hgrm", "my notes"],
+    ["hlog", "#[Histogram log format version 1.3]\n#[StartTime: 1.0]\n"],
+    ["openmetrics", "# TYPE http_requests counter\n"],
+    ["markdown", "# My own page\n"],
+  ] as const)("is not what another tool wrote in its format: %s", (name, head) => {
+    const [file] = FORMATS[name].convert(source).files;
+    expect(FORMATS[name].isOwn(head, file!.text)).toBe(false);
   });
 });
 
@@ -265,5 +289,78 @@ describe("clearway lab --out", () => {
     expect(code).toBe(0);
     expect(stderr).toMatch(`took over killed/lab.lock of a lab that has ended: pid=${pid}`);
     expect(readdirSync(cli.path("killed")).sort()).toEqual(["record.json", "report.html", "results.json"]);
+  });
+});
+
+describe("--out of the other commands", () => {
+  let cli: BuiltCli;
+  beforeAll(() => {
+    cli = new BuiltCli("out-others-dist");
+    writeFileSync(cli.path("pair.mjs"), "export default { direct: () => 1, other: () => 1 };\n");
+    writeFileSync(cli.path("quick.mjs"), "console.log(1);\n");
+  });
+  afterAll(() => cli.remove());
+
+  const bench = ["bench", "pair.mjs", "--rounds", "1", "--time", "5ms", "--out"];
+  const jank = ["jank", "quick.mjs", "--out"];
+
+  test.each([
+    ["bench", bench, "results.json", "the lab"],
+    ["bench", bench, "report.html", "the lab"],
+    ["jank", jank, "jank.json", "clearway jank"],
+    ["jank", jank, "report.html", "clearway jank"],
+  ])("leaves a foreign file and measures nothing: %s, %#", async (command, args, name, writer) => {
+    const own = `${command} ${name}`;
+    mkdirSync(cli.path(own));
+    writeFileSync(cli.path(own, name), "<!doctype html><title>Mine</title>");
+    expect(await cli.run([...args, own])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `error: --out ${own}: ${name} in it was not written by ${writer}, and would be overwritten; choose another folder, or move the file away\n`,
+    });
+    expect(readdirSync(cli.path(own))).toEqual([name]);
+    expect(readFileSync(cli.path(own, name), "utf8")).toBe("<!doctype html><title>Mine</title>");
+  });
+
+  test.each([
+    ["bench", bench, ["record.json", "report.html", "results.json"]],
+    ["jank", jank, ["jank.json", "report.html"]],
+  ])("creates missing parents, and replaces its own files: %s", async (command, args, files) => {
+    const own = `deep/${command}/out`;
+    for (let run = 0; run < 2; run++) expect((await cli.run([...args, own])).code).toBe(0);
+    expect(readdirSync(cli.path(own)).sort()).toEqual(files);
+  });
+
+  test.skipIf(!existsSync("/dev/full")).each([
+    ["bench", bench, "results.json.part", ["record.json", "report.html", "results.json"]],
+    ["jank", jank, "report.html.part", ["jank.json", "report.html"]],
+  ])("keeps a run in another folder when the disk is full at its end: %s", async (command, args, part, files) => {
+    const own = `full ${command}`;
+    mkdirSync(cli.path(own));
+    symlinkSync("/dev/full", cli.path(own, part));
+    const { code, stderr } = await cli.run([...args, own]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/the disk is full \(ENOSPC\)/);
+    const kept = /the run is kept in (\S+)\. To go on/.exec(stderr)?.[1] ?? "";
+    expect(readdirSync(kept).sort()).toEqual(files);
+    rmSync(kept, { recursive: true });
+    expect(readdirSync(cli.path(own))).toEqual([]);
+  });
+
+  test("leaves a foreign file and the run's own files: export", async () => {
+    const { code } = await cli.run(["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "run"], TESTED);
+    expect(code).toBe(0);
+    writeFileSync(cli.path("notes.md"), "# Notes\n");
+    for (const target of ["notes.md", "run/record.json"]) {
+      const before = readFileSync(cli.path(target), "utf8");
+      expect(await cli.run(["export", "markdown", "run", "--out", target])).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `error: ${target} was not written by \`clearway export markdown\`, and would be overwritten; name another place with --out, or move it away\n`,
+      });
+      expect(readFileSync(cli.path(target), "utf8")).toBe(before);
+    }
+    for (let time = 0; time < 2; time++)
+      expect((await cli.run(["export", "markdown", "run", "--out", "run.md"])).code).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Job, JobId } from "./jobs.js";
-import { againstClearway, framesText, hitchText, ms, type Result, stallText } from "./result.js";
+import { againstClearway, framesText, hitchText, mostText, ms, type Result, stallText } from "./result.js";
 import { type NamedWay, ways } from "./ways.js";
 
 /** The table of the latest results. Each job has a group of rows, and each implementation ("way") has a row in it. */
@@ -14,7 +14,7 @@ export class Comparison {
       const head = group.insertRow().appendChild(document.createElement("th"));
       head.colSpan = 6;
       head.scope = "rowgroup";
-      head.textContent = job.title;
+      head.appendChild(document.createElement("span")).textContent = job.title;
       for (const way of ways) group.appendChild(rowOf(job.id, way));
       this.#groups.set(job.id, group);
     }
@@ -40,6 +40,7 @@ export class Comparison {
     put(row, "droppedFrames", result.droppedFrames, framesText(result));
     put(row, "hitchMsPerSecond", result.hitchMsPerSecond, hitchText(result));
     put(row, "runtimeMs", result.runtimeMs, ms(result.runtimeMs));
+    row.querySelector(".most")!.textContent = mostText(result);
     row.dataset["verdict"] = result.verdict;
     row.style.setProperty("--part", String(longest > 0 ? result.longestStallMs / longest : 0));
   }
@@ -65,6 +66,8 @@ function rowOf(job: JobId, { id, name }: NamedWay): HTMLTableRowElement {
     cell.dataset["metric"] = metric;
     cell.appendChild(document.createElement("span")).textContent = "–";
   }
+  // The largest share of the total, below the total.
+  row.lastElementChild!.appendChild(document.createElement("small")).className = "most";
   return row;
 }
 

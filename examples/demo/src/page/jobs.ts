@@ -2,6 +2,8 @@
 
 import type { Way } from "../ways/way.js";
 import type { Picture } from "../work/photo.js";
+import type { Timed } from "../work/steps.js";
+import type { Ran } from "./shares.js";
 
 export type JobId = "students" | "photo" | "upload";
 
@@ -17,7 +19,7 @@ export interface JobOnPage {
   /** Prepares a run. Its time does not count. */
   prepare(): Promise<void>;
   /** Does the job and shows its outcome on the page, which proves that the outcome is usable. Both are part of the measurement. */
-  run(way: Way): Promise<void>;
+  run(way: Way): Promise<Ran>;
 }
 
 const studentCount = 1_000_000;
@@ -36,9 +38,10 @@ const students: Job = {
         text.textContent = "Making rows …";
       },
       async run(way) {
-        const roster = await way.students(studentCount);
-        const [first, last] = [roster.at(0), roster.at(-1)];
-        text.textContent = `${number.format(roster.length)} rows, from ${first?.rollNum} ${first?.name} to ${last?.rollNum} ${last?.name}`;
+        return shown(await way.students(studentCount), (roster) => {
+          const [first, last] = [roster.at(0), roster.at(-1)];
+          text.textContent = `${number.format(roster.length)} rows, from ${first?.rollNum} ${first?.name} to ${last?.rollNum} ${last?.name}`;
+        });
       },
     };
   },
@@ -62,11 +65,12 @@ const photo: Job = {
         text.textContent = "Fetching the photo …";
       },
       async run(way) {
-        const restored = await way.photo("/photo");
-        if (restored.pixels.length !== restored.width * restored.height * 4) throw new Error("pixels are missing");
-        paint(canvas, restored.preview);
-        text.hidden = true;
-        canvas.hidden = false;
+        return shown(await way.photo("/photo"), (restored) => {
+          if (restored.pixels.length !== restored.width * restored.height * 4) throw new Error("pixels are missing");
+          paint(canvas, restored.preview);
+          text.hidden = true;
+          canvas.hidden = false;
+        });
       },
     };
   },
@@ -97,15 +101,24 @@ const upload: Job = {
         text.textContent = "Sending …";
       },
       async run(way) {
-        const receipt = await way.upload(file!, "/upload", ({ sentBytes, totalBytes }) => {
+        const sent = await way.upload(file!, "/upload", ({ sentBytes, totalBytes }) => {
           bar.value = sentBytes / totalBytes;
           text.textContent = `${megabytes(sentBytes)} of ${megabytes(totalBytes)} sent`;
         });
-        text.textContent = `${megabytes(receipt.receivedBytes)} arrived in ${receipt.chunks} chunks, each checked`;
+        return shown(sent, ({ receivedBytes, chunks }) => {
+          text.textContent = `${megabytes(receivedBytes)} arrived in ${chunks} chunks, each checked`;
+        });
       },
     };
   },
 };
+
+/** Shows a result on the page and measures how long that takes. */
+function shown<Value>({ value, steps }: Timed<Value>, show: (value: Value) => void): Ran {
+  const startMs = performance.now();
+  show(value);
+  return { steps, showMs: performance.now() - startMs };
+}
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;
 

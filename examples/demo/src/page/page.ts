@@ -6,6 +6,7 @@ import { type Job, type JobOnPage, jobs } from "./jobs.js";
 import { framesText, ms, type Result, resultOf, stallText } from "./result.js";
 import { showResult } from "./result-card.js";
 import { Road } from "./road.js";
+import { hintAtScroll } from "./scroll-hint.js";
 import { listSources } from "./sources.js";
 import { FrameStrip } from "./strip.js";
 import { type NamedWay, ways } from "./ways.js";
@@ -14,7 +15,7 @@ const find = <Kind extends Element>(selector: string) => document.querySelector<
 
 const road = new Road(find("#road"));
 const strip = new FrameStrip(find("#strip"), find("#frame-text"));
-onEachFrame([(_, lengthMs) => road.draw(lengthMs), (nowMs, lengthMs) => strip.draw(nowMs, lengthMs)]);
+const frames = onEachFrame([({ lengthMs }) => road.draw(lengthMs), (frame) => strip.draw(frame)]);
 
 const status = find<HTMLElement>("#status");
 const comparison = new Comparison(find("table"), jobs);
@@ -23,6 +24,7 @@ let busy = false;
 
 for (const job of jobs) addJob(job);
 listSources(find("#sources"));
+hintAtScroll(find(".table-wrap"), find("#scroll-hint"), "compare-title");
 addPause();
 sayIsolation();
 find("#run-all").addEventListener("click", () => alone(runAll));
@@ -70,6 +72,7 @@ async function runOne(job: Job, onPage: JobOnPage, { id, name, way }: NamedWay, 
   try {
     await Promise.all([way.ready(), onPage.prepare()]);
     collect();
+    frames.begin();
     const result = resultOf(job.id, id, await measure(() => onPage.run(way), { hz: 60, label: `${job.id}/${id}` }));
     showResult(article.querySelector<HTMLElement>(".result")!, result);
     comparison.add(result);

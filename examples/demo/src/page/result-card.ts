@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { framesText, hitchText, ms, type Result, stallText } from "./result.js";
+import { framesText, hitchText, ms, type Result, stallText, totalText } from "./result.js";
 import { ways } from "./ways.js";
 
 /** Fills a job's card with its latest result. */
@@ -14,6 +14,7 @@ export function showResult(card: HTMLElement, result: Result): void {
   set(card, "[data-metric=hitchMsPerSecond]", hitchText(result));
   set(card, "[data-metric=runtimeMs]", ms(result.runtimeMs));
   set(card, ".cause", result.cause);
+  set(card, ".total", totalText(result));
 }
 
 const verdicts = { good: "smooth", warning: "uneven", critical: "stutters" };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Measurement } from "clearway/meter";
 import type { JobId } from "./jobs.js";
+import { percent, type Ran, type Share, sharesOf } from "./shares.js";
 import type { WayId } from "./ways.js";
 
 /** The meter's figures of one run, as the page shows them. */
@@ -16,9 +17,11 @@ export interface Result {
   hitchMsPerSecond: number;
   verdict: "good" | "warning" | "critical";
   cause: string;
+  /** What the total consists of, the largest share first. */
+  shares: readonly Share[];
 }
 
-export function resultOf(job: JobId, way: WayId, { runtimeMs, report }: Measurement<unknown>): Result {
+export function resultOf(job: JobId, way: WayId, { value, runtimeMs, report }: Measurement<Ran>): Result {
   return {
     job,
     way,
@@ -30,6 +33,7 @@ export function resultOf(job: JobId, way: WayId, { runtimeMs, report }: Measurem
     hitchMsPerSecond: report.hitch.msPerSecond,
     verdict: report.hitch.verdicts.strict,
     cause: causeOf(report),
+    shares: sharesOf(way, runtimeMs, value),
   };
 }
 
@@ -47,8 +51,9 @@ const heldBy = {
   unknown: "Cause not known",
 };
 
+/** Returns a time with its unit. The space does not break. */
 export const ms = (value: number) =>
-  value >= 1000 ? `${(value / 1000).toFixed(2)} s` : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+  value >= 1000 ? `${(value / 1000).toFixed(2)}\u00a0s` : `${value.toFixed(value < 10 ? 1 : 0)}\u00a0ms`;
 
 export const stallText = (result: Result) =>
   result.longestStallMs > 0 ? ms(result.longestStallMs) : `under ${result.floorMs} ms`;
@@ -57,6 +62,20 @@ export const framesText = (result: Result) => `${result.droppedFrames}${result.f
 
 export const hitchText = (result: Result) =>
   `${result.hitchMsPerSecond.toFixed(result.hitchMsPerSecond < 10 ? 1 : 0)} ms/s`;
+
+/** Returns the largest share of the total, for the table. */
+export const mostText = ({ shares: [most] }: Result) => (most ? `${percent(most.part)} ${most.name}` : "");
+
+/** Returns a sentence that says what the total consists of. */
+export function totalText({ shares }: Result): string {
+  const [most, ...others] = shares.filter(({ ms }) => ms >= leastShareMs);
+  if (!most) return "";
+  const rest = others.map((share) => `${share.name} ${ms(share.ms)}`);
+  return `${percent(most.part)} of the total was ${most.name}: ${ms(most.ms)}.${rest.length > 0 ? ` The rest: ${rest.join(", ")}.` : ""}`;
+}
+
+/** A shorter share is not named, in milliseconds. */
+const leastShareMs = 1;
 
 /**
  * Returns how many times longer this way blocked the thread than Clearway did. If all of Clearway's stalls were shorter than `floorMs`,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A typical hand-written client of a worker: each request has an id, a map has the pending requests, and results are structured clones.
 import type { Restored } from "../work/photo.js";
+import type { Timed } from "../work/steps.js";
 import type { Student } from "../work/students.js";
 import type { Progress, Receipt } from "../work/upload.js";
 import type { Way } from "./way.js";
@@ -53,7 +54,7 @@ function ask<Result>(job: Job, onProgress?: (progress: Progress) => void): Promi
 
 export const byHand: Way = {
   ready: () => ask<void>({ job: "ready" }),
-  students: (count) => ask<Student[]>({ job: "students", count }),
-  photo: (url) => ask<Restored>({ job: "photo", url }),
-  upload: (file, url, onProgress) => ask<Receipt>({ job: "upload", file, url }, onProgress),
+  students: (count) => ask<Timed<Student[]>>({ job: "students", count }),
+  photo: (url) => ask<Timed<Restored>>({ job: "photo", url }),
+  upload: (file, url, onProgress) => ask<Timed<Receipt>>({ job: "upload", file, url }, onProgress),
 };

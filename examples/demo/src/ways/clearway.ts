@@ -7,7 +7,10 @@ const jobs = pool<typeof import("./clearway.tasks.js")>(new URL("./clearway.task
 
 export const clearway: Way = {
   ready: () => jobs.ready(),
-  students: async (count) => new Students(await jobs.call.students(count)),
+  students: async (count) => {
+    const { value, steps } = await jobs.call.students(count);
+    return { value: new Students(value), steps };
+  },
   photo: (url) => jobs.call.photo(url),
   upload: (file, url, onProgress) => jobs.with({ onProgress }).call.upload(file, url),
 };

@@ -10,7 +10,8 @@ const jobs = {
   // Comlink moves the buffers that `transfer` names, as its documentation advises.
   async photo(url: string) {
     const restored = await fetchAndRestore(url);
-    return Comlink.transfer(restored, [restored.pixels.buffer, restored.preview.pixels.buffer]);
+    const { pixels, preview } = restored.value;
+    return Comlink.transfer(restored, [pixels.buffer, preview.pixels.buffer]);
   },
 
   upload: (file: Blob, url: string, onProgress: (progress: Progress) => void) => uploadInChunks(file, url, onProgress),

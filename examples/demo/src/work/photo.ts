@@ -2,6 +2,8 @@
 // The work of job 2, the same in every implementation ("way"). It fetches a hazy photo as raw RGBA (30 MB), stretches its contrast and
 // sharpens it.
 
+import { Stopwatch, type Timed } from "./steps.js";
+
 export interface Picture {
   width: number;
   height: number;
@@ -15,14 +17,18 @@ export interface Restored extends Picture {
 
 const previewShrink = 10;
 
-export async function fetchAndRestore(url: string): Promise<Restored> {
+export async function fetchAndRestore(url: string): Promise<Timed<Restored>> {
+  const watch = new Stopwatch();
   const response = await fetch(url);
   if (!response.ok) throw new Error(`the photo did not arrive: status=${response.status}`);
   const width = Number(response.headers.get("x-width"));
   const height = Number(response.headers.get("x-height"));
   const hazy: Picture = { width, height, pixels: new Uint8ClampedArray(await response.arrayBuffer()) };
+  watch.lap("fetching the photo");
   const restored = sharpen(stretchContrast(hazy));
-  return { ...restored, preview: shrink(restored, previewShrink) };
+  const value = { ...restored, preview: shrink(restored, previewShrink) };
+  watch.lap("restoring the photo");
+  return { value, steps: watch.steps };
 }
 
 /** Stretches each colour channel over the full range, except for the 0.5 % of pixels at each end. Works in place. */

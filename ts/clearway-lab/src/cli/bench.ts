@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway bench FILE`: measures the ways of a user's own scenario, with the method and the report of the lab.
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { type Command, Option } from "commander";
 import { didYouMean } from "../bench/nearest-name.js";
@@ -8,7 +8,6 @@ import { type BenchPlan, planBench } from "../bench/plan.js";
 import type { ScenarioInfo } from "../bench/settings.js";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
-import { makeFolders } from "../machine/make-folders.js";
 import { OtherLoad, withOtherCores } from "../machine/other-load.js";
 import type { Json } from "../protocol/message.js";
 import { duration } from "../report/duration.js";
@@ -21,8 +20,10 @@ import { UserProcesses } from "../runner/user-process.js";
 import { planOrder } from "../scenario/plan.js";
 import { benchSummary } from "./bench-summary.js";
 import { parseDuration } from "./duration-option.js";
+import { keepRun } from "./keep-run.js";
+import { openOut } from "./out-folder.js";
 import { openProgress } from "./progress.js";
-import { writeRun } from "./run-files.js";
+import { RUN_FILES, writeRun } from "./run-files.js";
 import { parseRounds, parseSeed, UsageError } from "./select.js";
 import { compileFile, findFile } from "./user-file.js";
 
@@ -86,7 +87,15 @@ function defaultFile(): string {
 /** Runs a scenario. Returns the exit status. */
 async function bench(name: string, options: BenchOptions): Promise<number> {
   const file = findFile(name);
-  const out = openFolder(options.out);
+  const out = openOut(options.out, RUN_FILES, { parents: true });
+  try {
+    return await measure(name, file, out.path, options);
+  } finally {
+    out.close();
+  }
+}
+
+async function measure(name: string, file: string, out: string, options: BenchOptions): Promise<number> {
   const begin = performance.now();
   const startedAt = new Date().toISOString();
   const compiled = await compileFile(name, [{ file }]);
@@ -185,7 +194,7 @@ async function bench(name: string, options: BenchOptions): Promise<number> {
       cells: execution.cells,
     };
     const results = resultsOf(record);
-    await writeRun(out, results, record);
+    await keepRun(out, (folder) => writeRun(folder, results, record));
     if (options.json === true) process.stdout.write(JSON.stringify(results, null, 2) + "\n");
     else {
       process.stdout.write(benchSummary(results, record) + "\n");
@@ -208,18 +217,6 @@ const MORE_ROUNDS_MS = 60_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const keyOf = (way: string, input: string | null) => JSON.stringify([way, input]);
-
-/** Makes the output folder before the run, so that a run does not end with results that it cannot write. */
-function openFolder(name: string): string {
-  const folder = path.resolve(name);
-  try {
-    makeFolders(folder);
-    accessSync(folder, constants.W_OK);
-    return folder;
-  } catch (error) {
-    throw new UsageError(`--out ${name}: it cannot be written (${(error as Error).message}); name another folder`);
-  }
-}
 
 /** Reads the scenario. Returns undefined if the user interrupted. A file that is not a scenario is wrong usage. */
 async function readScenario(

@@ -10,6 +10,7 @@ import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { RECORD_FILES, readText } from "../run/record-file.js";
 import { resultsOf } from "../run/results.js";
 import { assertResults } from "../run/schema.js";
+import { headOf } from "./file-head.js";
 import { didYouMean } from "./nearest.js";
 import { UsageError } from "./select.js";
 
@@ -59,14 +60,31 @@ export function exportRun(name: FormatName, run: string, { out }: { out?: string
     return 0;
   }
   const target = out ?? path.join(path.dirname(source.file), format.target);
+  const outputs = files.map(({ name: file, text }) => ({
+    to: format.several ? path.join(target, file) : target,
+    text,
+  }));
   try {
     if (format.several) makeFolders(target);
-    for (const file of files) writeFileSync(format.several ? path.join(target, file.name) : target, file.text);
+    // Checks all files before it writes the first.
+    for (const { to, text } of outputs) refuseForeign(to, text, name);
+    for (const { to, text } of outputs) writeFileSync(to, text);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`cannot write ${target}; name another place with --out: ${(error as Error).message}`);
   }
   process.stdout.write(`${target} written: ${count} ${format.counted[count === 1 ? 0 : 1]}\n`);
   return 0;
+}
+
+/** Throws a UsageError if a file exists and is not an earlier export in this format. Devices and pipes are written to. */
+function refuseForeign(file: string, text: string, name: FormatName): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || !found.isFile() || found.size === 0) return;
+  if (!FORMATS[name].isOwn(headOf(file), text))
+    throw new UsageError(
+      `${file} was not written by \`clearway export ${name}\`, and would be overwritten; name another place with --out, or move it away`,
+    );
 }
 
 /** The number of cells that a message names. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway jank URL|FILE`: stalls, dropped frames and their causes, of a page in Chromium or of a Node script.
-import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { BUDGET_FIGURES, type Limit, parseBudget } from "../jank/budget.js";
@@ -10,9 +9,11 @@ import type { JankReport } from "../jank/record.js";
 import { parseClick, parseScroll, parseType, parseWait, type Step, stepText } from "../jank/step.js";
 import { parseTarget, type Target } from "../jank/target.js";
 import { machineFacts } from "../machine/facts.js";
-import { makeFolders } from "../machine/make-folders.js";
 import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
+import { keepRun } from "./keep-run.js";
+import { type OutFolder, openOut } from "./out-folder.js";
+import { writeWhole } from "./run-files.js";
 import { UsageError } from "./select.js";
 import { WIDTH_MAX } from "./terminal.js";
 
@@ -96,7 +97,7 @@ async function jank(
   const targets = options.against === undefined ? [target] : [target, options.against];
   checkUsage(targets, args, steps);
   // Fails before minutes of measuring, not after.
-  if (options.out !== undefined) makeFolder(options.out);
+  const out = options.out === undefined ? undefined : openJankFolder(options.out);
   const interruption = new AbortController();
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
@@ -119,7 +120,7 @@ async function jank(
       measureOnce,
       (name, run, runs) => process.stderr.write(`measuring ${name}${runs > 1 ? ` (run ${run} of ${runs})` : ""}\n`),
     );
-    await write(report, options);
+    await write(report, options, out);
     return exitStatus(report);
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError(error.message);
@@ -129,8 +130,18 @@ async function jank(
   } finally {
     process.off("SIGINT", onInterrupt);
     process.off("SIGTERM", onInterrupt);
+    out?.close();
   }
 }
+
+/** How the command's files begin. */
+const BEGINNINGS = {
+  "report.html": /^\s*<!doctype html>[\s\S]*<title>Jank of /i,
+  "jank.json": /^\s*\{\s*"kind":\s*"clearway-jank"/,
+};
+
+const openJankFolder = (folder: string): OutFolder =>
+  openOut(folder, Object.keys(BEGINNINGS), { beginnings: BEGINNINGS, writer: "clearway jank", parents: true });
 
 function notesOn(device: DeviceTime, kind: Target["kind"]): string[] {
   return deviceNotes(device, kind === "script" ? "script" : "page", machineFacts().cpu);
@@ -181,26 +192,20 @@ function checkUsage(targets: readonly Target[], args: readonly string[], steps: 
     );
 }
 
-async function write(report: JankReport, { json, out }: JankOptions): Promise<void> {
+async function write(report: JankReport, { json, out }: JankOptions, folder: OutFolder | undefined): Promise<void> {
   if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   else {
     const { jankText } = await import("../report/jank/text.js");
     process.stdout.write(jankText(report, Math.min(process.stdout.columns ?? WIDTH_MAX, WIDTH_MAX)));
   }
-  if (out === undefined) return;
+  if (out === undefined || folder === undefined) return;
   // jsdom and Plot take a second to load.
   const { jankHtml } = await import("../report/jank/page.js");
-  writeFileSync(path.join(out, "report.html"), jankHtml(report));
-  writeFileSync(path.join(out, "jank.json"), `${JSON.stringify(report, null, 2)}\n`);
+  await keepRun(folder.path, async (to) => {
+    writeWhole(path.join(to, "report.html"), jankHtml(report));
+    writeWhole(path.join(to, "jank.json"), `${JSON.stringify(report, null, 2)}\n`);
+  });
   process.stderr.write(`${path.join(out, "report.html")} and ${path.join(out, "jank.json")} written\n`);
-}
-
-function makeFolder(folder: string): void {
-  try {
-    makeFolders(folder);
-  } catch (error) {
-    throw new UsageError(`--out ${folder} cannot be made: ${(error as NodeJS.ErrnoException).code}. Name a folder`);
-  }
 }
 
 /** Turns a parser's RangeError into one that commander prints with the option's name. */

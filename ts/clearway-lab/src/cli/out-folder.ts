@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Opens the output folder before anything is measured, so that no run is lost at its end: the folder can be written, no other lab writes
 // there, and its files are a lab's.
-import { closeSync, mkdirSync, openSync, readSync, rmdirSync, statSync } from "node:fs";
+import { mkdirSync, rmdirSync, statSync } from "node:fs";
 import path from "node:path";
+import { makeFolders } from "../machine/make-folders.js";
 import { FailedError, UsageError } from "./errors.js";
+import { headOf } from "./file-head.js";
 import { LOCK_FILE, lockFolder } from "./lock.js";
 
 /** How the files of a run begin. A file of that name with another beginning is not the lab's. */
@@ -13,8 +15,16 @@ const BEGINNINGS: Record<string, RegExp> = {
   "record.json": /^\s*\{\s*"version":\s*\d+,\s*"profile":/,
   "report.html": /^\s*<!doctype html>[\s\S]*<title>Clearway lab report<\/title>/i,
 };
-/** Number of bytes of a file that are compared. */
-const HEAD_BYTES = 1000;
+
+/** Settings of a command whose files are not those of a run. */
+export interface OutSettings {
+  /** How the command's files begin. Default: the files of a run. */
+  readonly beginnings?: Readonly<Record<string, RegExp>>;
+  /** The name of the command in a message. */
+  readonly writer?: string;
+  /** Whether the missing parents of the folder are created. */
+  readonly parents?: boolean;
+}
 
 export interface OutFolder {
   path: string;
@@ -26,8 +36,10 @@ export interface OutFolder {
  * Opens the folder and locks it. Throws a UsageError if it is not a folder, has no parent, or holds files that the lab did not write;
  * throws a FailedError if it cannot be written, or if another lab has it.
  */
-export function openOut(folder: string, files: readonly string[]): OutFolder {
+export function openOut(folder: string, files: readonly string[], settings: OutSettings = {}): OutFolder {
+  const { beginnings = BEGINNINGS, writer = "the lab", parents = false } = settings;
   const full = path.resolve(folder);
+  if (parents) makeParents(full, folder);
   const created = makeFolder(full, folder);
   const removeEmpty = (): void => {
     if (!created) return;
@@ -38,7 +50,8 @@ export function openOut(folder: string, files: readonly string[]): OutFolder {
     }
   };
   try {
-    for (const name of files) refuseForeign(full, folder, name);
+    for (const name of files)
+      refuseForeign(path.join(full, name), `--out ${folder}: ${name} in it`, beginnings[name], writer);
     const lock = lockFolder(full);
     if (lock.takenFrom !== undefined)
       process.stderr.write(
@@ -73,24 +86,23 @@ function makeFolder(full: string, folder: string): boolean {
   return true;
 }
 
-function refuseForeign(full: string, folder: string, name: string): void {
-  const file = path.join(full, name);
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined || (found.isFile() && found.size === 0)) return;
-  if (found.isFile() && BEGINNINGS[name]?.test(headOf(file)) === true) return;
-  throw new UsageError(
-    `--out ${folder}: ${name} in it was not written by the lab, and would be overwritten; choose another folder, or move the file away`,
-  );
+function makeParents(full: string, folder: string): void {
+  try {
+    makeFolders(path.dirname(full));
+  } catch (error) {
+    throw new UsageError(
+      `--out ${folder}: its parent folder cannot be created (${(error as Error).message}); name another folder`,
+    );
+  }
 }
 
-function headOf(file: string): string {
-  const head = Buffer.alloc(HEAD_BYTES);
-  const open = openSync(file, "r");
-  try {
-    return head.toString("utf8", 0, readSync(open, head));
-  } finally {
-    closeSync(open);
-  }
+function refuseForeign(file: string, named: string, beginning: RegExp | undefined, writer: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || (found.isFile() && found.size === 0)) return;
+  if (found.isFile() && beginning?.test(headOf(file)) === true) return;
+  throw new UsageError(
+    `${named} was not written by ${writer}, and would be overwritten; choose another folder, or move the file away`,
+  );
 }
 
 const CAUSES: Record<string, readonly [cause: string, next: string]> = {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Checks the file to which a command writes a page, before the page is made.
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import path from "node:path";
 import { UsageError } from "./errors.js";
-
-/** Number of bytes in which a page of Clearway has its title. */
-const HEAD_BYTES = 1000;
+import { headOf } from "./file-head.js";
 
 /**
  * Returns the path of a page that may be written. Throws a UsageError if its folder does not exist, or if the file exists and is not a page
@@ -23,14 +21,4 @@ export function openPage(file: string, title: string): string {
   throw new UsageError(
     `--out ${file} was not written by this command, and would be overwritten; name another file, or move it away`,
   );
-}
-
-function headOf(file: string): string {
-  const head = Buffer.alloc(HEAD_BYTES);
-  const open = openSync(file, "r");
-  try {
-    return head.toString("utf8", 0, readSync(open, head));
-  } finally {
-    closeSync(open);
-  }
 }

@@ -15,6 +15,8 @@ export interface ExportFormat {
   counted: [one: string, many: string];
   /** The name of the file in the run's folder, or of the folder if the format makes several files. */
   target: string;
+  /** Returns whether a file that begins with `head` is an earlier export, which `text` may replace. */
+  isOwn(head: string, text: string): boolean;
   /** Whether the format makes several files. */
   several?: true;
   /** Converts a run. Throws SamplesGoneError if the format needs samples that are not kept. */
@@ -31,6 +33,7 @@ export const FORMATS = {
     counted: benchmarks,
     // Tools that read this format find their files by the end of this name.
     target: "clearway-benchmarkData.json",
+    isOwn: (head) => /^\{\s*"context":[\s\S]*"producer": "clearway-lab /.test(head),
     convert(source) {
       const report = jetpackReport(recordOf(source, "jetpack"));
       assertJetpack(report);
@@ -41,6 +44,8 @@ export const FORMATS = {
     title: "JSON of JMH",
     counted: benchmarks,
     target: "clearway-jmh.json",
+    // JMH itself always names a JVM.
+    isOwn: (head) => /^\[\s*\{\s*"jmhVersion":[^{}]*"jvm": "",\s*"jvmArgs": \[\],\s*"jdkVersion": ""/.test(head),
     convert(source) {
       const results = jmhResults(recordOf(source, "jmh"));
       return one(this.target, json(results), results.length);
@@ -50,6 +55,11 @@ export const FORMATS = {
     title: "Bencher Metric Format",
     counted: benchmarks,
     target: "clearway-bmf.json",
+    // The format has no place for the name of a tool. The file is an earlier export if its first benchmark is one of the new ones.
+    isOwn(head, text) {
+      const [, first] = /^\{\s*("[^"\n]+": \{)/.exec(head) ?? [];
+      return first !== undefined && text.includes(first);
+    },
     convert(source) {
       const report = bmfReport(source);
       return one(this.target, json(report), Object.keys(report).length);
@@ -59,6 +69,7 @@ export const FORMATS = {
     title: "percentile distributions of HdrHistogram, one file each",
     counted: ["distribution", "distributions"],
     target: "hgrm",
+    isOwn: (head) => /^\s*Value\s+Percentile\s+TotalCount\s/.test(head),
     several: true,
     convert: (source) => hgrmFiles(recordOf(source, "hgrm")),
   },
@@ -66,12 +77,15 @@ export const FORMATS = {
     title: "interval log of HdrHistogram",
     counted: ["interval", "intervals"],
     target: "clearway.hlog",
+    isOwn: (head) =>
+      head.startsWith("#[Histogram log format") && head.includes("\n#[Values are nanoseconds. The starts are computed"),
     convert: (source) => hlogFile(recordOf(source, "hlog")),
   },
   openmetrics: {
     title: "OpenMetrics text",
     counted: ["cell", "cells"],
     target: "clearway.openmetrics.txt",
+    isOwn: (head) => head.startsWith("# TYPE clearway_lab_"),
     convert(source) {
       return one(this.target, openMetricsText(source), measuredCells(source.results).length);
     },
@@ -80,6 +94,7 @@ export const FORMATS = {
     title: "Markdown tables",
     counted: ["cell", "cells"],
     target: "clearway.md",
+    isOwn: (head) => head.startsWith("# Clearway lab\n"),
     convert(source) {
       return one(this.target, markdownText(source), measuredCells(source.results).length);
     },
