@@ -147,7 +147,7 @@ describe("a table of an experiment", () => {
   test("has the authors' rows first, then ours in the given order, and the reasons of rows without figures", () => {
     const { head, rows, notes, title } = view({});
     expect(title).toBe("A million students, Node");
-    expect(head).toEqual(["", "total (ms)", "stall (ms)"]);
+    expect(head).toEqual(["mechanism", "total (ms)", "stall (ms)"]);
     expect(rows[0]).toEqual({
       title: "authors: Dart | isolate",
       authors: true,
@@ -180,7 +180,7 @@ describe("a table of an experiment", () => {
   test("has a column for each value of a parameter, and the sizes that fit a frame", () => {
     const authors = [{ title: "A", figures: { "8388608": 23182 }, why: "w" }];
     const { head, rows } = view({ ...bySize, frames: true, authors }, experimentRecord({ cells: sizes }));
-    expect(head).toEqual(["", "1 MB (µs)", "8 MB (µs)", "fits a frame, 60 Hz", "fits a frame, 120 Hz"]);
+    expect(head).toEqual(["mechanism", "1 MB (µs)", "8 MB (µs)", "fits a frame, 60 Hz", "fits a frame, 120 Hz"]);
     expect(rows[0]!.cells).toEqual([NO_FIGURE, "23\u202f182", NO_FIGURE, NO_FIGURE]);
     expect(rows[1]!.cells.slice(0, 2)).toEqual([
       "1\u202f000",

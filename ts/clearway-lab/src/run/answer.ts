@@ -5,10 +5,11 @@ import { type Compared, includes, type Question } from "../scenario/question.js"
 import { median, pairedRatios } from "../statistics/compare.js";
 import { type Decision, decide, pairedFloor, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
 import { byRound } from "./floor.js";
+import { isBusy } from "./machine-warnings.js";
 import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
 
-/** The part of a record that the answers use. It grows while a run measures. */
-export type Measured = Pick<RunRecord, "cells" | "hosts">;
+/** The part of a record that the answers use. It grows while a run measures. `machine` is known at the end. */
+export type Measured = Pick<RunRecord, "cells" | "hosts"> & Partial<Pick<RunRecord, "machine">>;
 
 export interface ComparedAnswer {
   compared: Compared;
@@ -64,7 +65,10 @@ function answerOf(record: Measured, compared: Compared): ComparedAnswer {
   answer.subject = middleOf(own, compared.metric, answer.unit);
   answer.reference = middleOf(other, compared.metric, answer.unit);
   const cut = [subject, reference].find(wasWarmUpCut);
+  const otherCores = record.machine?.otherCores ?? 0;
   if (cut !== undefined) answer.why = `${cut.mechanism} still became faster when its warm-up ended`;
+  else if (compared.needsFreeCore && isBusy(otherCores))
+    answer.why = `it needs a free core, and other programs used ${otherCores} cores`;
   return answer;
 }
 
@@ -72,6 +76,12 @@ function find(record: Measured, compared: Compared, mechanism: string, control =
   return record.cells.find(
     (cell) => cell.control === control && cell.mechanism === mechanism && hasLoadOf(cell, compared),
   );
+}
+
+/** Returns whether a comparison or its noise rests on a cell. The second cell of a reference may give the noise of other loads. */
+function decides(cell: RecordedCell, compared: Compared): boolean {
+  if (!hasLoadOf(cell, compared)) return false;
+  return cell.control || cell.mechanism === compared.subject || cell.mechanism === compared.reference;
 }
 
 /** Returns whether a cell has the scenario, host, parameters and cores of a comparison. */
@@ -127,9 +137,12 @@ function middleOf(series: ReadonlyMap<number, number>, metric: string, unit: str
   return median([...series.values()]) / (scale ?? 1);
 }
 
-/** Returns whether every comparison with this cell has a verdict, so that more rounds of the cell would change no answer. */
+/**
+ * Returns whether more rounds of the cell would change no answer: every comparison of this cell has a verdict. A mechanism that only
+ * stands in the tables changes none.
+ */
 export function isSettled(record: Measured, questions: readonly Question[], cell: RecordedCell): boolean {
-  const concerned = questions.flatMap(({ comparisons }) => comparisons).filter((compared) => hasLoadOf(cell, compared));
+  const concerned = questions.flatMap(({ comparisons }) => comparisons).filter((compared) => decides(cell, compared));
   return concerned.every((compared) => {
     const { decision, why } = answerOf(record, compared);
     if (decision === undefined) return why !== "no round has both";

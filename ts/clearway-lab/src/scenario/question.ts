@@ -25,7 +25,9 @@ export interface Compared {
    * `FLOOR_UNKNOWN` for a decision.
    */
   repeat?: boolean;
-  /** Further mechanisms that are measured for the tables. */
+  /** Whether the answer holds only while a core is free. Beside another program that uses a core, the comparison is undecided. */
+  needsFreeCore?: boolean;
+  /** Further mechanisms that are measured for the tables. They have the minimum number of rounds, and a slow machine leaves them out first. */
   others: string[];
 }
 
