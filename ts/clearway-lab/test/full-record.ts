@@ -63,7 +63,7 @@ function measuredCells(planned: readonly PlannedCell[], figures: Columns = colum
 }
 
 /** The scenarios whose charts need all sets of parameters. Of the others, one set is enough. */
-const WHOLE = ["memset", "upload", "works", "sizes"];
+const WHOLE = ["memset", "upload", "works", "sizes", "crossing"];
 
 /** Returns a record that answers all questions and has the other scenarios of Node, one round each. One cell failed. */
 export function fullRecord(): RunRecord {
