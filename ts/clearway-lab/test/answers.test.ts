@@ -2,6 +2,7 @@
 // Tests the answers to the questions, from records of a run: verdicts, reasons, and which rounds a cell still needs.
 import { describe, expect, test } from "vitest";
 import { summary } from "../src/cli/terminal.js";
+import { ON_ONE_CORE } from "../src/protocol/measured.js";
 import { answerText } from "../src/report/answer-text.js";
 import { reportHtml } from "../src/report/report.js";
 import { verdictOf } from "../src/report/verdict.js";
@@ -196,6 +197,39 @@ describe("an answer", () => {
     expect(verdict([...own, ...pair("one", 3)])).toBe("undecided");
     expect(verdict([...own, ...pair("one", 3), ...pair("two", 1.2)])).toBe("decided");
     expect(verdict([...own, ...pair("one", 1.2), ...pair("two", 3)])).toBe("undecided");
+  });
+
+  test("where threads cannot be pinned rests on the rounds in which both mechanisms were on as many cores", () => {
+    const [compared] = students.comparisons as [Question["comparisons"][number]];
+    const free: Question = { ...students, comparisons: [{ ...compared, sameCores: true }] };
+    const rounds = (mechanism: string, found: [ms: number, onOneCore?: number][]) => {
+      const own = found.map(([longestStall, share]) => {
+        const { values, ...rest } = measured({ longestStall });
+        const onOneCore = share === undefined ? {} : { [ON_ONE_CORE]: { unit: "%" as const, value: share } };
+        return { ...rest, values: { ...values, ...onOneCore } };
+      });
+      return cell("students", mechanism, load, own);
+    };
+    const answer = (own: [number, number?][], other: [number, number?][], question = free) =>
+      answersOf(record({ cells: [rounds("clearway-records", own), rounds("worker-clone", other)] }), [
+        question,
+      ])[0] as Answer;
+    // On one core, the clone takes 500 ms, and on two cores 5 ms.
+    const [one, two]: [number, number][] = [
+      [500, 100],
+      [5, 0],
+    ];
+    const clones = [one, two, one, two, one, two, one];
+    const records: [number, number][] = [0, 1, 2, 3, 4, 5, 6].map((round) => [5, round < 6 ? 95 : 40]);
+    const found = answer(records, clones);
+    expect(found.parts[0]?.decision).toMatchObject({ rounds: 3, ratio: 0.01 });
+    expect(found.verdict).toBe("undecided");
+    expect(answer(records, [one, one, one, one, one, one, one]).parts[0]?.decision?.rounds).toBe(6);
+    expect(answerText(answer(records, [two, two, two, two, two]))).toContain("(no round has both on as many cores)");
+    // Unknown cores are compared in every round, as are mechanisms that use one thread.
+    const unknown = records.map(([ms]): [number] => [ms]);
+    expect(answer(unknown, clones).parts[0]?.decision?.rounds).toBe(7);
+    expect(answer(records, clones, students).parts[0]?.decision?.rounds).toBe(7);
   });
 
   test("that needs a free core is undecided beside another program, with the reason, and decided on a quiet machine", () => {

@@ -76,6 +76,7 @@ describe("the questions without pinning", () => {
       for (const each of comparisons) {
         expect(each).not.toHaveProperty("cores");
         expect(each.label ?? "").not.toMatch(/on (one|two) core/);
+        expect(each.sameCores ?? false).toBe(/on any cores/.test(each.label ?? ""));
       }
     }
   });

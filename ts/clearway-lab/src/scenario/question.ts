@@ -18,6 +18,8 @@ export interface Compared {
   metric: string;
   /** The cores of the runner's threads. Default: the scheduler decides. */
   cores?: RunnerCores;
+  /** Whether only rounds count in which the threads of both mechanisms were on as many cores. Set where threads cannot be pinned. */
+  sameCores?: boolean;
   subject: string;
   reference: string;
   /**
@@ -54,14 +56,16 @@ export function loadQuestions(
 
 /**
  * Returns the questions for a machine that cannot pin threads to cores. A comparison of two cores then runs where the scheduler puts the
- * threads, and a comparison of one core is left out.
+ * threads, and compares only rounds in which they were on as many cores. A comparison of one core is left out.
  */
 export function withoutPinning(questions: readonly Question[]): Question[] {
   return questions.map((question) => ({
     ...question,
     comparisons: question.comparisons
       .filter(({ cores }) => cores !== "one")
-      .map(({ cores, ...compared }) => (cores === undefined ? compared : { ...compared, label: anyCores(compared) })),
+      .map(({ cores, ...compared }) =>
+        cores === undefined ? compared : { ...compared, label: anyCores(compared), sameCores: true },
+      ),
   }));
 }
 
