@@ -102,7 +102,7 @@ describe("the plan of the questions", () => {
   });
 
   // After 265 s the lab starts only first rounds. A quiet machine with two cores takes 0.9 times the estimates. A slower machine leaves out
-  // the mechanisms that only stand in the tables.
+  // the mechanisms that are only in the tables.
   test("has its five rounds within the time of the quick profile on an ordinary machine, by the estimates", () => {
     const estimateOf = (planned: PlannedCell[]) => planned.reduce((sum, each) => sum + each.estimateMs, 0) * ROUNDS_MIN;
     const deciding = questions.map((question) => ({

@@ -58,7 +58,7 @@ describe("a run of questions", () => {
     },
   );
 
-  test("leaves out what only stands in the tables before it leaves out a comparison", async () => {
+  test("leaves out what is only in the tables before it leaves out a comparison", async () => {
     const others = (kept: readonly Question[]) =>
       kept.flatMap(({ comparisons }) => comparisons.flatMap((compared) => compared.others));
     const { execution, steering } = await run(() => (265_000 / cells.length / ROUNDS_MIN) * 1.04);

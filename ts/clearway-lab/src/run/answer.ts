@@ -149,8 +149,8 @@ function middleOf(series: ReadonlyMap<number, number>, metric: string, unit: str
 }
 
 /**
- * Returns whether more rounds of the cell would change no answer: every comparison of this cell has a verdict. A mechanism that only
- * stands in the tables changes none.
+ * Returns whether more rounds of the cell would change no answer: every comparison of this cell has a verdict. A mechanism that is
+ * only in the tables changes none.
  */
 export function isSettled(record: Measured, questions: readonly Question[], cell: RecordedCell): boolean {
   const concerned = questions.flatMap(({ comparisons }) => comparisons).filter((compared) => decides(cell, compared));

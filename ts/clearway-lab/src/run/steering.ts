@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Steers a run that answers questions. It ends the cells of settled questions early. On a slow or busy machine it leaves out
-// comparisons, so that every other one gets the minimum number of rounds in time. Mechanisms that only stand in the tables go first.
+// comparisons, so that every other one gets the minimum number of rounds in time. Mechanisms that are only in the tables go first.
 import type { PlannedCell } from "../scenario/plan.js";
 import type { Question } from "../scenario/question.js";
 import { cellKey, planQuestions, ROUNDS_MIN } from "../scenario/question-plan.js";
@@ -63,7 +63,7 @@ export class QuestionSteering implements Steering {
     const known = new Map(cells.map((cell) => [cellKey(cell), cell]));
     const costOf = (needed: readonly PlannedCell[]) => needed.reduce((sum, cell) => sum + costMs(cell), 0);
     if (costOf(cells) <= availableMs) return cells;
-    // What only stands in the tables goes first.
+    // What is only in the tables goes first.
     this.#questions = withoutOthers(this.#questions);
     const deciding = this.#cellsOf(
       this.#questions.map(({ comparisons }) => comparisons.length),
