@@ -205,8 +205,8 @@ describe("an answer", () => {
     const rounds = (mechanism: string, found: [ms: number, onOneCore?: number][]) => {
       const own = found.map(([longestStall, share]) => {
         const { values, ...rest } = measured({ longestStall });
-        const onOneCore = share === undefined ? {} : { [ON_ONE_CORE]: { unit: "%" as const, value: share } };
-        return { ...rest, values: { ...values, ...onOneCore } };
+        if (share !== undefined) values[ON_ONE_CORE] = { unit: "%", value: share };
+        return { ...rest, values };
       });
       return cell("students", mechanism, load, own);
     };
@@ -215,7 +215,7 @@ describe("an answer", () => {
         question,
       ])[0] as Answer;
     // On one core, the clone takes 500 ms, and on two cores 5 ms.
-    const [one, two]: [number, number][] = [
+    const [one, two]: [[number, number], [number, number]] = [
       [500, 100],
       [5, 0],
     ];
