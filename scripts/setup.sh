@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [jvm] [xvfb] [flutter] [rust] [tools]`. It is quick if
+# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [shells] [jvm] [xvfb] [flutter] [rust] [tools]`. It is quick if
 # nothing is missing. It stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database,
 # it prints the command that installs it and continues. The tests that need it report that it is missing.
 set -eu
@@ -66,6 +66,13 @@ need_postgresql() {
 # server on the usual port; the tests do not use it.
 need_prometheus() {
   command -v prometheus >/dev/null 2>&1 || add_package Prometheus prometheus
+}
+
+# The tests run the completion of the command line in these shells, without the user's configuration.
+need_shells() {
+  for shell in zsh fish; do
+    command -v $shell >/dev/null 2>&1 || add_package $shell $shell
+  done
 }
 
 # Makes a separate Python with the packages that the tests read Clearway's output with. Does not change the system's Python.
@@ -153,11 +160,12 @@ for what in "$@"; do
     postgresql) need_postgresql ;;
     prometheus) need_prometheus ;;
     python) need_python ;;
+    shells) need_shells ;;
     jvm) need_jvm ;;
     xvfb) need_xvfb ;;
     flutter) need_flutter ;;
     rust) need_rust ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, jvm, xvfb, flutter, rust, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, rust, tools)"; exit 2 ;;
   esac
 done

@@ -41,3 +41,6 @@ export function files(pattern) {
 /** Matches the files that people write in a language with comments. */
 export const source =
   /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h|kt|java)$|(^|\/)(Makefile|Cargo\.toml|pom\.xml)$|^\.ci\/run$/;
+
+/** Matches files of that kind that programs write: the API snapshots, and the pages of the kept runs. */
+export const generated = /^(ts\/[\w-]+\/api|lab\/records)\//;

@@ -4,7 +4,7 @@
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
-import { files, root, source } from "../sources.mjs";
+import { files, generated, root, source } from "../sources.mjs";
 
 const line = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
@@ -30,7 +30,7 @@ function copies(write) {
 }
 
 if (isProgram(import.meta)) {
-  const sources = files(source).filter(({ path }) => !/^ts\/[\w-]+\/api\//.test(path));
+  const sources = files(source).filter(({ path }) => !generated.test(path));
   const problems = [...licenceProblems(sources), ...copies(process.argv.includes("--write"))];
   report(problems, `${sources.length} files say their licence`);
 }

@@ -20,9 +20,18 @@ export function collected(runs) {
       if (answers === undefined) throw new Error(`the run of ${run.startedAt} was not planned for questions`);
       if (machineOf(results) !== machine) throw new Error(`the run of ${run.startedAt} is from another machine`);
       const { startedAt, durationMs, seed } = run;
-      return { state, startedAt, durationMs, seed, answers };
+      return { state, startedAt, durationMs, seed, ...builtFrom(results), answers };
     }),
   };
+}
+
+/** Returns what was measured, and beside which load: without these, a kept answer is no evidence. */
+function builtFrom({ build, machine, run }) {
+  const { clearway, commit } = build;
+  if (commit === null) throw new Error(`the run of ${run.startedAt} has no commit: run the lab in a clone`);
+  if (machine.otherCores === undefined)
+    throw new Error(`the run of ${run.startedAt} does not say what other programs used`);
+  return { clearway, commit, otherCores: machine.otherCores };
 }
 
 function machineOf({ machine, run }) {
@@ -70,7 +79,7 @@ export function agreementPage(record) {
     return `${minutes.length} ${state} (${Math.min(...minutes).toFixed(1)} to ${Math.max(...minutes).toFixed(1)} minutes each)`;
   });
   const lines = [
-    `${record.runs.length} runs of \`make lab\` on one machine (${record.machine}): ${spans.join(", ")}.`,
+    `${record.runs.length} runs of \`make lab\` on one machine (${record.machine}): ${spans.join(", ")}.${measuredText(record.runs)}`,
     `Comparisons: ${rows.length}. Decided in opposite directions by two runs of the same state: ${count("contradiction")}. Decided in ` +
       `opposite directions beside different loads: ${count("depends on the load")}. Decided in one run and "no difference" in another, ` +
       `because the ratio lies near the limit of 1.1: ${count("near the limit")}.`,
@@ -83,6 +92,17 @@ export function agreementPage(record) {
     ),
   ];
   return lines.join("\n");
+}
+
+/** Says what the runs measured, and what other programs used. Empty for kept answers from before these facts were kept. */
+function measuredText(runs) {
+  if (runs.some(({ commit }) => commit === undefined)) return "";
+  const builds = [...new Set(runs.map(({ clearway, commit }) => `Clearway ${clearway} (${commit})`))];
+  const loads = [...new Set(runs.map(({ state }) => state))].map((state) => {
+    const cores = runs.filter((run) => run.state === state).map(({ otherCores }) => otherCores);
+    return `${state}: ${Math.min(...cores)} to ${Math.max(...cores)} cores`;
+  });
+  return ` Measured: ${builds.join(", ")}. Used by other programs: ${loads.join("; ")}.`;
 }
 
 function cellsOf(found) {

@@ -4,7 +4,8 @@ import { agreementPage, collected, rowsOf } from "../../scripts/figures/agreemen
 
 const compared = (verdict: string, ratio: number) => ({ label: "null", verdict, ratio });
 const results = (verdict: string, ratio: number, cpu = "Xeon") => ({
-  machine: { cpu, cores: 2 },
+  machine: { cpu, cores: 2, otherCores: 0.02 },
+  build: { clearway: "1.2.3", commit: "abc123" as string | null },
   run: {
     startedAt: "2026-01-01T00:00:00Z",
     durationMs: 120_000,
@@ -77,6 +78,35 @@ describe("the agreement of runs", () => {
     expect(page).toContain("Comparisons: 1. Decided in opposite directions by two runs of the same state: 0.");
     expect(page).toContain(
       "| call: null | 0.5 to 0.75 | 1 decided, 1 undecided | 1.5 to 1.5 | 1 decided | depends on the load |",
+    );
+  });
+
+  test("says which builds were measured and what other programs used, as each run keeps it", () => {
+    const [quiet, busy] = [results("decided", 2), results("decided", 2)];
+    busy.machine.otherCores = 1.01;
+    busy.build.commit = "def456";
+    const record = collected([
+      { state: "quiet", results: quiet },
+      { state: "busy", results: busy },
+    ]);
+    expect(record.runs).toMatchObject([
+      { clearway: "1.2.3", commit: "abc123", otherCores: 0.02 },
+      { commit: "def456", otherCores: 1.01 },
+    ]);
+    expect(agreementPage(record)).toContain(
+      " Measured: Clearway 1.2.3 (abc123), Clearway 1.2.3 (def456). Used by other programs: quiet: 0.02 to 0.02 cores; busy: 1.01 to 1.01 cores.",
+    );
+    const unknown = { ...record, runs: record.runs.map(({ commit: _, ...run }: { commit: string }) => run) };
+    expect(agreementPage(unknown)).not.toContain("Measured");
+  });
+
+  test("refuses a run without a commit or without the other programs' use, because its answers are no evidence", () => {
+    const loose = results("decided", 2);
+    loose.build.commit = null;
+    expect(() => collected([{ state: "quiet", results: loose }])).toThrow("has no commit");
+    const { otherCores: _, ...machine } = results("decided", 2).machine;
+    expect(() => collected([{ state: "quiet", results: { ...results("decided", 2), machine } }])).toThrow(
+      "does not say what other programs used",
     );
   });
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A scenario for `npx clearway bench`: several ways to do the same work. Change `countPrimes` in bench.tasks.ts to your own work,
 // and the inputs below to its arguments.
-import { pool, run } from "clearway";
+import { move, pool, run } from "clearway";
+import { connect, portTransport } from "clearway/channel";
 import { scenario } from "clearway-lab";
 import tasks from "./bench.tasks.js";
 
@@ -34,5 +35,17 @@ export default scenario({
     },
     run: (limit, workers) => workers.call.countPrimes(limit),
     teardown: (workers) => workers.close(),
+  },
+
+  // Messages to a worker that stays, over a channel. Delete the ways that you do not need.
+  channel: {
+    setup: async () => {
+      const workers = pool<Tasks>(source, { size: 1 });
+      const { port1, port2 } = new MessageChannel();
+      const [endpoint] = await Promise.all([connect(portTransport(port1)), workers.call.answer(move(port2))]);
+      return { workers, primes: endpoint.methods("primes") };
+    },
+    run: (limit, { primes }) => primes.call<number>("count", limit),
+    teardown: ({ workers }) => workers.close(),
   },
 });

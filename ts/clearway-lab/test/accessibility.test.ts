@@ -7,14 +7,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseBudget } from "../src/jank/budget.js";
 import { measureAll } from "../src/jank/measure.js";
 import type { Target } from "../src/jank/target.js";
+import { WORKS } from "../src/ratio/device/works.js";
+import { AMOUNTS } from "../src/ratio/measure-ratio.js";
+import { pageHtml, STYLE as RATIO_STYLE } from "../src/ratio/page-html.js";
 import { trendOf } from "../src/records/trend.js";
 import { jankHtml } from "../src/report/jank/page.js";
 import { reportHtml } from "../src/report/report.js";
 import { trendHtml } from "../src/report/trend/page.js";
 import { resultsOf } from "../src/run/results.js";
 import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../src/runner/chromium-find.js";
-import { benchRecord, fullRecord } from "./full-record.js";
+import { benchRecord, fullRecord, publishedRecord } from "./full-record.js";
 import { cause, run } from "./jank/evidence.js";
+import { AUTHORS, executorRecord } from "./published/executor-record.js";
 import { askedRecord } from "./records/kept-record.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -56,10 +60,35 @@ function trendPage(days: number): string {
   return trendHtml(trend);
 }
 
+/** Returns the page of `clearway ratio` with its style, and with the table that its script fills. */
+function ratioPage(): string {
+  const page = pageHtml({ nonce: "0".repeat(32), amounts: AMOUNTS, here: "Node 20 on a processor" });
+  return page
+    .replace('<link rel="stylesheet" href="style.css">', `<style>${RATIO_STYLE}</style>`)
+    .replace('<script type="module" src="device.js"></script>', "")
+    .replace(" disabled", "")
+    .replace('<table id="times" hidden></table>', TIMES);
+}
+
+const TIMES = `<table id="times">${WORKS.map(({ title }) => `<tr><th scope="row">${title}</th><td>1.23 ms</td></tr>`).join("")}</table>`;
+
+function executorsPage(): string {
+  const executors = executorRecord(AUTHORS);
+  return reportHtml(resultsOf(executors), executors);
+}
+
+function experimentsPage(): string {
+  const published = publishedRecord();
+  return reportHtml(resultsOf(published), published);
+}
+
 const PAGES: [string, () => string | Promise<string>][] = [
   ["the report of a run", () => reportHtml(resultsOf(fullRecord()), fullRecord())],
   ["the report of clearway bench", () => reportHtml(resultsOf(benchRecord()), benchRecord())],
+  ["the report of the published experiments", experimentsPage],
+  ["the report of the executors", executorsPage],
   ["the page of clearway jank", jankPage],
+  ["the page of clearway ratio", ratioPage],
   ["the trend", () => trendPage(12)],
   ["the trend of no run", () => trendPage(0)],
 ];

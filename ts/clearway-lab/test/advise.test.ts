@@ -5,12 +5,14 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adviceLines } from "../src/cli/advise-text.js";
+import { EXECUTOR_WORKS } from "../src/published/executors.js";
 import { adviseOf } from "../src/report/advise/advise.js";
 import { resultsOf } from "../src/run/results.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { budgetOf } from "../src/statistics/budget.js";
 import { BuiltCli } from "./built-cli.js";
 import { offloadRecord } from "./offload-record.js";
+import { AUTHORS, executorRecord } from "./published/executor-record.js";
 import { cell, measured, record } from "./record.js";
 
 const scenarios = loadScenarios();
@@ -113,6 +115,42 @@ describe("the advice of a run", () => {
     expect(crossovers.length).toBeGreaterThan(0);
     for (const { cells } of crossovers) expect(cells).toContain("sizes/direct");
     for (const { cells } of notes) expect(cells.length).toBeGreaterThan(0);
+  });
+
+  test("reads the published experiments, too: the executors of each work, a crossing, and the published fills", () => {
+    const { executors } = adviceFor(executorRecord(AUTHORS));
+    expect(executors.map(({ host, work }) => `${host}: ${work}`)).toEqual(
+      EXECUTOR_WORKS.map((work) => `jvm: ${work}, as published`),
+    );
+    expect(executors[0]).toMatchObject({ best: "direct", place: "caller" });
+    expect(executors[0]?.sentence).toContain("run it on the calling thread");
+    expect(executors[0]?.cells).toContain("published-executors/flow");
+    const sized = (
+      scenario: string,
+      mechanism: string,
+      sample: string,
+      us: (bytes: number) => number,
+      params: object,
+    ) =>
+      [4096, 1 << 20, 8 << 20].map((bytes) => {
+        const { samples, ...rest } = measured({}, new Array<number>(300).fill(us(bytes)));
+        const round = { ...rest, samples: { [sample]: samples["latency"]! } };
+        return cell(scenario, mechanism, { bytes, ...params }, [round, round, round]);
+      });
+    const published = record({
+      scenarios: scenarios.filter(({ name }) => ["crossing", "memset-published"].includes(name)),
+      cells: [
+        ...sized("crossing", "objects-cloned", "stall", (bytes) => bytes / 100, { direction: "to the worker" }),
+        ...sized("memset-published", "c", "fill", (bytes) => bytes / 10_000, { memory: "warm" }),
+      ],
+    });
+    const { budgets, notMeasured } = adviceFor(published);
+    expect(budgets.map(({ topic, load }) => [topic, load])).toEqual([
+      ["crossing", "to the worker"],
+      ["fill", "warm memory"],
+    ]);
+    expect(budgets[0]?.lines[0]?.budgets.map(({ kind }) => kind)).toEqual(["about", "about"]);
+    expect(notMeasured.map(({ scenario }) => scenario)).toContain("published-executors");
   });
 
   test("lists what was not measured with its reason and the command that measures it", () => {

@@ -31,13 +31,13 @@ describe("clearway init bench", () => {
     expect(readFileSync(user.at(file), "utf8")).toMatch(`import tasks from "./${javaScript}";`);
     // The file loads, and has these ways.
     const { stderr } = await bench(file, "--against", "none");
-    expect(stderr).toBe("error: --against none: there is no such way (direct, worker, pool)\n");
+    expect(stderr).toBe("error: --against none: there is no such way (direct, worker, pool, channel)\n");
   });
 
   test("writes a scenario that `clearway bench` finds and measures as it is", async () => {
     expect((await user.run("init", "bench")).stdout).toMatch("bench.ts and bench.tasks.ts written.");
     const { code, stderr } = await user.run("bench", "--rounds", "1", "--time", "5ms", "--out", "inited");
-    expect(stderr).toMatch("bench.ts: 3 ways, 2 inputs; 8 measurements of 5 ms");
+    expect(stderr).toMatch("bench.ts: 4 ways, 2 inputs; 10 measurements of 5 ms");
     expect(code).toBe(0);
     expect(new Set(user.results("inited").cells.map(({ status }) => status))).toEqual(new Set(["ok"]));
   });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { hugePagesOf } from "../src/machine/facts.js";
 import { cacheSizes } from "../src/memory/caches.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "clearway-caches-"));
@@ -29,5 +30,18 @@ describe("the sizes of the caches", () => {
 
   test("are none where the kernel reports none", () => {
     expect(cacheSizes(path.join(folder, "missing"))).toEqual({});
+  });
+});
+
+describe("the setting of transparent huge pages", () => {
+  test.each([
+    ["always [madvise] never\n", "madvise"],
+    ["[always] madvise never\n", "always"],
+    ["always madvise [never]\n", "never"],
+    ["always madvise never\n", undefined],
+    ["[sometimes]", undefined],
+    ["", undefined],
+  ])("of %j is %s", (file, expected) => {
+    expect(hugePagesOf(file)).toBe(expected);
   });
 });

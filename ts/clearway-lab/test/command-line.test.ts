@@ -3,9 +3,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
-import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { candidates } from "../src/cli/candidates.js";
 import { examinationText } from "../src/cli/doctor.js";
 import { listing } from "../src/cli/list.js";
 import { nearest } from "../src/cli/nearest.js";
@@ -280,118 +278,5 @@ describe("a reader that closes the pipe", () => {
     const script = `"${process.execPath}" "${cli.program}" lab list --host node | head -c 1`;
     const { stderr } = spawnSync("bash", ["-o", "pipefail", "-c", script], { encoding: "utf8" });
     expect(stderr).toBe("");
-  });
-});
-
-describe("clearway completion bash", () => {
-  /** Completes command lines in a real bash, with the command on its path. Returns the candidates of each line. */
-  function complete(...lines: string[][]): string[][] {
-    const bin = cli.path("bin");
-    mkdirSync(bin, { recursive: true });
-    writeFileSync(`${bin}/clearway`, `#!/bin/sh\nexec "${process.execPath}" "${cli.program}" "$@"\n`);
-    chmodSync(`${bin}/clearway`, 0o755);
-    const quoted = lines.map((words) => `try ${words.map((word) => `'${word}'`).join(" ")}`);
-    const script = `source <(clearway completion bash)
-      try() {
-        COMP_WORDS=(clearway "$@"); COMP_CWORD=$#
-        _clearway_complete
-        local IFS='|'; echo "\${COMPREPLY[*]}"
-      }
-      ${quoted.join("\n")}`;
-    const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
-    const options = { encoding: "utf8", env, cwd: cli.scratch } as const;
-    const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script], options);
-    expect(stderr).toBe("");
-    return stdout
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => line.split("|").filter((each) => each !== ""));
-  }
-
-  test("completes in a real bash, quotes a space, and runs nothing that was typed", () => {
-    mkdirSync(cli.path("my runs"));
-    expect(
-      complete(
-        ["lab", "students/cl"],
-        ["lab", "--host", "=", "j"],
-        ["report", "my"],
-        ["lab", "--out", "my\\ r"],
-        ["lab", "$(mkdir injected)", "`mkdir injected`"],
-        ["report", "inj"],
-      ),
-    ).toEqual([
-      ["students/clearway-columns", "students/clearway-records"],
-      ["jvm"],
-      ["my\\ runs/"],
-      ["my\\ runs/"],
-      [],
-      [],
-    ]);
-  });
-
-  test("offers every visible command and option of commander's program", async () => {
-    const [help, lab] = await Promise.all([cli.run(["--help"]), cli.run(["lab", "--help"])]);
-    const commands = [...help.stdout.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1]);
-    const options = [...lab.stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map((match) => match[1]);
-    const [foundCommands, foundOptions] = complete([""], ["lab", "--"]);
-    expect(foundCommands?.sort()).toEqual(commands.sort());
-    expect(foundOptions?.sort()).toEqual(options.sort());
-  });
-});
-
-describe("the candidates of a program", () => {
-  const program = new Command("clearway");
-  program.command("doctor").option("--json", "print JSON");
-  program
-    .command("lab")
-    .argument("[what...]")
-    .option("--host <names>", "hosts")
-    .option("--profile <name>")
-    .option("--json", "print JSON");
-  program.command("export").argument("<format>").argument("<run>");
-  program.command("secret", { hidden: true });
-  const complete = (...words: string[]) => candidates(program, words).map(({ value }) => value);
-
-  test.each<[string[], string[]]>([
-    [["doc"], ["doctor"]],
-    [["se"], []],
-    [["lab", "isol"], ["isolate"]],
-    [
-      ["lab", "--host", ""],
-      ["node", "chromium", "jvm", "flutter"],
-    ],
-    [["lab", "--host", "node,c"], ["node,chromium"]],
-    [
-      ["lab", "--host", "="],
-      ["node", "chromium", "jvm", "flutter"],
-    ],
-    [["lab", "--host=n"], ["--host=node"]],
-    [
-      ["lab", "--host", "node", "--"],
-      ["--profile", "--json", "--help"],
-    ],
-    [["lab", "--json", "push", "memo"], ["memory"]],
-    [["lab", "--profile", "promises-"], ["promises-full"]],
-    [["lab", "--", "--ho"], []],
-    [["lab", "--unknown", "isol"], ["isolate"]],
-    [
-      ["export", "j"],
-      ["jetpack", "jmh"],
-    ],
-    [["nonsense", ""], []],
-    [["doctor", "lab", ""], []],
-    [["report", "/no/such/folder/"], []],
-    [[], ["doctor", "lab", "export", "help"]],
-  ])("complete %j", (words, expected) => {
-    expect(complete(...words)).toEqual(expected);
-  });
-});
-
-describe("clearway completion", () => {
-  test("prints scripts for zsh and fish, and refuses other shells", async () => {
-    expect((await cli.run(["completion", "zsh"])).stdout).toMatch("compdef _clearway_complete clearway");
-    expect((await cli.run(["completion", "fish"])).stdout).toMatch("complete -c clearway");
-    const { code, stderr } = await cli.run(["completion", "csh"]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching("Allowed choices are bash, zsh, fish")]);
   });
 });

@@ -40,6 +40,7 @@ export const EXPERIMENT: Experiment = {
   findings: [
     {
       claim: "Moved records block less than clones",
+      authors: "not at all",
       kind: "ratio",
       subject: figure("clearway-records"),
       reference: { mechanism: "worker-clone" },

@@ -2,12 +2,12 @@
 // Tests the findings of the published experiments against records, and the pages that show them.
 import { describe, expect, test } from "vitest";
 import { summary } from "../src/cli/terminal.js";
-import { findingsText, findingText } from "../src/report/experiments/findings-text.js";
+import { findingsText, findingText, verdictCounts } from "../src/report/experiments/findings-text.js";
 import { experimentsMarkdown } from "../src/report/experiments/markdown.js";
 import { experimentViews, NO_FIGURE } from "../src/report/experiments/view.js";
 import { reportHtml } from "../src/report/report.js";
 import { verdictOf } from "../src/report/verdict.js";
-import { testFinding } from "../src/run/findings.js";
+import { type TestedFinding, testFinding } from "../src/run/findings.js";
 import type { RunRecord } from "../src/run/record.js";
 import { resultsOf } from "../src/run/results.js";
 import { assertResults } from "../src/run/schema.js";
@@ -129,10 +129,21 @@ describe("the text of a finding", () => {
 
   test("groups the findings by verdict, and names each once", () => {
     const lines = [tested({ max: 1 }), tested({ min: 1, max: 999 }), tested({ subject: figure("worker-json") })];
-    const text = findingsText(lines.map((each) => ({ verdict: each.verdict, text: findingText(each) })));
+    const line = (each: TestedFinding, ofAuthors = true) => ({
+      verdict: each.verdict,
+      text: findingText(each),
+      ofAuthors,
+    });
+    const text = findingsText(lines.map((each) => line(each)));
     expect(text).toMatch(/^Agrees: .* Differs: .* Not measured: .*too long a text/);
     expect(text.split("A claim")).toHaveLength(4);
     expect(findingsText([])).toBe("The authors published no finding that this run could test.");
+    const both = [line(lines[0]!, false), line(lines[1]!), line(lines[0]!)];
+    expect(findingsText(both)).toMatch(/^Agrees: .* Differs: .* Our own expectation, refuted: /);
+    expect(verdictCounts(2, both)).toBe(
+      "2 published experiments, 2 findings of the authors: 1 agree, 1 differ, 0 unclear, 0 not measured. " +
+        "Beside them, 1 expectation of our own: 0 confirmed, 1 refuted, 0 unclear, 0 not measured.",
+    );
   });
 });
 
@@ -147,7 +158,7 @@ describe("a table of an experiment", () => {
   test("has the authors' rows first, then ours in the given order, and the reasons of rows without figures", () => {
     const { head, rows, notes, title } = view({});
     expect(title).toBe("A million students, Node");
-    expect(head).toEqual(["", "total (ms)", "stall (ms)"]);
+    expect(head).toEqual(["mechanism", "total (ms)", "stall (ms)"]);
     expect(rows[0]).toEqual({
       title: "authors: Dart | isolate",
       authors: true,
@@ -180,7 +191,7 @@ describe("a table of an experiment", () => {
   test("has a column for each value of a parameter, and the sizes that fit a frame", () => {
     const authors = [{ title: "A", figures: { "8388608": 23182 }, why: "w" }];
     const { head, rows } = view({ ...bySize, frames: true, authors }, experimentRecord({ cells: sizes }));
-    expect(head).toEqual(["", "1 MB (µs)", "8 MB (µs)", "fits a frame, 60 Hz", "fits a frame, 120 Hz"]);
+    expect(head).toEqual(["mechanism", "1 MB (µs)", "8 MB (µs)", "fits a frame, 60 Hz", "fits a frame, 120 Hz"]);
     expect(rows[0]!.cells).toEqual([NO_FIGURE, "23\u202f182", NO_FIGURE, NO_FIGURE]);
     expect(rows[1]!.cells.slice(0, 2)).toEqual([
       "1\u202f000",
@@ -241,7 +252,7 @@ describe("the pages of the experiments", () => {
       "| *authors: Dart \\| isolate* |",
       "- One billion rows: they need 21 GB",
       "1 published experiment, 1 finding of the authors: 1 agree, 0 differ, 0 unclear, 0 not measured.",
-      "**Agrees:**\n\n- Moved records block less than clones (here: 1/250",
+      "**Agrees:**\n\n- Moved records block less than clones (authors: not at all; here: 1/250",
     ])
       expect(page).toContain(part);
     // Every row of a table has as many cells as its head.

@@ -4,6 +4,7 @@
 import type { Measurement, SampleSet, Value } from "../src/protocol/message.js";
 import { BENCH_COLUMNS, COLUMNS, type Column, figuresOf } from "../src/report/columns.js";
 import { type RecordedCell, type RunRecord, recordedCell } from "../src/run/record.js";
+import { type ExperimentTable, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { type PlannedCell, planCells } from "../src/scenario/plan.js";
 import { loadQuestions } from "../src/scenario/question.js";
@@ -45,12 +46,14 @@ function measurement(columns: readonly Column[], level: number): Measurement {
   return { samples, values, timeline, result: null, notes: level > 8 ? ["its worker never settled"] : [] };
 }
 
+type Columns = (scenario: string, family: string) => readonly Column[];
+
 /** Returns the cells as measured: each round is 3 % slower than the one before. */
-function measuredCells(planned: readonly PlannedCell[]): RecordedCell[] {
+function measuredCells(planned: readonly PlannedCell[], figures: Columns = columnsOf): RecordedCell[] {
   return planned.map((cell, at) => {
     const recorded = recordedCell(cell);
     if (cell.unavailable !== undefined) return recorded;
-    const columns = columnsOf(recorded.scenario, recorded.family);
+    const columns = figures(recorded.scenario, recorded.family);
     recorded.rounds = Array.from({ length: cell.rounds }, (_, round) => ({
       ...{ round, position: at, tookMs: 100, machineStallMs: at % 50 === 0 ? 40 : 0.2 },
       measurement: measurement(columns, (1 + (at % 11)) * 1.03 ** round),
@@ -60,7 +63,7 @@ function measuredCells(planned: readonly PlannedCell[]): RecordedCell[] {
 }
 
 /** The scenarios whose charts need all sets of parameters. Of the others, one set is enough. */
-const WHOLE = ["memset", "upload", "works", "sizes"];
+const WHOLE = ["memset", "upload", "works", "sizes", "crossing"];
 
 /** Returns a record that answers all questions and has the other scenarios of Node, one round each. One cell failed. */
 export function fullRecord(): RunRecord {
@@ -85,8 +88,47 @@ export function fullRecord(): RunRecord {
   };
 }
 
+/** Returns a record of the quick profile without names: every cell of the twelve questions, five rounds each, and nothing else. */
+export function questionsRecord(): RunRecord {
+  const scenarios = loadScenarios();
+  const questions = loadQuestions(scenarios);
+  const cells = measuredCells(planQuestions(questions, scenarios, HOST_NAMES, {}, 5));
+  const asked = scenarios.filter(({ name }) => cells.some(({ scenario }) => scenario === name));
+  return { ...fullRecord(), scenarios: asked, cells, leftOut: [], budgetEnded: false };
+}
+
 function isFirstSet({ scenario, params }: PlannedCell): boolean {
   return scenario.profiles.quick.sets.find(({ hosts }) => hosts?.includes("node") ?? true)?.params === params;
+}
+
+/** Returns a record of the profile `published` with every table of the five experiments. The report has no section of a scenario. */
+export function publishedRecord(): RunRecord {
+  const all = loadScenarios();
+  const experiments = loadExperiments(all);
+  const scenarios = withExperiments(all, experiments);
+  const tables = experiments.flatMap((experiment) => experiment.tables);
+  const ofTables: Columns = (scenario) => {
+    const columns = tables.filter((table) => table.scenario === scenario).flatMap(tableColumns);
+    return [...new Map(columns.map((column) => [column.metric, column])).values()];
+  };
+  const planned = planCells(scenarios, "published", HOST_NAMES, {}, 1).filter(({ control }) => !control);
+  return {
+    ...fullRecord(),
+    ...{ profile: "published", questions: undefined, experiments, scenarios: [] },
+    cells: measuredCells(planned, ofTables),
+  };
+}
+
+function tableColumns({ columns, metric = "", unit = "" }: ExperimentTable): Column[] {
+  return (columns ?? [{ label: "", metric, unit }]).map((column) => {
+    const [name = "", quantile] = column.metric.split(".");
+    return {
+      label: column.label,
+      unit: column.unit,
+      metric: name,
+      ...(quantile === undefined ? {} : { quantile }),
+    } as Column;
+  });
 }
 
 /** Returns a record of `clearway bench`: two ways and two inputs. */

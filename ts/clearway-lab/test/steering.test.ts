@@ -5,7 +5,7 @@ import { execute } from "../src/run/execute.js";
 import { QuestionSteering } from "../src/run/steering.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { type PlannedCell, planOrder } from "../src/scenario/plan.js";
-import { loadQuestions } from "../src/scenario/question.js";
+import { loadQuestions, type Question } from "../src/scenario/question.js";
 import { planQuestions, ROUNDS_MIN } from "../src/scenario/question-plan.js";
 import { measured } from "./record.js";
 
@@ -58,6 +58,17 @@ describe("a run of questions", () => {
     },
   );
 
+  test("leaves out what is only in the tables before it leaves out a comparison", async () => {
+    const others = (kept: readonly Question[]) =>
+      kept.flatMap(({ comparisons }) => comparisons.flatMap((compared) => compared.others));
+    const { execution, steering } = await run(() => (265_000 / cells.length / ROUNDS_MIN) * 1.04);
+    expect(steering.leftOut).toEqual([]);
+    expect(others(questions).length).toBeGreaterThan(5);
+    expect(others(steering.questions)).toEqual([]);
+    expect(execution.cells.length).toBeLessThan(cells.length);
+    expect(execution.cells.every(({ rounds }) => rounds.length === ROUNDS_MIN)).toBe(true);
+  });
+
   test("keeps the first comparison of each question before the second of any", async () => {
     const { steering } = await run(() => (265_000 / cells.length / ROUNDS_MIN) * 1.5);
     expect(steering.leftOut.length).toBeGreaterThan(0);
@@ -71,7 +82,7 @@ describe("a run of questions", () => {
   });
 
   test("keeps one comparison when nothing fits", async () => {
-    const { execution, steering } = await run(() => 3500);
+    const { execution, steering } = await run(() => 3400);
     expect(steering.questions).toHaveLength(1);
     expect(execution.cells.length).toBeLessThan(5);
   });

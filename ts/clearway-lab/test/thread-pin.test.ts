@@ -5,13 +5,19 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { allowedCores, threadsOf } from "../src/machine/cores.js";
-import { keepOnTwoCores, oneCoreCommand, runnerPinningProblem } from "../src/machine/thread-pin.js";
+import { keepOnTwoCores, oneCoreCommand, runnerPinningProblem, watchCores } from "../src/machine/thread-pin.js";
 
+/** The first line starts a worker. At the second, the worker computes until the process has used its processors for 50 ms. */
 const STARTS_A_WORKER = `
+  const burns = \`require("node:worker_threads").parentPort.on("message", () => {
+    const from = process.cpuUsage().user;
+    while (process.cpuUsage().user - from < 5e4);
+    console.log("burnt");
+  })\`;
   process.stdin.once("data", () => {
-    new (require("node:worker_threads").Worker)("setInterval(() => {}, 1e6)", { eval: true }).on("online", () => {
-      console.log("online");
-    });
+    const worker = new (require("node:worker_threads").Worker)(burns, { eval: true });
+    worker.on("online", () => console.log("online"));
+    process.stdin.on("data", () => worker.postMessage(1));
   });
   console.log("ready");`;
 
@@ -23,6 +29,7 @@ async function started(prefix: readonly string[] = []): Promise<{ child: ChildPr
   return { child, pid: child.pid! };
 }
 
+/** Starts the worker, or makes it compute. */
 async function startWorker(child: ChildProcess): Promise<void> {
   child.stdin!.write("\n");
   await once(child.stdout!, "data");
@@ -65,5 +72,36 @@ describe.skipIf(runnerPinningProblem() !== undefined)("a pinned runner", () => {
     child.kill("SIGKILL");
     await once(child, "exit");
     unpin();
+  });
+});
+
+describe.skipIf(runnerPinningProblem() !== undefined)("the share of the time on one core", () => {
+  test("is 100 % with all threads on one core, and 0 % with the worker on a core of its own", async () => {
+    const together = await started(oneCoreCommand());
+    await startWorker(together.child);
+    const endTogether = watchCores(together.pid);
+    await startWorker(together.child);
+    expect(endTogether()).toBe(100);
+    together.child.kill("SIGKILL");
+
+    const apart = await started();
+    const unpin = keepOnTwoCores(apart.pid);
+    const [first, second] = allowedCores().map(String);
+    await startWorker(apart.child);
+    await expect.poll(() => pinnedTo(apart.pid)).toEqual({ main: first, others: new Set([second]) });
+    // Both threads run once where they are pinned, before the samples begin.
+    await startWorker(apart.child);
+    const endApart = watchCores(apart.pid);
+    await startWorker(apart.child);
+    expect(endApart()).toBe(0);
+    unpin();
+    apart.child.kill("SIGKILL");
+  });
+
+  test("is unknown for a process that has ended", async () => {
+    const { child, pid } = await started();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(watchCores(pid)()).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import { warmedBatch } from "../src/codec/measure.js";
 import { warmUp } from "../src/mechanism/warm-up.js";
 import { WarmUpDetector, WINDOWS_WITHOUT_GAIN } from "../src/statistics/warm-up-detector.js";
 import fc from "./fast-check.js";
@@ -77,5 +78,38 @@ describe("warming up", () => {
 
   test("rejects with the error of a call", async () => {
     await expect(warmUp(() => Promise.reject(new Error("answered wrongly")), 100)).rejects.toThrow("answered wrongly");
+  });
+});
+
+describe("warming up a codec", () => {
+  /** Returns a timer of calls that take `msOf(call)` each, and counts the calls and the time. */
+  function timed(msOf: (call: number) => number) {
+    const made = { calls: 0, ms: 0 };
+    const timeMs = (calls: number): number => {
+      let ms = 0;
+      for (let i = 0; i < calls; i++) ms += msOf(made.calls++);
+      made.ms += ms;
+      return ms;
+    };
+    return { timeMs, made };
+  }
+
+  test("ends when calls stop getting faster, with batches that are long enough for the clock", () => {
+    const { timeMs, made } = timed((call) => (call < 8_000 ? 0.004 : 0.001));
+    expect(warmedBatch(timeMs)).toEqual({ count: 256 });
+    expect(made.calls).toBeGreaterThan(8_000 + 40_000);
+    expect(made.ms).toBeLessThan(200);
+  });
+
+  test("makes thousands of calls although ten windows are over sooner", () => {
+    const { timeMs, made } = timed(() => 0.02);
+    expect(warmedBatch(timeMs)).toEqual({ count: 16 });
+    expect(made.calls).toBeGreaterThanOrEqual(5000);
+  });
+
+  test("ends after 400 ms, and says so only if the calls still became faster", () => {
+    expect(warmedBatch(timed(() => 1).timeMs)).toEqual({ count: 1 });
+    const faster = warmedBatch(timed((call) => 1 / (1 + call / 100)).timeMs);
+    expect(faster.cutMs).toBeGreaterThanOrEqual(400);
   });
 });

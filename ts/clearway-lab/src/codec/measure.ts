@@ -3,8 +3,9 @@
 import { allocatedBy, nowMs } from "#lab-host";
 import { payloadOf } from "../channel/payload.js";
 import { same } from "../channel/same.js";
-import { type Measured, type Mechanism, numberParam, textParam } from "../protocol/measured.js";
+import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { median } from "../statistics/compare.js";
+import { WarmUpDetector } from "../statistics/warm-up-detector.js";
 
 export interface LabCodec<Message> {
   /** Converts the value to a form that this codec accepts. */
@@ -20,11 +21,10 @@ export interface LabCodec<Message> {
 /** Minimum length of a batch, in milliseconds. Chromium's clock has steps of 5 us, so that one step is 2.5 % of a batch. */
 const BATCH_MS_MIN = 0.2;
 /**
- * The limits of the warm-up. The optimiser compiles code that has run a few thousand times. It does so on its own thread, which
- * may have to wait, so the warm-up has both a minimum of calls and a minimum of time. `msMax` ends the warm-up of slow codecs
- * early: 5000 calls of 0.1 ms would take 500 ms.
+ * The limits of the warm-up. It ends when calls stop getting faster, but not before `callsMin` calls: the optimiser compiles code that has run
+ * a few thousand times. `msMax` ends it for slow codecs, which then may still become faster.
  */
-const WARM_UP = { callsMin: 5000, msMin: 30, msMax: 400 };
+const WARM_UP = { windowMs: 4, callsMin: 5000, msMax: 400 };
 /** Number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
 const COUNTED_CALLS = 25;
 
@@ -42,8 +42,11 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
     const decode = () => codec.decode(message);
     const values: Measured["values"] = {};
     const hasNoMessage = codec.size === undefined;
-    const encodeUs = hasNoMessage ? 0 : timePerCallUs(encode, batches);
-    const decodeUs = timePerCallUs(decode, batches);
+    const encoded = hasNoMessage ? { us: 0 } : timePerCall(encode, batches);
+    const decoded = timePerCall(decode, batches);
+    const [encodeUs, decodeUs] = [encoded.us, decoded.us];
+    const cutMs = encoded.cutMs ?? decoded.cutMs;
+    if (cutMs !== undefined) values[WARM_UP_CUT] = { unit: "ms", value: cutMs };
     if (!hasNoMessage) {
       values["encode"] = { unit: "us", value: encodeUs };
       values["decode"] = { unit: "us", value: decodeUs };
@@ -64,16 +67,40 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
   };
 }
 
-/** Returns the time of one call in microseconds: the median of `batches`. Each batch is long enough for the clock. */
-function timePerCallUs(call: () => unknown, batches: number): number {
-  let count = 1;
-  const begin = nowMs();
-  for (let calls = 0, ms = 0; ms < WARM_UP.msMin || (calls < WARM_UP.callsMin && ms < WARM_UP.msMax); calls += count) {
-    // Doubles the batch until it is long enough. The optimiser has compiled the code when the measured batches start.
-    if (batchMs(call, count) < BATCH_MS_MIN) count *= 2;
-    ms = nowMs() - begin;
+interface TimedCalls {
+  /** The time of one call in microseconds: the median of the batches. */
+  us: number;
+  /** The length of a warm-up that ended before the calls stopped getting faster. */
+  cutMs?: number;
+}
+
+function timePerCall(call: () => unknown, batches: number): TimedCalls {
+  const { count, ...cut } = warmedBatch((calls) => batchMs(call, calls));
+  return { us: median(Array.from({ length: batches }, () => (batchMs(call, count) / count) * 1000)), ...cut };
+}
+
+/**
+ * Makes batches of calls until the calls stop getting faster. Returns the number of calls that make a batch long enough for the clock, and the
+ * length of a warm-up that ended too early. `timeMs` makes a number of calls and returns how long they took.
+ */
+export function warmedBatch(timeMs: (calls: number) => number): { count: number; cutMs?: number } {
+  const detector = new WarmUpDetector();
+  let [count, calls, spentMs] = [1, 0, 0];
+  for (;;) {
+    let [windowMs, windowCalls] = [0, 0];
+    while (windowMs < WARM_UP.windowMs) {
+      const ms = timeMs(count);
+      windowMs += ms;
+      windowCalls += count;
+      // Doubles the batch until it is long enough. The optimiser has compiled the code when the measured batches start.
+      if (ms < BATCH_MS_MIN) count *= 2;
+    }
+    calls += windowCalls;
+    spentMs += windowMs;
+    const isWarm = detector.isWarmAfter(windowMs / windowCalls);
+    if (isWarm && calls >= WARM_UP.callsMin) return { count };
+    if (spentMs >= WARM_UP.msMax) return isWarm ? { count } : { count, cutMs: spentMs };
   }
-  return median(Array.from({ length: batches }, () => (batchMs(call, count) / count) * 1000));
 }
 
 /** Keeps the result of the last call, so that the compiler cannot remove calls whose result is unused. */

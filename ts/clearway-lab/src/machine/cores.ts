@@ -71,9 +71,15 @@ export function pinToTwoCores(pid: number, workers: readonly number[]): void {
 
 /** Returns the core that a thread of this process last ran on. */
 export function coreOf(thread: number): number {
-  const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
-  // Field 39 of the file. Counting starts after the thread's name, which may contain spaces and brackets.
-  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[36]);
+  return threadStat(process.pid, thread).core;
+}
+
+/** Returns the core that a thread last ran on, and its processor time in ticks of 10 ms. */
+export function threadStat(pid: number, thread: number): { core: number; ticks: number } {
+  const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
+  // Fields 39, 14 and 15 of the file. Counting starts after the thread's name, which may contain spaces and brackets.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { core: Number(fields[36]), ticks: Number(fields[11]) + Number(fields[12]) };
 }
 
 /** Calls `use` while endless loops keep all cores from halting. Ends the loops, even if `use` rejects. */

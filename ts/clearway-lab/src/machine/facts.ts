@@ -14,6 +14,8 @@ export interface MachineFacts {
   /** The governor of the CPU, or "unknown" if the system does not report it. */
   governor: string;
   virtual: string;
+  /** To which memory Linux gives transparent huge pages: "always", "madvise" (memory that asks for them) or "never". */
+  hugePages?: string;
   loadBefore: number;
   /** Mean number of cores that other programs used while the lab rested between its measurements. Absent if the lab did not rest. */
   otherCores?: number;
@@ -35,6 +37,7 @@ export interface BuildFacts {
 
 export function machineFacts(): MachineFacts {
   const cpus = os.cpus();
+  const hugePages = hugePagesOf(readFile("/sys/kernel/mm/transparent_hugepage/enabled") ?? "");
   return {
     os: `${os.type()} ${os.release()}`,
     arch: os.arch(),
@@ -43,9 +46,15 @@ export function machineFacts(): MachineFacts {
     memoryGb: Number((os.totalmem() / 2 ** 30).toFixed(1)),
     governor: readFile("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "unknown",
     virtual: /\bhypervisor\b/.test(readFile("/proc/cpuinfo") ?? "") ? "virtual machine" : "no sign of one",
+    ...(hugePages !== undefined && { hugePages }),
     loadBefore: Number(os.loadavg()[0]!.toFixed(2)),
     stealPercent: null,
   };
+}
+
+/** Returns the chosen setting of Linux's file `transparent_hugepage/enabled`, such as `always [madvise] never`. */
+export function hugePagesOf(file: string): string | undefined {
+  return /\[(always|madvise|never)\]/.exec(file)?.[1];
 }
 
 /** Returns the time of all CPUs in jiffies, stolen and in total. Undefined outside Linux. */

@@ -13,6 +13,12 @@ export interface Measured {
 /** The name of the value that reports a shortened warm-up. The value is the warm-up's length in milliseconds. */
 export const WARM_UP_CUT = "warmUpCut";
 
+/**
+ * The value of a measurement whose threads were not pinned: the share of the time in which the main thread and the busiest other thread had
+ * one core, in percent.
+ */
+export const ON_ONE_CORE = "onOneCore";
+
 /** After this idle time, the server at `idlePort` closes a connection, in milliseconds. */
 export const IDLE_CLOSE_MS = 25;
 

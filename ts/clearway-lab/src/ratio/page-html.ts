@@ -36,7 +36,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
-export const STYLE = `:root { color-scheme: light dark; --accent: #0b8a6f; }
+export const STYLE = `:root { color-scheme: light dark; --accent: #0a7f66; }
 * { box-sizing: border-box; }
 body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 36rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }

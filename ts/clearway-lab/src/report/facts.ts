@@ -15,6 +15,13 @@ export function freshness(fresh: Description["fresh"]): string {
     : `a fresh ${fresh} for each measurement`;
 }
 
+/** What Linux's setting of transparent huge pages means for fresh memory, which the memory scenarios measure. */
+const HUGE_PAGES: Record<string, string> = {
+  always: "always: one page fault of fresh memory may clear 2 MB",
+  madvise: "madvise: only memory that asks for them, so fresh memory has page faults of 4 KB",
+  never: "never: fresh memory has page faults of 4 KB",
+};
+
 export function factsSection(results: Results, record: RunRecord): Html {
   const { machine, build } = results;
   const steal = machine.stealPercent === null ? "not available" : `${machine.stealPercent} %`;
@@ -26,6 +33,7 @@ export function factsSection(results: Results, record: RunRecord): Html {
     ["Memory", `${machine.memoryGb} GB`],
     ["System", `${machine.os}, ${machine.arch} (${machine.virtual})`],
     ["Governor", machine.governor],
+    ...(machine.hugePages === undefined ? [] : [["Huge pages", HUGE_PAGES[machine.hugePages]!] as [string, string]]),
     ["Load before, steal", `${machine.loadBefore}, ${steal}`],
     ["Node", `${build.node}, V8 ${build.v8}${build.nodeOptions === "" ? "" : ", options " + build.nodeOptions}`],
     ...Object.entries(record.hosts).map(([host, facts]): [string, string] => [

@@ -13,7 +13,7 @@ import { type Html, html } from "./html.js";
 import { coresText, loadText } from "./load-text.js";
 import { offloadCharts } from "./offload/charts.js";
 import { channelChart, codecChart, firehoseChart, poolChart, roleLegend } from "./range-charts.js";
-import { memoryCharts, uploadCharts } from "./size-charts.js";
+import { crossingCharts, memoryCharts, uploadCharts } from "./size-charts.js";
 import { byLoad, metricsFor, type Table } from "./table.js";
 import { tableHtml } from "./table-html.js";
 import { ordered, sortQuantile } from "./tables.js";
@@ -85,6 +85,7 @@ function hostCharts(
     const caption = `${title}: stalls of the main thread`;
     return html`<h4>${caption}</h4>${timelineChart(caption, strips)}${roleLegend("Coloured: the main thread is blocked. Pale: the main thread is free. The chart shows the median round.")}${zoomable(title, strips)}`;
   }
+  if (scenario.name === "crossing") return crossingCharts(results, record, title, cells);
   if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
   if (figuresOf(scenario.name) === "memset") return memoryCharts(results, record, title, cells);
   if (scenario.name === "pool") return poolChart(results, record, title, cells);

@@ -44,6 +44,20 @@ export function memoryCharts(results: Results, record: RunRecord, title: string,
   })}`;
 }
 
+/** Draws the stall of one crossing by the size of the message, one line per mechanism. Each direction has a chart of its own. */
+export function crossingCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const directions = [...new Set(cells.map(({ params }) => String(params["direction"])))];
+  return html`${directions.map((direction) => {
+    const own = cells.filter(({ params }) => params["direction"] === direction);
+    const points = pointsOf(results, record, own, "stall", "bytes");
+    if (points.length === 0) return html``;
+    const caption = `${title}: stall of the main thread by one crossing ${direction}`;
+    const axes = { x: "size of the message (logarithmic)", y: "median stall (µs)" };
+    const limit = { value: FRAME_MS * 1000, text: "one frame at 60 Hz" };
+    return html`<h4>${caption}</h4>${lineLegend(own, (cell) => cell.title)}${sizeChart(caption, axes, points, limit)}`;
+  })}`;
+}
+
 function lineLegend(cells: RecordedCell[], name: (cell: RecordedCell) => string): Html {
   const lines = [...new Map(cells.map((cell) => [cell.mechanism, name(cell)]))];
   return html`<ul class="legend">${lines.map(([mechanism, text]) => html`<li><span class="dot ${dotClass(mechanism)}"></span>${text}</li>`)}</ul>`;

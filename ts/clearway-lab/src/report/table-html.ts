@@ -24,7 +24,7 @@ export function tableHtml(table: Table): Html {
           : html`<td class="${mark.trim()}">${cell.text}</td>`;
       })}</tr>`,
   )}</tbody></table>`;
-  return scrolling(name, own);
+  return scrolling(name, own, lead.length + table.columns.length);
 }
 
 /** Renders the head of a mechanism's column. A long name may break at its hyphens, but not between its dot and its first word. */

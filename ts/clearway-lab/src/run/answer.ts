@@ -4,11 +4,13 @@ import { CONTROL_PARAM, CORES_PARAM } from "../scenario/plan.js";
 import { type Compared, includes, type Question } from "../scenario/question.js";
 import { median, pairedRatios } from "../statistics/compare.js";
 import { type Decision, decide, pairedFloor, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
+import { onEqualCores } from "./core-state.js";
 import { byRound } from "./floor.js";
+import { isBusy } from "./machine-warnings.js";
 import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
 
-/** The part of a record that the answers use. It grows while a run measures. */
-export type Measured = Pick<RunRecord, "cells" | "hosts">;
+/** The part of a record that the answers use. It grows while a run measures. `machine` is known at the end. */
+export type Measured = Pick<RunRecord, "cells" | "hosts"> & Partial<Pick<RunRecord, "machine">>;
 
 export interface ComparedAnswer {
   compared: Compared;
@@ -49,6 +51,10 @@ function verdictOf(parts: readonly ComparedAnswer[]): Verdict {
   return verdicts.includes("decided") ? "decided" : "no difference";
 }
 
+/** Why a comparison has no decision yet. More rounds may bring one. */
+const NO_ROUND = "no round has both";
+const NO_EQUAL_CORES = "no round has both on as many cores";
+
 function answerOf(record: Measured, compared: Compared): ComparedAnswer {
   const [subject, reference] = [compared.subject, compared.reference].map((name) => find(record, compared, name));
   if (subject === undefined || reference === undefined) return { compared, why: "it was not planned" };
@@ -57,14 +63,18 @@ function answerOf(record: Measured, compared: Compared): ComparedAnswer {
     if (why !== undefined) return { compared, why: `${cell.mechanism}: ${why}` };
   }
   const [own, other] = [byRound(record, subject, compared.metric), byRound(record, reference, compared.metric)];
-  const decision = decide(pairedRatios(own, other), floorOf(record, compared));
-  if (decision === undefined) return { compared, why: "no round has both" };
+  const alike = compared.sameCores ? onEqualCores(own, [subject, reference]) : own;
+  const decision = decide(pairedRatios(alike, other), floorOf(record, compared));
+  if (decision === undefined) return { compared, why: alike.size < own.size ? NO_EQUAL_CORES : NO_ROUND };
   const answer: ComparedAnswer = { compared, decision };
   answer.unit = unitOf(subject, compared.metric);
   answer.subject = middleOf(own, compared.metric, answer.unit);
   answer.reference = middleOf(other, compared.metric, answer.unit);
   const cut = [subject, reference].find(wasWarmUpCut);
+  const otherCores = record.machine?.otherCores ?? 0;
   if (cut !== undefined) answer.why = `${cut.mechanism} still became faster when its warm-up ended`;
+  else if (compared.needsFreeCore && isBusy(otherCores))
+    answer.why = `it needs a free core, and other programs used ${otherCores} cores`;
   return answer;
 }
 
@@ -72,6 +82,12 @@ function find(record: Measured, compared: Compared, mechanism: string, control =
   return record.cells.find(
     (cell) => cell.control === control && cell.mechanism === mechanism && hasLoadOf(cell, compared),
   );
+}
+
+/** Returns whether a comparison or its noise rests on a cell. The second cell of a reference may give the noise of other loads. */
+function decides(cell: RecordedCell, compared: Compared): boolean {
+  if (!hasLoadOf(cell, compared)) return false;
+  return cell.control || cell.mechanism === compared.subject || cell.mechanism === compared.reference;
 }
 
 /** Returns whether a cell has the scenario, host, parameters and cores of a comparison. */
@@ -97,7 +113,12 @@ function floorOf(record: Measured, compared: Compared): number | undefined {
     const cores = params[CORES_PARAM] as Compared["cores"];
     const first = find(record, { ...load, params, ...(cores && { cores }) }, repeat.mechanism);
     if (first === undefined) return undefined;
-    return pairedFloor(pairedRatios(byRound(record, first, metric), byRound(record, repeat, metric)));
+    const own = byRound(record, first, metric);
+    const ratios = pairedRatios(
+      compared.sameCores ? onEqualCores(own, [first, repeat]) : own,
+      byRound(record, repeat, metric),
+    );
+    return ratios.length === 0 ? undefined : pairedFloor(ratios);
   });
   const known = floors.filter((floor) => floor !== undefined);
   return known.length === 0 ? undefined : Math.max(...known);
@@ -127,12 +148,15 @@ function middleOf(series: ReadonlyMap<number, number>, metric: string, unit: str
   return median([...series.values()]) / (scale ?? 1);
 }
 
-/** Returns whether every comparison with this cell has a verdict, so that more rounds of the cell would change no answer. */
+/**
+ * Returns whether more rounds of the cell would change no answer: every comparison of this cell has a verdict. A mechanism that is
+ * only in the tables changes none.
+ */
 export function isSettled(record: Measured, questions: readonly Question[], cell: RecordedCell): boolean {
-  const concerned = questions.flatMap(({ comparisons }) => comparisons).filter((compared) => hasLoadOf(cell, compared));
+  const concerned = questions.flatMap(({ comparisons }) => comparisons).filter((compared) => decides(cell, compared));
   return concerned.every((compared) => {
     const { decision, why } = answerOf(record, compared);
-    if (decision === undefined) return why !== "no round has both";
+    if (decision === undefined) return why !== NO_ROUND && why !== NO_EQUAL_CORES;
     return decision.rounds >= ROUNDS_MIN && decision.verdict !== "undecided";
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Steers a run that answers questions. It ends the cells of settled questions early. On a slow or busy machine it leaves out
-// comparisons, so that every other one gets the minimum number of rounds in time.
+// comparisons, so that every other one gets the minimum number of rounds in time. Mechanisms that are only in the tables go first.
 import type { PlannedCell } from "../scenario/plan.js";
 import type { Question } from "../scenario/question.js";
 import { cellKey, planQuestions, ROUNDS_MIN } from "../scenario/question-plan.js";
@@ -63,6 +63,13 @@ export class QuestionSteering implements Steering {
     const known = new Map(cells.map((cell) => [cellKey(cell), cell]));
     const costOf = (needed: readonly PlannedCell[]) => needed.reduce((sum, cell) => sum + costMs(cell), 0);
     if (costOf(cells) <= availableMs) return cells;
+    // What is only in the tables goes first.
+    this.#questions = withoutOthers(this.#questions);
+    const deciding = this.#cellsOf(
+      this.#questions.map(({ comparisons }) => comparisons.length),
+      known,
+    );
+    if (costOf(deciding) <= availableMs) return deciding;
     let kept: readonly PlannedCell[] = [];
     const counts = this.#questions.map(() => 0);
     const full = new Set<number>();
@@ -100,6 +107,13 @@ export class QuestionSteering implements Steering {
     }
     this.#questions = first(this.#questions, counts);
   }
+}
+
+function withoutOthers(questions: readonly Question[]): Question[] {
+  return questions.map((question) => ({
+    ...question,
+    comparisons: question.comparisons.map((compared) => ({ ...compared, others: [] })),
+  }));
 }
 
 /** Returns the questions with the first `counts[i]` of their comparisons. Leaves out questions without any. */

@@ -2,7 +2,14 @@
 // Chooses the runners. Node and Flutter get a new process for every measurement, and Chromium one browser for the run. The JVM has one
 // runner, which starts the measuring JVMs itself. A runner that the user named gets a new process for every measurement.
 import { fileURLToPath } from "node:url";
-import { keepOnTwoCores, oneCoreCommand, type RunnerCores } from "../machine/thread-pin.js";
+import {
+  keepOnTwoCores,
+  oneCoreCommand,
+  type RunnerCores,
+  runnerPinningProblem,
+  watchCores,
+} from "../machine/thread-pin.js";
+import { ON_ONE_CORE } from "../protocol/measured.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
 import { findJvmRunner } from "./jvm-find.js";
@@ -26,6 +33,17 @@ export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
 /** The commands of runners that the lab does not have itself, by the names of their hosts. A shell runs each command. */
 export type ForeignRunners = Readonly<Record<string, string>>;
 
+/** Makes a measurement of process `pid`. Adds the share of the time in which its main thread and its busiest other thread had one core. */
+async function withCores(pid: number, measure: () => Promise<Measurement>): Promise<Measurement> {
+  const end = watchCores(pid);
+  let share: number | undefined;
+  const measurement = await measure().finally(() => {
+    share = end();
+  });
+  if (share === undefined) return measurement;
+  return { ...measurement, values: { ...measurement.values, [ON_ONE_CORE]: { unit: "%", value: share } } };
+}
+
 export class Runners {
   readonly #lasting = new Map<HostName, RunnerClient>();
   readonly #env: Record<string, string>;
@@ -33,6 +51,9 @@ export class Runners {
   readonly #foreign: ForeignRunners;
   /** The runners of single measurements that run now. There may be several: the profile `promises` measures idle pools concurrently. */
   readonly #current = new Set<RunnerClient>();
+
+  /** Whether threads cannot be pinned here, so that each measurement in Node says on which cores they were. */
+  readonly #watchesCores = runnerPinningProblem() !== undefined;
 
   /** Creates the runners. `jdk` is the release for the JVM's runner; the default is the newest. */
   constructor(env: Record<string, string> = {}, jdk?: number, foreign: ForeignRunners = {}) {
@@ -51,6 +72,8 @@ export class Runners {
       host,
       async (runner) => {
         const unpin = cores === "two" && runner.pid !== undefined ? keepOnTwoCores(runner.pid) : undefined;
+        if (this.#watchesCores && host === "node" && runner.pid !== undefined)
+          return withCores(runner.pid, () => runner.measure(cell, timeoutMs));
         return runner.measure(cell, timeoutMs).finally(unpin);
       },
       cores === "one" ? oneCoreCommand() : [],

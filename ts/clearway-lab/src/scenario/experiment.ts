@@ -67,13 +67,13 @@ export interface CellFigure {
 }
 
 /**
- * A finding of the authors as a number with bounds. The number is, round by round: the figure of `subject` (`value`), `subject` divided by
+ * A finding as a number with bounds. The number is, round by round: the figure of `subject` (`value`), `subject` divided by
  * `reference` (`ratio`), `subject` divided by the smallest of `among` (`first`), or the largest divided by the smallest of `among`
  * (`spread`).
  */
 export interface Finding {
   claim: string;
-  /** The authors' own figures, as text. */
+  /** The authors' own figures or words. A finding without them is not the authors': it is what this lab expects. */
   authors?: string;
   kind: "value" | "ratio" | "first" | "spread";
   subject: CellFigure;

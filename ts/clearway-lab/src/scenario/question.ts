@@ -18,6 +18,8 @@ export interface Compared {
   metric: string;
   /** The cores of the runner's threads. Default: the scheduler decides. */
   cores?: RunnerCores;
+  /** Whether only rounds count in which the threads of both mechanisms were on as many cores. Set where threads cannot be pinned. */
+  sameCores?: boolean;
   subject: string;
   reference: string;
   /**
@@ -25,7 +27,9 @@ export interface Compared {
    * `FLOOR_UNKNOWN` for a decision.
    */
   repeat?: boolean;
-  /** Further mechanisms that are measured for the tables. */
+  /** Whether the answer holds only while a core is free. Beside another program that uses a core, the comparison is undecided. */
+  needsFreeCore?: boolean;
+  /** Further mechanisms that are measured for the tables. They have the minimum number of rounds, and a slow machine leaves them out first. */
   others: string[];
 }
 
@@ -52,14 +56,16 @@ export function loadQuestions(
 
 /**
  * Returns the questions for a machine that cannot pin threads to cores. A comparison of two cores then runs where the scheduler puts the
- * threads, and a comparison of one core is left out.
+ * threads, and compares only rounds in which they were on as many cores. A comparison of one core is left out.
  */
 export function withoutPinning(questions: readonly Question[]): Question[] {
   return questions.map((question) => ({
     ...question,
     comparisons: question.comparisons
       .filter(({ cores }) => cores !== "one")
-      .map(({ cores, ...compared }) => (cores === undefined ? compared : { ...compared, label: anyCores(compared) })),
+      .map(({ cores, ...compared }) =>
+        cores === undefined ? compared : { ...compared, label: anyCores(compared), sameCores: true },
+      ),
   }));
 }
 

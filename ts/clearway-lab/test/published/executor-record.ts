@@ -28,7 +28,7 @@ export function executorRecord(times: Times, rounds = 5): RunRecord {
         return ms === undefined ? [] : [{ round, ms: ms * NOISE[(round + at) % NOISE.length]! }];
       }).flat();
       if (measured.length === 0) return [];
-      const { name, title, role, settings, published } = info;
+      const { name, title, role, settings, published, place } = info;
       return [
         {
           family: "offload",
@@ -39,6 +39,7 @@ export function executorRecord(times: Times, rounds = 5): RunRecord {
           role,
           settings,
           ...(published === undefined ? {} : { published }),
+          ...(place === undefined ? {} : { place }),
           params: { work, actions: 100, ...(control ? { control: "A/A" } : {}) },
           control,
           plannedRounds: rounds,

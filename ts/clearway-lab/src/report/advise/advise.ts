@@ -2,15 +2,16 @@
 // The advice of a run: what fits a frame, from which size on a strategy pays off, and which executor suits which work. Every line has the
 // cells that it rests on. What the run did not measure is listed, with the command that measures it.
 import type { HostName } from "../../protocol/message.js";
+import { EXECUTOR_WORKS, executorCells, executorTimes } from "../../published/executors.js";
 import type { DeviceTime } from "../../ratio/device-time.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
 import type { Results } from "../../run/results.js";
 import { inOrder, type Place, type Scenario, USUAL_HOSTS } from "../../scenario/scenario.js";
 import type { Crossover } from "../../statistics/crossover.js";
-import type { Regret } from "../../statistics/regret.js";
-import { adviceOf, byRegret } from "../offload/advice.js";
+import { type Regret, regretsOf } from "../../statistics/regret.js";
+import { adviceFor, adviceOf, byRegret } from "../offload/advice.js";
 import { changingSentence } from "../offload/changing-text.js";
-import { regretGrid } from "../offload/columns.js";
+import { regretGrid, type WorkColumn } from "../offload/columns.js";
 import { sizeLines } from "../offload/crossover-text.js";
 import { worstSentence } from "../offload/worst.js";
 import { type BudgetTable, budgetTables, FRAMES_MS } from "./budgets.js";
@@ -76,7 +77,7 @@ export function adviseOf(
     ...(device && { device }),
     budgets: budgetTables(results, record, device?.ratio),
     crossovers: hosts.flatMap((host) => taskCrossovers(record, host)),
-    executors: hosts.flatMap((host) => executors(results, record, host)),
+    executors: [...hosts.flatMap((host) => executors(results, record, host)), ...publishedExecutors(results, record)],
     notes: hosts.flatMap((host) => notes(record, host)),
     notMeasured: notMeasured(record, scenarios),
     warnings: results.warnings,
@@ -96,17 +97,32 @@ function executors(results: Results, record: RunRecord, host: HostName): Executo
     const ranked = byRegret(column);
     const [best] = ranked;
     const sentence = sentences.get(column.label);
-    if (best === undefined || sentence === undefined) return [];
-    const regrets = Object.fromEntries(
-      ranked.flatMap(({ mechanism }) => {
-        const regret = column.regrets.get(mechanism);
-        return regret === undefined ? [] : [[mechanism, regret] as const];
-      }),
-    );
-    const { mechanism, place } = best;
-    const cells = ranked.map(nameOf);
-    return [{ host, work: column.label, best: mechanism, ...(place && { place }), regrets, sentence, cells }];
+    return best === undefined || sentence === undefined ? [] : [executorAdvice(host, column, sentence)];
   });
+}
+
+/** Returns the best way for each of the published works that the run measured. */
+function publishedExecutors(results: Results, record: RunRecord): ExecutorAdvice[] {
+  return EXECUTOR_WORKS.flatMap((work) => {
+    const cells = executorCells(record, work);
+    const label = `${work}, as published`;
+    const column = { label, cells, regrets: regretsOf(executorTimes(record, work)).of };
+    const sentence = adviceFor(results, record, column);
+    return sentence === undefined ? [] : [executorAdvice(cells[0]!.host, column, sentence)];
+  });
+}
+
+function executorAdvice(host: HostName, column: WorkColumn, sentence: string): ExecutorAdvice {
+  const ranked = byRegret(column);
+  const regrets = Object.fromEntries(
+    ranked.flatMap(({ mechanism }) => {
+      const regret = column.regrets.get(mechanism);
+      return regret === undefined ? [] : [[mechanism, regret] as const];
+    }),
+  );
+  const { mechanism, place } = ranked[0]!;
+  const cells = ranked.map(nameOf);
+  return { host, work: column.label, best: mechanism, ...(place && { place }), regrets, sentence, cells };
 }
 
 function notes(record: RunRecord, host: HostName): Advice["notes"] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the advice compares with a frame, as data: payloads of several sizes, and the time that each costs.
 import type { Params } from "../../protocol/message.js";
+import { PUBLISHED_EXECUTORS } from "../../published/executors.js";
 import { bytes, shown } from "../number.js";
 
 export interface Topic {
@@ -72,6 +73,16 @@ export const TOPICS: readonly Topic[] = [
     group: () => "",
     shownSize: bytes,
   },
+  {
+    name: "crossing",
+    title: "A message between the main thread and a worker, bytes or objects",
+    meaning: "blocked",
+    scenarios: ["crossing"],
+    metric: "stall",
+    size: ({ bytes: size }) => numberOf(size),
+    group: ({ direction }) => String(direction),
+    shownSize: bytes,
+  },
   channel("worker", "A message to a worker and back", ["channel-worker"]),
   channel("process", "A message to a process and back", ["channel-process", "channel-process-jvm"]),
   channel("native", "A message to native code and back", ["channel-native", "channel-native-jvm"]),
@@ -91,7 +102,7 @@ export const TOPICS: readonly Topic[] = [
     name: "fill",
     title: "A buffer that native code fills",
     meaning: "blocked",
-    scenarios: ["memset", "memset-jvm"],
+    scenarios: ["memset", "memset-published", "memset-jvm"],
     metric: "fill",
     size: ({ bytes: size }) => numberOf(size),
     group: ({ memory }) => `${memory} memory`,
@@ -102,7 +113,7 @@ export const TOPICS: readonly Topic[] = [
 /** The scenarios that the advice uses. */
 export const ADVISED_SCENARIOS: ReadonlySet<string> = new Set([
   ...TOPICS.flatMap(({ scenarios }) => scenarios),
-  ...["works", "sizes", "changing-site"],
+  ...["works", "sizes", "changing-site", PUBLISHED_EXECUTORS],
 ]);
 
 /** Returns how a topic shows its sizes. */

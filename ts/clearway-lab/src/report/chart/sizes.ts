@@ -32,6 +32,12 @@ export const LINE_COLOR: Record<string, string> = {
   "arrays-fill": "var(--gold)",
   "buffer-put": "var(--faint)",
   "segment-fill": "var(--reference)",
+  "bytes-copied": "var(--peer)",
+  "bytes-moved": "var(--sky)",
+  "objects-cloned": "var(--warm)",
+  "clearway-bytes-copied": "var(--lime)",
+  "clearway-bytes-moved": "var(--clearway)",
+  "clearway-objects": "var(--gold)",
   ffm: "var(--sky)",
   "ffm-copied": "var(--peer)",
 };

@@ -15,10 +15,20 @@ const LEAD: Record<FindingVerdict, string> = {
   "not measured": "Not measured",
 };
 
-/** A finding of the authors that was tested, as sentences. */
+/** The leads of the findings that the authors did not publish. */
+const OWN_LEAD: Record<FindingVerdict, string> = {
+  agrees: "Our own expectation, confirmed",
+  differs: "Our own expectation, refuted",
+  unclear: "Our own expectation, unclear, because the rounds disagree",
+  "not measured": "Our own expectation, not measured",
+};
+
+/** A finding that was tested, as sentences. */
 export interface FindingLine {
   verdict: FindingVerdict;
   text: string;
+  /** Whether the authors published the finding. Otherwise, it is what this lab expected. */
+  ofAuthors: boolean;
 }
 
 /** Returns a headline with the number of findings of each verdict, and one line per experiment. */
@@ -31,12 +41,24 @@ export function experimentLines(record: RunRecord): string[] {
   ];
 }
 
-/** Returns one sentence: how many findings of how many experiments agree, differ, are unclear, or were not measured. */
+/**
+ * Returns how many of the authors' findings agree, differ, are unclear, or were not measured. A second sentence counts what this lab expected
+ * beyond them.
+ */
 export function verdictCounts(experimentCount: number, findings: readonly FindingLine[]): string {
-  const count = (wanted: FindingVerdict) => findings.filter(({ verdict }) => verdict === wanted).length;
   const experiments = experimentCount === 1 ? "1 published experiment" : `${experimentCount} published experiments`;
-  const found = findings.length === 1 ? "1 finding" : `${findings.length} findings`;
-  return `${experiments}, ${found} of the authors: ${count("agrees")} agree, ${count("differs")} differ, ${count("unclear")} unclear, ${count("not measured")} not measured.`;
+  const authors = findings.filter(({ ofAuthors }) => ofAuthors);
+  const own = findings.filter(({ ofAuthors }) => !ofAuthors);
+  const found = authors.length === 1 ? "1 finding" : `${authors.length} findings`;
+  const first = `${experiments}, ${found} of the authors: ${counted(authors, "agree", "differ")}.`;
+  if (own.length === 0) return first;
+  const expected = own.length === 1 ? "1 expectation" : `${own.length} expectations`;
+  return `${first} Beside them, ${expected} of our own: ${counted(own, "confirmed", "refuted")}.`;
+}
+
+function counted(findings: readonly FindingLine[], agrees: string, differs: string): string {
+  const count = (wanted: FindingVerdict) => findings.filter(({ verdict }) => verdict === wanted).length;
+  return `${count("agrees")} ${agrees}, ${count("differs")} ${differs}, ${count("unclear")} unclear, ${count("not measured")} not measured`;
 }
 
 /** Tests the findings of an experiment. Those on executors compare all ways of a kind of work at once, so they have code of their own. */
@@ -45,10 +67,11 @@ export function findingLines(experiment: Experiment, record: RunRecord): Finding
     return executorFindings(record).map((finding) => ({
       verdict: executorVerdict(finding),
       text: executorFindingText(finding),
+      ofAuthors: true,
     }));
   return experiment.findings.map((finding) => {
     const tested = testFinding(record, finding);
-    return { verdict: tested.verdict, text: findingText(tested) };
+    return { verdict: tested.verdict, text: findingText(tested), ofAuthors: finding.authors !== undefined };
   });
 }
 
@@ -64,14 +87,16 @@ export function findingsText(findings: readonly FindingLine[]): string {
     .join(" ");
 }
 
-/** Groups the findings by verdict. The lead names the verdict; it is empty if there is no finding. */
+/** Groups the findings by verdict, those of the authors first. The lead names the verdict; it is empty if there is no finding. */
 export function findingGroups(findings: readonly FindingLine[]): { lead: string; sentences: string[] }[] {
   if (findings.length === 0)
     return [{ lead: "", sentences: ["The authors published no finding that this run could test."] }];
-  return (Object.keys(LEAD) as FindingVerdict[]).flatMap((verdict) => {
-    const sentences = findings.filter((tested) => tested.verdict === verdict).map(({ text }) => text);
-    return sentences.length === 0 ? [] : [{ lead: LEAD[verdict], sentences }];
-  });
+  return [LEAD, OWN_LEAD].flatMap((leads) =>
+    (Object.keys(leads) as FindingVerdict[]).flatMap((verdict) => {
+      const own = findings.filter((tested) => tested.ofAuthors === (leads === LEAD) && tested.verdict === verdict);
+      return own.length === 0 ? [] : [{ lead: leads[verdict], sentences: own.map(({ text }) => text) }];
+    }),
+  );
 }
 
 /** Returns the sentences of one finding: the claim, the authors' figure and ours, and the reason. */

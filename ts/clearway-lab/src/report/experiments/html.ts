@@ -3,6 +3,7 @@
 import type { RunRecord } from "../../run/record.js";
 import type { Results } from "../../run/results.js";
 import { Html, html } from "../html.js";
+import { scrolling } from "../scroll.js";
 import { findingGroups } from "./findings-text.js";
 import { experimentViews, type TableView } from "./view.js";
 
@@ -25,9 +26,11 @@ function groupHtml({ lead, sentences }: { lead: string; sentences: string[] }): 
   return html`${lead === "" ? "" : html`<h4>${lead}</h4>`}<ul>${sentences.map((each) => html`<li>${each}</li>`)}</ul>`;
 }
 
-function tableHtml({ title, head: [first = "", ...columns], rows, notes }: TableView): Html {
-  return html`<h4>${title}</h4><div class="scroll"><table><thead><tr><th class="text" scope="col">${first}</th>${columns.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead><tbody>${rows.map(
+function tableHtml({ title, head, rows, notes }: TableView): Html {
+  const [first = "", ...columns] = head;
+  const table = html`<table><thead><tr><th class="text" scope="col">${first}</th>${columns.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead><tbody>${rows.map(
     (row) =>
       html`<tr class="${row.clearway ? "clearway" : row.authors ? "reference" : "peer"}"><th scope="row">${row.authors ? html`<em>${row.title}</em>` : row.title}</th>${row.cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
-  )}</tbody></table></div>${notes.length === 0 ? html`` : html`<ul class="meta">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+  )}</tbody></table>`;
+  return html`<h4>${title}</h4>${scrolling(title, table, head.length)}${notes.length === 0 ? html`` : html`<ul class="meta">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }

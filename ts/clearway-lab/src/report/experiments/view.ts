@@ -84,7 +84,11 @@ function tableView(results: Results, record: RunRecord, table: ExperimentTable):
   const authors = (table.authors ?? []).map((row) => authorsRow(row, columns, more.length));
   return {
     title: `${table.title}, ${hostTitle(table.host)}`,
-    head: ["", ...columns.map(({ label, unit }) => `${label}${unit === "" ? "" : ` (${unitText(unit)})`}`), ...more],
+    head: [
+      "mechanism",
+      ...columns.map(({ label, unit }) => `${label}${unit === "" ? "" : ` (${unitText(unit)})`}`),
+      ...more,
+    ],
     rows: [...authors, ...shownRows],
     notes: [...notesOf(own), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
   };

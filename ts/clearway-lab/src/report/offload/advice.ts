@@ -27,7 +27,13 @@ export function adviceOf(results: Results, record: RunRecord, host: HostName): A
   });
 }
 
-function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold: WorkColumn): string | undefined {
+/** Returns the sentence of one kind of work. Without `cold`, it does not say which strategy is best on a cold pool. */
+export function adviceFor(
+  results: Results,
+  record: RunRecord,
+  column: WorkColumn,
+  cold?: WorkColumn,
+): string | undefined {
   const [best, ...others] = byRegret(column);
   if (best === undefined) return undefined;
   const ms = (cell: RecordedCell, metric = "batch") => numberOf(metricsFor(results, record, cell)[metric]);
@@ -49,8 +55,8 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
   if (more.length > 0) parts.push(listed(more.sort((a, b) => ratio(a) - ratio(b)).map(times)));
   const held = ms(best, "held");
   if (held > FRAME_MS) parts.push(`it blocks the calling thread for ${shown(held)} ms`);
-  const [coldBest] = byRegret(cold);
-  const coldRegret = cold.regrets.get(best.mechanism)?.ratio ?? 1;
+  const [coldBest] = cold === undefined ? [] : byRegret(cold);
+  const coldRegret = cold?.regrets.get(best.mechanism)?.ratio ?? 1;
   if (coldBest !== undefined && coldRegret > COLD_WORTH_RATIO)
     parts.push(`on a cold pool ${coldBest.title} is fastest with ${shown(ms(coldBest, "coldBatch"))} ms`);
   // If a plain strategy is as good, an adaptive strategy is not needed.

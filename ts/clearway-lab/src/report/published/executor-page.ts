@@ -15,6 +15,7 @@ import { type HeatCell, heatMap } from "../chart/heat-map.js";
 import { type Html, html } from "../html.js";
 import { shown } from "../number.js";
 import { regretText, shortRegret } from "../offload/regret-table.js";
+import { scrolling } from "../scroll.js";
 import { executorFindingLines } from "./executor-text.js";
 
 /** The regret below which a way is marked as good. A regret is a time as a multiple of the fastest way's. */
@@ -54,15 +55,17 @@ function findingsTable(record: MeasuredRun): Html {
         html`<tr><th scope="row">${claim}</th><td class="text">${label}</td><td>${numberText(ratio)}</td><td>${ratio === undefined ? "–" : `${numberText(low)} to ${numberText(high)}`}</td><td>${String(rounds)}</td><td class="text">${verdict}</td></tr>`,
     ),
   );
-  return html`<details><summary>Each comparison with its ratio and interval</summary><div class="scroll"><table><thead><tr><th class="text" scope="col">finding</th><th class="text" scope="col">part</th><th scope="col">ratio</th><th scope="col">interval</th><th scope="col">rounds</th><th class="text" scope="col">verdict</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+  const table = html`<table><thead><tr><th class="text" scope="col">finding</th><th class="text" scope="col">part</th><th scope="col">ratio</th><th scope="col">interval</th><th scope="col">rounds</th><th class="text" scope="col">verdict</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<details><summary>Each comparison with its ratio and interval</summary>${scrolling("each comparison with its ratio and interval", table)}</details>`;
 }
 
 function fullTable(rows: readonly ExecutorRow[]): Html {
   const works = measuredWorks(rows);
-  return html`<div class="scroll"><table><thead><tr><th class="text" scope="col">way</th>${works.map((work) => html`<th scope="col">${work}, ms</th>`)}<th scope="col">objects, ${works[0] ?? ""}</th><th scope="col">threads</th></tr></thead><tbody>${rows.map(
+  const table = html`<table><thead><tr><th class="text" scope="col">way</th>${works.map((work) => html`<th scope="col">${work}, ms</th>`)}<th scope="col">objects, ${works[0] ?? ""}</th><th scope="col">threads</th></tr></thead><tbody>${rows.map(
     (row) =>
       html`<tr><th scope="row">${titleOf(row)}</th>${works.map((work) => html`<td>${rangeText(row.figures[work])}</td>`)}<td>${numberText(works[0] && row.figures[works[0]]?.allocations)}</td><td>${numberText(threadsOf(row))}</td></tr>`,
-  )}</tbody></table></div>`;
+  )}</tbody></table>`;
+  return scrolling("all times", table);
 }
 
 /** Returns the largest number of threads in any work. */

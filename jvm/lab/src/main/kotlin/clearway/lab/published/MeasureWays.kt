@@ -88,17 +88,26 @@ private fun timed(run: ListRun, load: WayLoad, perSample: Int): LongArray {
     return found.toLongArray()
 }
 
-/** The ways and works that this JVM has observed. */
-private val observedBefore = HashSet<Pair<String, String>>()
+/** The values and notes of the observed runs of a way. */
+private typealias Observation = Pair<Map<String, Value>, List<String>>
+
+/** The latest observation of each way and work in this JVM. */
+private val observedBefore = HashMap<Pair<String, String>, Observation>()
 
 /**
- * Returns the number of threads and of objects of further runs, and notes. Later rounds observe only runs that are
- * short enough, because a list of `network` takes five seconds on one thread.
+ * Returns the number of threads and of objects of further runs, and notes. A JVM observes long runs only once, because a
+ * list of `network` takes five seconds on one thread. Later measurements, and those of the way's A/A twin, which the
+ * runner cannot tell apart, then return the earlier observation.
  */
-private fun observe(run: ListRun, way: String, load: WayLoad, runNs: Double): Pair<Map<String, Value>, List<String>> {
-    val leastRuns = if (observedBefore.add(way to load.work)) 1 else 0
+private fun observe(run: ListRun, way: String, load: WayLoad, runNs: Double): Observation {
+    val earlier = observedBefore[way to load.work]
+    val leastRuns = if (earlier == null) 1 else 0
     val times = (load.countMs * 1e6 / runNs).toInt().coerceIn(leastRuns, OBSERVED_RUNS)
-    if (times == 0) return emptyMap<String, Value>() to emptyList()
+    if (earlier != null && times == 0) return earlier
+    return observe(run, times).also { observedBefore[way to load.work] = it }
+}
+
+private fun observe(run: ListRun, times: Int): Observation {
     val observed = run.observe(times)
     val threads = mapOf("threads" to Value("count", observed.threads.toDouble()))
     return when (val objects = observed.objects) {
