@@ -150,6 +150,13 @@ const sizes = [
     ignore: [lazyModules, records],
   },
   {
+    name: "clearway/records/arrow, without apache-arrow",
+    path: browser("records-arrow"),
+    limit: "1 KB",
+    ignore: [arrow],
+  },
+  { name: "clearway/records, what finds apache-arrow", path: browser("lazy-load"), limit: "1 KB" },
+  {
     name: "clearway/records, toArrow() (loaded when called)",
     path: browser("lazy-to-arrow"),
     limit: "1.4 KB",
