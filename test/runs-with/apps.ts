@@ -98,8 +98,8 @@ export const arrowPage = [
   'import { f64, record } from "clearway/records";',
   "const Point = record({ x: f64 });",
   "export const done = Point.tableOf([{ x: 1 }, { x: 2 }]).toArrow().then(",
-  "  ({ numRows }) => (document.title = `${numRows} rows`),",
-  "  ({ code, message }) => (document.title = `${code}: ${message}`),",
+  "  ({ numRows }) => (document.title = numRows + ' rows'),",
+  "  ({ code, message }) => (document.title = code + ': ' + message),",
   ");",
 ].join("\n");
 

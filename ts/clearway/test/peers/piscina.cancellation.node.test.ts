@@ -5,7 +5,7 @@ import { gate, reasonOf } from "../fixtures/pools.js";
 import { behaviours, gatedPool, outcomes, peerPool } from "./behaviours.js";
 
 /** Starts a task that runs until it is cancelled. */
-async function running(task: "hold" | "deaf" | "block", options: object = {}, graceMs = 1000) {
+async function running(task: "hold" | "deaf" | "block", options: object = {}, graceMs = 60_000) {
   const pool = peerPool({ graceMs, ...options });
   const before = await pool.call.who();
   const started = gate<unknown>();

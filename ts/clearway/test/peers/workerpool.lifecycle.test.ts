@@ -9,7 +9,7 @@ type Setup = typeof import("../fixtures/setup.tasks.js");
 type Resource = typeof import("../fixtures/resource.tasks.js");
 
 /** Starts a task that runs until it is cancelled. The `cancel` of the result cancels it. */
-async function started(task: "hold" | "deaf" | "block" | "cleansUp", graceMs = 1000) {
+async function started(task: "hold" | "deaf" | "block" | "cleansUp", graceMs = 60_000) {
   const pool = peerPool({ graceMs });
   const before = await pool.call.who();
   const begun = gate<unknown>();
