@@ -159,7 +159,7 @@ describe("clearway lab --profile promises", () => {
     const { code, stdout } = await lab("list", "--profile", "promises");
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^start: .*\n {2}start-over-bare +pool start to first result over a bare worker's \(at most 1.15\)\n$/,
+      /^start: .*\n {2}start-over-bare +pool start to first result over a bare worker's \(at most 1.2\)\n$/,
     );
   });
 });
