@@ -24,6 +24,7 @@ export const packages = {
     "websocket-server",
     "offload",
     "offload-worker",
+    "records-arrow",
   ],
   "ts/clearway-build": ["vite", "rollup", "esbuild", "webpack"],
   "ts/clearway-native": ["index", "channel"],

@@ -149,6 +149,7 @@ export const folders = {
     why: "functions that a build has moved to task files: the calls, the shared pool, and the tasks of its workers",
   },
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
+  "records-arrow.ts": { may: ["records"], why: "entry `clearway/records/arrow`: puts `apache-arrow` into a bundle" },
   "channel.ts": { may: ["channel", "error", "transfer"], why: "entry `clearway/channel`" },
   "offload.ts": { may: ["offload"], why: "entry `clearway/offload`" },
   "offload-worker.ts": { may: ["offload", "task"], why: "entry `clearway/offload/worker`: the module of the workers" },
@@ -168,7 +169,7 @@ export const folders = {
 export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "task" };
 
 /** Optional packages that the library loads on request, and the folders that may import them. */
-export const peers = { "apache-arrow": ["records"], ws: ["websocket-server"] };
+export const peers = { "apache-arrow": ["records", "records-arrow.ts"], ws: ["websocket-server"] };
 
 /** Folders that may import `node:*`. All others use `#host`, so that one source serves Node and browsers. */
 export const builtins = ["host", "meter", "start", "stdio", "websocket-server"];

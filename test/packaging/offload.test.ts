@@ -91,7 +91,7 @@ describe("an app with offloaded functions, in Node", () => {
     const bundle = await rollup({
       input: join(folder, "node.ts"),
       plugins: [...outer, ...both],
-      external: order === "before" ? [/^node:/, "ws", "apache-arrow"] : [/^node:/, /^clearway/],
+      external: order === "before" ? [/^node:/, "ws"] : [/^node:/, /^clearway/],
       onwarn: () => {},
     });
     const dir = join(folder, `rollup-${order}`);
@@ -189,7 +189,7 @@ describe("an app with offloaded functions, in Chromium", () => {
           entry,
           output: { path: output, filename: "page.js" },
           optimization: { minimize: false },
-          resolve: { extensionAlias: { ".js": [".ts", ".js"] }, alias: { "apache-arrow": false } },
+          resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
           module: { rules: [{ test: /\.ts$/, use: join(folder, "typescript-loader.mjs") }] },
           plugins: [plugins.webpack()],
         };

@@ -93,6 +93,16 @@ export const pageMain = (task: string): string =>
     ").finally(() => tasks.close());",
   ].join("\n");
 
+/** A page whose title is the number of rows of an Arrow table, or the code and the message of the error. */
+export const arrowPage = [
+  'import { f64, record } from "clearway/records";',
+  "const Point = record({ x: f64 });",
+  "export const done = Point.tableOf([{ x: 1 }, { x: 2 }]).toArrow().then(",
+  "  ({ numRows }) => (document.title = numRows + ' rows'),",
+  "  ({ code, message }) => (document.title = code + ': ' + message),",
+  ");",
+].join("\n");
+
 /** A Next.js app that is exported as static files. `root` is the folder that Turbopack may read. */
 export const nextApp = (root: string): Record<string, string> => ({
   "package.json": '{ "name": "consumer", "private": true, "type": "module" }',

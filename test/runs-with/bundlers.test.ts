@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of docs/runs-with.md for bundlers. test/packaging has further tests of Vite and esbuild. The apps do not have apache-arrow, and
-// the options that the page names keep webpack and Rollup from warning of that.
-import { mkdtemp, writeFile } from "node:fs/promises";
+// The rows of docs/runs-with.md for bundlers. test/packaging has further tests of Vite and esbuild. Most of the apps do not have apache-arrow,
+// and no bundler may warn of that.
+import { mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { build as esbuild } from "esbuild";
 import type { Browser } from "playwright-core";
 import { type Plugin, rollup } from "rollup";
-import { createServer } from "vite";
+import { createLogger, createServer, build as vite } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch } from "../packaging/chromium.js";
-import { makeFolder, pack, removeFolder } from "../packaging/clean-folder.js";
+import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
 import { serve } from "../packaging/site.js";
-import { javaScriptApp, nextApp, page, pageMain, typeScriptApp } from "./apps.js";
+import { arrowPage, javaScriptApp, nextApp, page, pageMain, typeScriptApp } from "./apps.js";
 import { type App, installedTools, makeApp } from "./tools.js";
 
 let folder: string;
@@ -32,8 +32,8 @@ afterAll(async () => {
   await removeFolder(folder);
 });
 
-async function app(files: Record<string, string>): Promise<App> {
-  const made = await makeApp(library, files);
+async function app(files: Record<string, string>, packages?: Record<string, string>): Promise<App> {
+  const made = await makeApp(library, files, packages);
   apps.push(made);
   return made;
 }
@@ -73,13 +73,12 @@ interface Stats {
 }
 type Webpack = (options: object, done: (error: Error | null, stats: Stats) => void) => void;
 
-/** Runs webpack with the option that the page names. Returns the errors and warnings. */
+/** Runs webpack. Returns the errors and warnings. */
 async function webpack(options: object): Promise<string[]> {
   const run = createRequire(join(tools, "none.js"))("webpack") as Webpack;
   const stats = await new Promise<Stats>((resolve, reject) =>
-    run(
-      { mode: "production", optimization: { minimize: false }, ignoreWarnings: [/apache-arrow/], ...options },
-      (error, result) => (error ? reject(error) : resolve(result)),
+    run({ mode: "production", optimization: { minimize: false }, performance: false, ...options }, (error, result) =>
+      error ? reject(error) : resolve(result),
     ),
   );
   const { errors, warnings } = stats.toJson({ all: false, errors: true, warnings: true });
@@ -115,28 +114,34 @@ describe("webpack 5", () => {
   });
 });
 
-test("Rollup bundles an app for Node and its task module as two inputs, without a warning", async () => {
-  const made = await app(javaScriptApp);
+/** Bundles inputs for Node with Rollup. Returns the warnings. */
+async function rollupForNode(made: App, input: Record<string, string>): Promise<string[]> {
   const { nodeResolve } = createRequire(join(tools, "none.js"))("@rollup/plugin-node-resolve") as {
     nodeResolve(options: object): Plugin;
   };
   const warnings: string[] = [];
   const bundle = await rollup({
-    input: { main: made.path("main.js"), "tally.tasks": made.path("tally.tasks.js") },
+    input,
     plugins: [nodeResolve({ exportConditions: ["node"], preferBuiltins: true })],
-    external: ["apache-arrow", /^node:/],
+    external: [/^node:/],
     onwarn: ({ message }) => warnings.push(message),
   });
   await bundle.write({ dir: made.path("out"), format: "es" });
   await bundle.close();
-  expect(warnings).toEqual([]);
+  return warnings;
+}
+
+test("Rollup bundles an app for Node and its task module as two inputs, without a warning", async () => {
+  const made = await app(javaScriptApp);
+  const input = { main: made.path("main.js"), "tally.tasks": made.path("tally.tasks.js") };
+  expect(await rollupForNode(made, input)).toEqual([]);
   expect(await made.run(process.execPath, "out/main.js")).toBe("15 red\n");
 });
 
 test("Next.js builds a page whose effect makes the pool", async () => {
   // Turbopack refuses packages outside the root of the project. The app is therefore in the folder that has the tools.
-  const root = dirname(tools);
-  const made = await makeApp(library, nextApp(root), {}, await mkdtemp(join(root, "next-")));
+  const project = dirname(await realpath(tools));
+  const made = await makeApp(library, nextApp(project), {}, await mkdtemp(join(project, "next-")));
   apps.push(made);
   await made.run("env", "NODE_ENV=production", process.execPath, join(tools, "next/dist/bin/next"), "build");
   await using served = await serve(made.path("out"));
@@ -183,5 +188,55 @@ describe("esbuild", () => {
         .map((line) => line.length),
     );
     expect(longest).toBeLessThan(400);
+  });
+});
+
+describe("an app that converts a table to Arrow", () => {
+  const packages = { "apache-arrow": join(root, "node_modules/apache-arrow") };
+  const missing =
+    'missing-package: Arrow tables need the package apache-arrow: npm install apache-arrow; a bundle also needs import "clearway/records/arrow"';
+
+  /** Runs the app in a page. Returns the titles without and with the import of the entry. */
+  async function titles(build: (made: App, site: string) => Promise<unknown>): Promise<string[]> {
+    const found: string[] = [];
+    for (const entry of ["", 'import "clearway/records/arrow";\n']) {
+      const made = await app(
+        { "arrow.js": `${entry}${arrowPage}`, "index.html": page("arrow.js") },
+        entry ? packages : {},
+      );
+      expect(await build(made, made.path("site"))).toEqual([]);
+      await using served = await serve(made.path("site"));
+      found.push(await titleOf(`${served.url}index.html`));
+    }
+    return found;
+  }
+
+  test("has the package in webpack's bundle if it imports clearway/records/arrow, and else a typed error", async () => {
+    const build = async (made: App, site: string) => {
+      const warnings = await webpack({ context: made.folder, entry: "./arrow.js", output: { path: site } });
+      await writeFile(join(site, "index.html"), page("main.js"));
+      return warnings;
+    };
+    expect(await titles(build)).toEqual([missing, "2 rows"]);
+  });
+
+  test("has the package in Vite's bundle if it imports clearway/records/arrow, and else a typed error", async () => {
+    const build = async (made: App, outDir: string) => {
+      const warnings: string[] = [];
+      const customLogger = createLogger("silent");
+      customLogger.warn = (message) => warnings.push(message);
+      const sizes = { chunkSizeWarningLimit: 10_000 };
+      await vite({ root: made.folder, configFile: false, customLogger, build: { outDir, ...sizes } });
+      return warnings;
+    };
+    expect(await titles(build)).toEqual([missing, "2 rows"]);
+  });
+
+  test("finds the package in Node, also from a bundle that Rollup made without it", async () => {
+    const made = await app({ "arrow.js": arrowPage.replaceAll("document.title =", "globalThis.title =") }, packages);
+    await writeFile(made.path("main.js"), 'await import("./arrow.js").then(({ done }) => done);\nconsole.log(title);');
+    expect(await made.run(process.execPath, "main.js")).toBe("2 rows\n");
+    expect(await rollupForNode(made, { main: made.path("main.js") })).toEqual([]);
+    expect(await made.run(process.execPath, "out/main.js")).toBe("2 rows\n");
   });
 });

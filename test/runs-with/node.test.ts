@@ -32,9 +32,15 @@ const tools = installedTools();
 const own = process.execPath;
 const tool = (path: string): string => join(tools, path);
 const typescript = join(root, "node_modules/typescript/bin/tsc");
-const node22 = (): string | undefined =>
-  [tool(`node-${process.platform}-${process.arch}/bin/node`)].find((path) => existsSync(path));
-const nodes = [own, node22(), node24()].filter((each): each is string => each !== undefined);
+const node22 = tool(`node-${process.platform}-${process.arch}/bin/node`);
+const others = { 22: existsSync(node22) ? node22 : undefined, 24: node24() };
+const nodes = [own, others[22], others[24]].filter((each) => each !== undefined);
+const strippers = nodes.filter((each) => each !== own);
+
+test.each(Object.entries(others))("Node %s is installed for these tests", (version, path) => {
+  const message = `without Node ${version}, its rows are not tested: npm install, then node scripts/runs-with.mjs`;
+  expect(path, message).toBeDefined();
+});
 
 /** The code of the README's fences of this language. */
 async function readmeFences(language: string): Promise<string[]> {
@@ -56,14 +62,14 @@ describe("tsc", () => {
 test("tsx runs TypeScript, as ES modules and as CommonJS", async () => {
   const modules = await app(typeScriptApp);
   expect(await modules.run(own, tool("tsx/dist/cli.mjs"), "main.ts")).toBe("15 red\n");
-  for (const node of nodes.slice(1)) {
+  for (const node of strippers) {
     expect(await modules.run(node, "--import", tool("tsx/dist/loader.mjs"), "main-ts.ts")).toBe("15 red\n");
   }
   const commonJs = await app(commonJsTypeScriptApp);
   expect(await commonJs.run(own, "--import", tool("tsx/dist/loader.mjs"), "main.ts")).toBe("15 red\n");
 });
 
-test("ts-node runs TypeScript, as ES modules and as CommonJS", async () => {
+test.each(nodes)("ts-node runs TypeScript, as ES modules and as CommonJS, in %s", async (node) => {
   const config = (module: string, moduleResolution: string): string =>
     JSON.stringify({
       "ts-node": { transpileOnly: true },
@@ -73,9 +79,9 @@ test("ts-node runs TypeScript, as ES modules and as CommonJS", async () => {
   const modules = await app({ ...typeScriptApp, "tsconfig.json": config("nodenext", "nodenext") }, linked);
   const register = 'import { register } from "node:module"; register("ts-node/esm", "file://" + process.cwd() + "/");';
   const esm = ["--no-deprecation", "--import", `data:text/javascript,${encodeURIComponent(register)}`];
-  expect(await modules.run(own, ...esm, "main.ts")).toBe("15 red\n");
+  expect(await modules.run(node, ...esm, "main.ts")).toBe("15 red\n");
   const commonJs = await app({ ...commonJsTypeScriptApp, "tsconfig.json": config("commonjs", "node10") }, linked);
-  expect(await commonJs.run(own, tool("ts-node/dist/bin.js"), "main.ts")).toBe("15 red\n");
+  expect(await commonJs.run(node, tool("ts-node/dist/bin.js"), "main.ts")).toBe("15 red\n");
 });
 
 describe.each(nodes)("%s", (node) => {
@@ -84,22 +90,38 @@ describe.each(nodes)("%s", (node) => {
     expect(await commonJs.run(node, "--throw-deprecation", "--trace-warnings", "main.js")).toBe("15 red\n");
   });
 
-  test("imports the library for server-side rendering without side effects", async () => {
-    const server = await app({
-      "imports.js": [
-        "const before = [Object.keys(globalThis).length, process.getActiveResourcesInfo().join()].join();",
-        'const entries = ["clearway", "clearway/worker", "clearway/meter", "clearway/records", "clearway/channel"];',
-        "for (const entry of entries) await import(entry);",
-        'for (const name of ["index", "worker", "meter", "records", "channel"])',
-        "  await import(`./node_modules/clearway/dist/browser/$" + "{name}.js`);",
-        "console.log(before === [Object.keys(globalThis).length, process.getActiveResourcesInfo().join()].join());",
-      ].join("\n"),
-    });
-    expect(await server.run(node, "imports.js")).toBe("true\n");
+  test("imports every entry for server-side rendering, of both hosts, without side effects", async () => {
+    const server = await app(
+      {
+        "imports.js": [
+          'import { readFileSync } from "node:fs";',
+          // The import of Node's own module has side effects in Node 22. That of the optional package may have some.
+          'import "node:http"; import "apache-arrow";',
+          "const keys = () => Reflect.ownKeys(globalThis).map(String);",
+          // Requests are of Node's own module loader.
+          "const resources = () => process.getActiveResourcesInfo().filter((name) => !/Req/.test(name));",
+          "const state = () => JSON.stringify([keys(), resources()]);",
+          "const before = state();",
+          'const root = new URL("./node_modules/clearway/", import.meta.url);',
+          'const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));',
+          "let count = 0;",
+          "for (const [entry, target] of Object.entries(exports)) {",
+          // The module of workers: it defines where task files register.
+          "  if (typeof target === 'string' || entry === './offload/worker') continue;",
+          "  await import('clearway' + entry.slice(1));",
+          "  await import(new URL(target.default, root));",
+          "  count++;",
+          "}",
+          "console.log(count > 13, before === state());",
+        ].join("\n"),
+      },
+      { "apache-arrow": join(root, "node_modules/apache-arrow") },
+    );
+    expect(await server.run(node, "imports.js")).toBe("true true\n");
   });
 });
 
-test.each(nodes.slice(1))("%s runs TypeScript whose types it can strip", async (node) => {
+test.each(strippers)("%s runs TypeScript whose types it can strip", async (node) => {
   const stripped = await app(strippedApp);
   expect(await stripped.run(node, "--no-warnings", "main.ts")).toBe("15 red\n");
 });
@@ -140,7 +162,7 @@ describe("Vitest", () => {
 });
 
 describe("Jest", () => {
-  const suite = [
+  const closed = [
     'import { pool } from "clearway";',
     "const make = () => pool(new URL('./tally.tasks.js', import.meta.url));",
     'test("a pool runs tasks and closes", async () => {',
@@ -148,6 +170,8 @@ describe("Jest", () => {
     "  expect(await tasks.call.total([4, 5, 6])).toBe('15 red');",
     "  await tasks.close();",
     "});",
+  ].join("\n");
+  const leftOpen = [
     'test("a pool may be left open", async () => {',
     "  expect(await make().call.total([1])).toBe('1 red');",
     "});",
@@ -156,22 +180,32 @@ describe("Jest", () => {
     "});",
   ].join("\n");
 
-  test("runs ES modules; a pool that is left open neither throws nor loads anything after the tests", async () => {
-    const jest = { testEnvironment: "node", transform: {} };
-    const tested = await app({
-      ...javaScriptApp,
-      "package.json": JSON.stringify({ name: "consumer", private: true, type: "module", jest }),
-      "tally.test.js": suite,
-    });
+  /** Runs the suite in an app. Returns its report. */
+  async function jest(files: Record<string, string>, packages: Record<string, string> = {}) {
+    // Jest's own limit of 5 s would fail a test on a busy machine.
+    const configuration = { testEnvironment: "node", transform: {}, testTimeout: 110_000 };
+    const tested = await app(
+      { ...files, "package.json": JSON.stringify({ name: "consumer", type: "module", jest: configuration }) },
+      packages,
+    );
     const report = tested.path("report.json");
     const args = ["--no-warnings", "--experimental-vm-modules", tool("jest/bin/jest.js"), "--ci", "--json", "--silent"];
     const output = await tested.outputOf(own, ...args, "--outputFile", report);
     expect(output).not.toMatch(/torn down|ReferenceError|did not exit/);
     const { success, numPassedTests, numRuntimeErrorTestSuites } = JSON.parse(await readFile(report, "utf8"));
-    expect({ success, numPassedTests, numRuntimeErrorTestSuites }).toEqual({
-      success: true,
-      numPassedTests: 3,
-      numRuntimeErrorTestSuites: 0,
-    });
+    return { success, numPassedTests, numRuntimeErrorTestSuites };
+  }
+
+  test("runs ES modules; a pool that is left open neither throws nor loads anything after the tests", async () => {
+    const report = await jest({ ...javaScriptApp, "tally.test.js": `${closed}\n${leftOpen}` });
+    expect(report).toEqual({ success: true, numPassedTests: 3, numRuntimeErrorTestSuites: 0 });
+  });
+
+  test.each(["esbuild", "typescript"])("runs task modules of TypeScript where the app has %s", async (transformer) => {
+    const path = transformer === "typescript" ? tool("typescript") : join(root, "node_modules/esbuild");
+    const { "tally.tasks.ts": tasks, "sum.ts": sum } = typeScriptApp;
+    const suites = { "js.test.js": closed, "ts.test.js": closed.replace("tally.tasks.js", "tally.tasks.ts") };
+    const report = await jest({ "tally.tasks.ts": tasks, "sum.ts": sum, ...suites }, { [transformer]: path });
+    expect(report).toEqual({ success: true, numPassedTests: 2, numRuntimeErrorTestSuites: 0 });
   });
 });

@@ -22,6 +22,7 @@ const entries = Object.fromEntries(
     "meter-metrics",
     "meter-trace",
     "records",
+    "records-arrow",
     "channel",
     "websocket",
     "offload",
@@ -67,7 +68,9 @@ function lazyModules(modules) {
         if (kind === "import-statement" && join(resolveDir, path) === here("./src/index.js")) {
           return { path: "./index.js", external: true };
         }
-        if (kind !== "dynamic-import") return undefined;
+        // `clearway/records/arrow` and the lazy modules for Arrow share the state of this module.
+        const shared = join(resolveDir, path) === here("./src/records/arrow/load.js");
+        if (kind !== "dynamic-import" && !shared) return undefined;
         const name = `lazy-${basename(path, ".js")}`;
         const source = join(resolveDir, path.replace(/\.js$/, ".ts"));
         const entry = Object.keys(entries).find((each) => entries[each] === source);

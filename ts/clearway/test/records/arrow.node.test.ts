@@ -158,7 +158,9 @@ test("a program without apache-arrow gets an error that says what to install", (
     cwd: here("."),
     encoding: "utf8",
   });
-  expect(stdout.trim()).toBe("missing-package: Arrow tables need the package apache-arrow: npm install apache-arrow");
+  expect(stdout.trim()).toBe(
+    'missing-package: Arrow tables need the package apache-arrow: npm install apache-arrow; a bundle also needs import "clearway/records/arrow"',
+  );
 });
 
 test("the expected rows of these tests are the pushed rows", () => {

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * Puts the optional package `apache-arrow` into a bundle: `import "clearway/records/arrow"`. Exports nothing. Node needs it only in bundles.
+ *
+ * @module clearway/records/arrow
+ */
+import * as arrow from "apache-arrow";
+import { registerArrow } from "./records/arrow/load.js";
+
+registerArrow(arrow);
