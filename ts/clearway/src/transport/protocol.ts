@@ -106,9 +106,16 @@ export interface HelloSettings {
 
 /**
  * A stream from the caller: its id, and the number of items and bytes by which the caller may be ahead of the task. Without `items`, the
- * task adapts that number. A callback is an input of its own kind, whose `items` are the number of calls that may be without an answer.
+ * task adapts that number. A callback is an input of its own kind, whose `items` are the number of calls that may be without an answer. A
+ * proxy of an object is a callback with the names of its methods.
  */
-export type InputStream = [id: number, items: number | undefined, bytes: number, kind?: InputKind];
+export type InputStream = [
+  id: number,
+  items: number | undefined,
+  bytes: number,
+  kind?: InputKind,
+  methods?: readonly string[],
+];
 
 /** The kind of an input that is not a stream of values. */
 export enum InputKind {

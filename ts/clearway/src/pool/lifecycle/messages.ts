@@ -165,7 +165,7 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
         answer: (message, transfer) => transport.send(Op.Chunk, id, message, 0, transfer),
         fail: (reason) => host.tracker.cancel(call, reason),
       });
-      stream = [id, callback.concurrency, 0, InputKind.callback];
+      stream = [id, callback.concurrency, 0, InputKind.callback, callback.methods];
     }
     transport.send(Op.Input, call.id, input.argument, stream);
   }
