@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { move, type Pool, pool, type Results, run, type Stream } from "clearway";
 import { type CallbackArgument, callback, type ProxyArgument, proxy, type Remote } from "clearway/callback";
-import { type Exposed, expose, resource, type TaskContext, task, testContext, withResources } from "clearway/worker";
+import {
+  type Exposed,
+  expose,
+  exposeAll,
+  resource,
+  type TaskContext,
+  task,
+  testContext,
+  withResources,
+} from "clearway/worker";
 import { expectTypeOf } from "vitest";
 import tasks, { type Logger } from "./module.js";
 
@@ -190,3 +199,25 @@ images.map.scale([1], { args: ["a"] });
 run<Module>("x").map;
 // @ts-expect-error no such resource
 leased(({ cache }) => cache);
+
+// Tasks of combined modules have the names of their modules. Each setup has the data of its module.
+const files = expose({ read: async (path: string) => path.length });
+const prepared = expose({ has: (word: string) => word === "" }, { setup: (data: { file: string }) => void data });
+const together = exposeAll({ files, prepared, all: exposeAll({ tasks, prepared }) });
+declare const modules: Pool<{ default: typeof together }>;
+expectTypeOf(modules.call["files.read"]("a")).toEqualTypeOf<Promise<number>>();
+expectTypeOf(modules.call["all.tasks.checksum"](move(bytes), 1)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(modules.call["all.tasks.count"](1)).toEqualTypeOf<Stream<number, "end">>();
+expectTypeOf(modules.map["files.read"](["a"])).toExtend<Results<number>>();
+pool<{ default: typeof together }>("x:", {
+  setup: { prepared: { file: "a" }, all: { prepared: { file: "a" } } },
+});
+// @ts-expect-error data for a module without a setup
+pool<{ default: typeof together }>("x:", { setup: { files: 1 } });
+// @ts-expect-error a task of no module
+modules.call["files.write"]("a");
+// @ts-expect-error tasks that expose() has not seen
+exposeAll({ files: 5 });
+const withoutSetup = exposeAll({ files });
+// @ts-expect-error data, although no module has a setup
+pool<{ default: typeof withoutSetup }>("x:", { setup: { files: 1 } });
