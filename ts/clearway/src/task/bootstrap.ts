@@ -2,6 +2,7 @@
 import { loadsOverNetwork, now } from "#host";
 import { serving } from "#serving";
 import { ClearwayError } from "../error/clearway-error.js";
+import { inDevelopment } from "../host/development.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { prepareResult } from "../transfer/prepare-result.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
@@ -10,6 +11,7 @@ import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "
 import { errors, preloadFor, ring } from "./lazy-modules.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
+import { watched } from "./watched-endpoint.js";
 
 // The functions of this file run once, when a worker starts, before V8 has compiled anything. The functions and their state are at module
 // level, because V8 parses a nested function twice. One state is enough, because a worker exposes its tasks only once.
@@ -95,6 +97,7 @@ function greet(greeting: unknown): void {
   if (modules.length > 1) throw exposedTwice("");
   loadingModule = false;
   settings = hello;
+  if (hello.warnings ?? inDevelopment()) endpoint = watched(endpoint, slow);
   if (foreignTimer !== undefined) clearTimeout(foreignTimer);
   if (!endpoint.marked) endpoint.onEnding(ending);
   if (prepare !== undefined || hello.setup !== undefined) void setUp(hello);
@@ -184,6 +187,7 @@ function handledEarly(frames: readonly unknown[], hello: HelloSettings): boolean
   const definition = plainTask(frames, names, definitions, hello);
   if (definition === undefined) return answerControlFrame(frames);
   runningIds = [frames[1] as number];
+  endpoint.called?.(frames[1] as number, names[definitions.indexOf(definition)]!);
   early = runEarly(frames, definition, hello, endpoint);
   if (early === undefined) firstCallAnswered();
   if (early?.value instanceof Promise) {
@@ -191,6 +195,12 @@ function handledEarly(frames: readonly unknown[], hello: HelloSettings): boolean
     void answeredOrWaiting(isFirstCallPending).then(serve);
   } else serve();
   return true;
+}
+
+// Reports that the copy of a task's result took long.
+function slow(task: string, ms: number): void {
+  if (server) server.slow(task, ms);
+  else endpoint.post([Op.Slow, 0, task, ms], []);
 }
 
 // Returns whether the first call has returned a promise that has not settled.

@@ -141,8 +141,11 @@ function calledBack(input: Input | undefined, message: unknown): void {
   if (input && !input.over) input.act(() => input.feed?.called?.(message));
 }
 
-/** Announces the input streams and callbacks of a call to its worker. Called before the call is sent. */
+/**
+ * Announces the input streams and callbacks of a call to its worker, and enters its memory into the ledger. Called before the call is sent.
+ */
 export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
+  if (call.crossing) merge(host.toWorkers, call.crossing);
   const { strict, window } = call.options;
   const { transport } = worker;
   const failed = (cause: unknown): void =>
