@@ -52,8 +52,17 @@ test("the recipes for tasks that run many times print what their comments say", 
   ]);
 });
 
-test("the recipes for functions and class instances print what their comments say", async () => {
-  expect(await outputOf("./recipes/dist/callbacks.js")).toEqual(["[ 'a.txt', 'c.txt' ]", "3.34 + 3.33 + 3.33"]);
+test("the recipes for functions, objects and class instances print what their comments say", async () => {
+  expect(await outputOf("./recipes/dist/callbacks.js")).toEqual(["[ 'a.txt', 'c.txt' ]", "2", "3.34 + 3.33 + 3.33"]);
+});
+
+test("the recipes for combined modules and for async contexts print what their comments say", async () => {
+  expect(await outputOf("./recipes/dist/modules.js")).toEqual([
+    "2.50 + 2.50 true",
+    "request 7 a.txt",
+    "request 7",
+    "request 7: done",
+  ]);
 });
 
 test("a task runs in a unit test without a worker", async () => {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tasks of the recipes.
 import { setTimeout as wait } from "node:timers/promises";
-import type { Callback } from "clearway/callback";
+import type { Callback, Remote } from "clearway/callback";
 import { expose, task } from "clearway/worker";
 
 const words = ["apple", "apricot", "banana", "blackberry", "cherry"];
 let rate = 1;
 const balances = new Map<string, number>();
+
+/** What a task needs of its caller's store. */
+interface Store {
+  read(key: string): string | undefined;
+  write(key: string, text: string): void;
+}
 
 export default expose({
   // #region move-task
@@ -50,6 +56,19 @@ export default expose({
     return copied;
   },
   // #endregion callback-task
+
+  // #region proxy-task
+  async translate(words: string[], store: Remote<Store>) {
+    for (const word of words) {
+      if ((await store.read(word)) === undefined) await store.write(word, word.toUpperCase()); // the caller's methods
+    }
+    return words.length;
+  },
+  // #endregion proxy-task
+
+  // #region context-task
+  label: (request: string, text: string) => `${request}: ${text}`, // the context did not cross, but the argument did
+  // #endregion context-task
 
   // #region stream-task
   async *lines(count: number) {

@@ -1,5 +1,5 @@
-import { C as CallbackArgument } from './types-callback-types.js';
-export { a as Callback } from './types-callback-types.js';
+import { C as CallbackArgument, M as MethodNames, P as ProxyArgument } from './types-callback-types.js';
+export { a as Callback, R as Remote } from './types-callback-types.js';
 import './types-crossing.js';
 import './types-move.js';
 
@@ -26,5 +26,24 @@ interface CallbackOptions {
  */
 declare function callback<Args extends unknown[], Result>(fn: (...args: Args) => Result, options?: CallbackOptions): CallbackArgument<(...args: Args) => Result>;
 
-export { CallbackArgument, callback };
-export type { CallbackOptions };
+/** Options of {@link proxy}. */
+interface ProxyOptions<Name extends string = string> extends CallbackOptions {
+    /** The names of the methods that the task may call. Default: all methods of the object and of its classes. */
+    methods?: readonly Name[];
+}
+/**
+ * Marks an object whose methods a task may call: `pool.call.build(files, proxy(console, { methods: ["log"] }))`. The task receives a
+ * `Remote`, which is an object with asynchronous methods of the same names. Nothing else of the object crosses.
+ *
+ * The methods run on this thread, as methods of `object`, in the order in which the task calls them. For their arguments, values, errors and
+ * end, the same holds as for a function under `callback()`. The methods of one proxy share its `concurrency`.
+ *
+ * Without `methods`, the task may call every method that the object has now: own functions, and those of its classes, but no getters, and
+ * nothing with a symbol as its name. No proxy has methods called `then`, `toJSON`, `constructor` or `__proto__`.
+ *
+ * Throws `invalid-argument` if the object has no method, if it has no method of a name in `methods`, or for an invalid option.
+ */
+declare function proxy<T extends object, Name extends MethodNames<T> = MethodNames<T>>(object: T, options?: ProxyOptions<Name>): ProxyArgument<Pick<T, Name>>;
+
+export { CallbackArgument, MethodNames, ProxyArgument, callback, proxy };
+export type { CallbackOptions, ProxyOptions };

@@ -308,7 +308,7 @@ interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
  */
 declare function pool<Module>(source: WorkerSource, options?: PoolOptions<SetupData<TasksOf<Module>>>): Pool<Module>;
 /** Options of `run()`: the options of a call, and those of its one worker. */
-interface RunOptions<Setup = undefined> extends CallOptions, ThreadOptions, Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup"> {
+interface RunOptions<Setup = undefined> extends CallOptions, ThreadOptions, Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup" | "warnings"> {
 }
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.

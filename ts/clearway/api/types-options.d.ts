@@ -1,7 +1,7 @@
 import { U as Unmoved } from './types-crossing.js';
 import { M as Moved } from './types-move.js';
 import { b as CallbackFor } from './types-callback-types.js';
-import { e as Task } from './types-task.js';
+import { f as Task } from './types-task.js';
 import { C as ClearwayError } from './types-clearway-error.js';
 import { W as Window } from './types-credit.js';
 
@@ -190,6 +190,12 @@ interface PoolOptions<Setup = undefined> extends ThreadOptions {
      * needed.
      */
     module?(): Promise<unknown>;
+    /**
+     * Whether the pool warns of slow use, once for each kind: a copy that takes over 50 ms, a queue that only grows, and a large argument that
+     * is copied although it could be moved. Default: in development, where `process.env.NODE_ENV` is not `"production"`. Node prints a warning
+     * with `process.emitWarning` and a code, browsers with `console.warn`.
+     */
+    warnings?: boolean;
     /** Name for debuggers and error messages. Default `"pool"`. */
     name?: string;
     /**

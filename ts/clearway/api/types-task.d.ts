@@ -114,6 +114,20 @@ type Exposed<Tasks, Data = undefined> = Tasks & {
 type SetupData<Tasks> = Tasks extends {
     readonly [exposedBrand]?: infer Data;
 } ? Data : unknown;
+/** The tasks of several modules, as `exposeAll()` names them: the name of the module, a dot, and the name of the task. */
+type Combined<Modules> = Both<{
+    [Module in keyof Modules & string]: {
+        readonly [Name in keyof Modules[Module] & string as `${Module}.${Name}`]: Modules[Module][Name];
+    };
+}[keyof Modules & string]>;
+type Both<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void ? All : never;
+/** The type of the pool's option `setup` for several modules: the data of each module that has a `setup`. */
+type CombinedData<Modules> = SetupModules<Modules> extends never ? undefined : {
+    readonly [Name in SetupModules<Modules>]: SetupData<Modules[Name]>;
+};
+type SetupModules<Modules> = {
+    [Name in keyof Modules & string]: SetupData<Modules[Name]> extends undefined ? never : Name;
+}[keyof Modules & string];
 /** Options of a task module. */
 interface ExposeOptions<Data = undefined> {
     /**
@@ -127,4 +141,4 @@ interface ExposeOptions<Data = undefined> {
 }
 
 export { resource as r, task as t, withResources as w };
-export type { ExposeOptions as E, Leased as L, Resource as R, SetupData as S, TaskContext as T, TaskMap as a, Exposed as b, ResourceDefinition as c, ResourceValues as d, Task as e, TaskOptions as f };
+export type { Combined as C, ExposeOptions as E, Leased as L, Resource as R, SetupData as S, TaskContext as T, TaskMap as a, Exposed as b, CombinedData as c, ResourceDefinition as d, ResourceValues as e, Task as f, TaskOptions as g };

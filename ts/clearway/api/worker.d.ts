@@ -1,6 +1,6 @@
 export { C as ClearwayError, E as ErrorCode } from './types-clearway-error.js';
-import { T as TaskContext, a as TaskMap, E as ExposeOptions, b as Exposed } from './types-task.js';
-export { L as Leased, R as Resource, c as ResourceDefinition, d as ResourceValues, e as Task, f as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
+import { T as TaskContext, a as TaskMap, E as ExposeOptions, b as Exposed, C as Combined, c as CombinedData } from './types-task.js';
+export { L as Leased, R as Resource, d as ResourceDefinition, e as ResourceValues, f as Task, g as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
 export { M as Moved, m as move } from './types-move.js';
 
 /**
@@ -17,7 +17,8 @@ declare function testContext<Extra extends object>(extra: Extra & Partial<TaskCo
  * export default expose({ checksum, resize: task(async ({ signal }, image: ImageData) => …) });
  * ```
  *
- * On the main thread and in a unit test, it only returns the tasks. In a worker, a second call throws `invalid-argument`.
+ * On the main thread and in a unit test, it only returns the tasks. In a worker, it may be called once, and in each task module that
+ * {@link exposeAll} combines.
  *
  * With the option `setup`, each worker prepares itself before its first call. Throws `invalid-argument` for an invalid task or option.
  *
@@ -25,5 +26,21 @@ declare function testContext<Extra extends object>(extra: Extra & Partial<TaskCo
  * @typeParam Data - The parameter of `setup`.
  */
 declare function expose<const Tasks extends TaskMap, Data = undefined>(tasks: Tasks, options?: ExposeOptions<Data>): Exposed<Tasks, Data>;
+/**
+ * Exposes the tasks of several task modules, so that one pool runs them:
+ *
+ * ```ts
+ * import images from "./images.tasks.js";
+ * import text from "./text.tasks.js";
+ *
+ * export default exposeAll({ images, text }); // the caller: pool.call["images.resize"](photo)
+ * ```
+ *
+ * The name of a task begins with the name of its module and a dot. Tasks keep their options and resources. If modules have a `setup`, the
+ * pool's option `setup` is an object with the data for each of these modules, by name; they run one after the other.
+ *
+ * Throws `invalid-argument` if a value is not the default export of a task module, or if two tasks get the same name.
+ */
+declare function exposeAll<const Modules extends Readonly<Record<string, TaskMap>>>(all: Modules): Exposed<Combined<Modules>, CombinedData<Modules>>;
 
-export { ExposeOptions, Exposed, TaskContext, TaskMap, expose, testContext };
+export { Combined, CombinedData, ExposeOptions, Exposed, TaskContext, TaskMap, expose, exposeAll, testContext };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * Functions as arguments of calls: a task calls back into its caller's thread. Callers import `callback`, and task modules the type
- * `Callback`.
+ * Functions and objects as arguments of calls: a task calls back into its caller's thread. Callers import `callback` and `proxy`, and task
+ * modules the types `Callback` and `Remote`.
  *
  * @module clearway/callback
  */
 
 export { type CallbackOptions, callback } from "./callback/callback.js";
-export type { Callback, CallbackArgument } from "./task/callback-types.js";
+export { type ProxyOptions, proxy } from "./callback/proxy.js";
+export type { Callback, CallbackArgument, MethodNames, ProxyArgument, Remote } from "./task/callback-types.js";

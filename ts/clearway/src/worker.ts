@@ -9,8 +9,10 @@ export { ClearwayError } from "./error/clearway-error.js";
 export type { ErrorCode } from "./error/codes.js";
 export { type Resource, type ResourceDefinition, resource } from "./resource/resource.js";
 export { testContext } from "./task/context.js";
-export { expose } from "./task/expose.js";
+export { expose, exposeAll } from "./task/expose.js";
 export {
+  type Combined,
+  type CombinedData,
   type Exposed,
   type ExposeOptions,
   type Leased,

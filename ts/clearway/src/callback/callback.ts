@@ -2,8 +2,7 @@
 import { checked, type Rules, whole } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import type { CallbackArgument } from "../task/callback-types.js";
-import { callbackKey } from "../transport/callback.js";
-import { Session } from "./session.js";
+import { MarkedFunction } from "./marked-function.js";
 
 /** Options of {@link callback}. */
 export interface CallbackOptions {
@@ -14,8 +13,9 @@ export interface CallbackOptions {
   concurrency?: number;
 }
 
-const rules: Rules = { concurrency: whole(1) };
-const defaults = { concurrency: 64 };
+/** The rules and defaults of the options. */
+export const rules: Rules = { concurrency: whole(1) };
+export const defaults = { concurrency: 64 };
 
 /**
  * Marks a function that a task may call: `pool.call.search(text, callback((percent) => bar.set(percent)))`. The task receives an
@@ -38,23 +38,4 @@ export function callback<Args extends unknown[], Result>(
   const { concurrency } = checked(options, rules, defaults);
   const marked: unknown = new MarkedFunction(fn as (...args: unknown[]) => unknown, concurrency!);
   return marked as CallbackArgument<typeof fn>;
-}
-
-/** A function under `callback()`. A pool treats it as a stream argument: it opens a session for each call, and closes it with the call. */
-class MarkedFunction implements AsyncIterable<never> {
-  /** Tells a callback from a stream. */
-  readonly [callbackKey] = true;
-  readonly #fn: (...args: unknown[]) => unknown;
-  readonly #concurrency: number;
-  // Structured clone rejects functions. Because of this property, it rejects a MarkedFunction inside another object.
-  readonly mustBeAnArgumentItself = (): string => "callback() marks an argument itself, not a value inside one";
-
-  constructor(fn: (...args: unknown[]) => unknown, concurrency: number) {
-    this.#fn = fn;
-    this.#concurrency = concurrency;
-  }
-
-  [Symbol.asyncIterator](): Session {
-    return new Session(this.#fn, this.#concurrency);
-  }
 }

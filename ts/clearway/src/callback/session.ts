@@ -37,6 +37,7 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
   constructor(
     fn: (...args: unknown[]) => unknown,
     readonly concurrency: number,
+    readonly methods?: readonly string[],
   ) {
     this.#fn = fn;
   }

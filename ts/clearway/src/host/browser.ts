@@ -211,6 +211,11 @@ export function parent(): ParentEndpoint | undefined {
   };
 }
 
+/** Prints a warning, with its code, by which developer tools can filter it. */
+export function warn(message: string, code: string): void {
+  console.warn(`[${code}] ClearwayWarning: ${message}`);
+}
+
 /** Returns the bytes of JavaScript heap that this thread uses. Only Chromium reports them. */
 export function heapBytes(): number | undefined {
   return (performance as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize;

@@ -47,6 +47,8 @@ export interface WorkerHandle extends Endpoint {
 
 /** The thread that started this worker, seen from inside the worker. */
 export interface ParentEndpoint extends Endpoint {
+  /** Records the task of a call, for warnings. Undefined in production. */
+  readonly called?: (id: number, task: string) => void;
   /** Whether a pool started this worker from a URL. The pool marks such a worker when it starts it. */
   readonly marked: boolean;
   /**

@@ -326,6 +326,11 @@ export function lifeline(): Promise<string> | undefined {
 
 export async function watchLifeline(_name: string, _signal: AbortSignal, _end: () => void): Promise<void> {}
 
+/** Prints a warning, which `process.on("warning")` and Node's options can filter by its code. */
+export function warn(message: string, code: string): void {
+  process.emitWarning(message, { type: "ClearwayWarning", code });
+}
+
 /** Returns the bytes of JavaScript heap that this thread uses. */
 export function heapBytes(): number | undefined {
   return process.memoryUsage().heapUsed;

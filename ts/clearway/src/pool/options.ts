@@ -92,6 +92,12 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
    * needed.
    */
   module?(): Promise<unknown>;
+  /**
+   * Whether the pool warns of slow use, once for each kind: a copy that takes over 50 ms, a queue that only grows, and a large argument that
+   * is copied although it could be moved. Default: in development, where `process.env.NODE_ENV` is not `"production"`. Node prints a warning
+   * with `process.emitWarning` and a code, browsers with `console.warn`.
+   */
+  warnings?: boolean;
   /** Name for debuggers and error messages. Default `"pool"`. */
   name?: string;
   /**
@@ -165,9 +171,19 @@ export interface Settings
   extends ThreadOptions,
     Omit<
       Required<PoolOptions>,
-      keyof ThreadOptions | "setup" | "onDrain" | "size" | "queue" | "window" | "recycle" | "placement" | "module"
+      | keyof ThreadOptions
+      | "setup"
+      | "onDrain"
+      | "warnings"
+      | "size"
+      | "queue"
+      | "window"
+      | "recycle"
+      | "placement"
+      | "module"
     > {
   onDrain: (() => void) | undefined;
+  warnings: boolean | undefined;
   /** A copy of the data for `setup`. */
   setup: unknown;
   placement: Placement | undefined;
@@ -214,6 +230,7 @@ const workerRules = {
   ...threadRules,
   setup: () => true as const,
   name: "string",
+  warnings: "boolean",
 };
 
 const itemsRule: Test = (value) => value === 0 || (typeof value === "number" && value >= 1) || "0, or 1 or more";

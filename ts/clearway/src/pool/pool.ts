@@ -180,16 +180,16 @@ class Tasks<Module> implements PoolCallable<Module> {
 /** Returns an object that has a function for any name. Only the types know the names of the tasks. Makes one function per name. */
 function byName<Functions>(make: (name: string) => Caller): Functions {
   const known = new Map<string, Caller>();
-  const remember = (name: string): Caller => {
-    const caller = make(name);
-    known.set(name, caller);
-    return caller;
-  };
   return new Proxy(Object.freeze(Object.create(null)), {
     get: (_target, name) => {
       // An object with a `then` is a thenable, so an `await` of it would call a task.
       if (typeof name !== "string" || name === "then") return undefined;
-      return known.get(name) ?? remember(name);
+      let caller = known.get(name);
+      if (!caller) {
+        caller = make(name);
+        known.set(name, caller);
+      }
+      return caller;
     },
   });
 }
@@ -207,7 +207,7 @@ const sourceRule =
 export interface RunOptions<Setup = undefined>
   extends CallOptions,
     ThreadOptions,
-    Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup"> {}
+    Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup" | "warnings"> {}
 
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { loadsOverNetwork, now } from "#host";
 import { serving } from "#serving";
+import { ClearwayError } from "../error/clearway-error.js";
+import { inDevelopment } from "../host/development.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { prepareResult } from "../transfer/prepare-result.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
@@ -9,6 +11,7 @@ import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "
 import { errors, preloadFor, ring } from "./lazy-modules.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
+import { watched } from "./watched-endpoint.js";
 
 // The functions of this file run once, when a worker starts, before V8 has compiled anything. The functions and their state are at module
 // level, because V8 parses a nested function twice. One state is enough, because a worker exposes its tasks only once.
@@ -21,11 +24,22 @@ const foreignWaitMs = 10_000;
 // Time without a call, in milliseconds, before a worker loads the lazy modules in `lazy-modules.ts`.
 const idleMs = 10;
 
+/** The tasks of a module, and its `setup`. */
+export interface TaskModule {
+  readonly names: readonly string[];
+  readonly definitions: readonly TaskDefinition[];
+  readonly setup: ((data: unknown) => unknown) | undefined;
+}
+
 let endpoint: ParentEndpoint;
 let names: readonly string[];
 let definitions: readonly TaskDefinition[];
 /** The module's `setup`. */
 let prepare: ((data: unknown) => unknown) | undefined;
+/** The modules that were exposed and are not a part of another one. The worker needs exactly one. */
+let modules: TaskModule[] = [];
+/** Whether the worker still waits for the rest of its module, which may expose this module together with others. */
+let loadingModule = false;
 /** Whether `setup` is running. Until it has ended, messages wait. */
 let preparing = false;
 let foreignTimer: ReturnType<typeof setTimeout> | undefined;
@@ -42,33 +56,48 @@ let waiting: (readonly unknown[])[] = [];
 let loading = false;
 
 /**
- * Greets the pool and handles its messages. Called once per worker. Before there is a server, a call that needs none runs at once. All
+ * Greets the pool once the task module has run, and handles its messages. Before there is a server, a call that needs none runs at once. All
  * other messages wait for the server.
+ *
+ * A further call replaces the modules in `parts` by one that contains them. Throws `invalid-argument` if the worker has greeted already.
  */
-export function receive(
-  from: ParentEndpoint,
-  taskNames: readonly string[],
-  taskDefinitions: readonly TaskDefinition[],
-  setup?: (data: unknown) => unknown,
-): void {
+export function receive(from: ParentEndpoint, module: TaskModule, parts: readonly TaskModule[]): void {
+  const first = modules.length === 0;
+  if (!first && !loadingModule) throw exposedTwice(", after its start");
+  modules = [...modules.filter((each) => !parts.includes(each)), module];
+  ({ names, definitions, setup: prepare } = module);
+  if (!first) return;
   endpoint = from;
-  names = taskNames;
-  definitions = taskDefinitions;
-  prepare = setup;
+  loadingModule = true;
   endpoint.listen(onMessage, unreadable);
   if (endpoint.marked) {
     // The module may end its worker before the worker reads the pool's hello.
     endpoint.onEnding(ending);
-    return greet(endpoint.greeting);
+    // The module may import several task modules, each of which exposes its tasks.
+    return queueMicrotask(greetMarked);
   }
   foreignTimer = setTimeout(endpoint.ignore, foreignWaitMs);
   if (typeof foreignTimer === "object") (foreignTimer as { unref?(): void }).unref?.();
 }
 
+function greetMarked(): void {
+  if (loadingModule) greet(endpoint.greeting);
+}
+
+function exposedTwice(how: string): ClearwayError {
+  return new ClearwayError(
+    "invalid-argument",
+    `expose() was called twice in one worker${how}: to run several task modules in one pool, combine them with exposeAll()`,
+  );
+}
+
 function greet(greeting: unknown): void {
   const hello = greeting as HelloSettings | undefined;
   if (hello?.clearway !== 1) return;
+  if (modules.length > 1) throw exposedTwice("");
+  loadingModule = false;
   settings = hello;
+  if (hello.warnings ?? inDevelopment()) endpoint = watched(endpoint, slow);
   if (foreignTimer !== undefined) clearTimeout(foreignTimer);
   if (!endpoint.marked) endpoint.onEnding(ending);
   if (prepare !== undefined || hello.setup !== undefined) void setUp(hello);
@@ -125,6 +154,7 @@ function preloadCommon(): void {
 }
 
 function ending(): void {
+  greetMarked();
   if (server) server.ending();
   else endpoint.post([Op.Ending, 0, runningIds, 0], []);
 }
@@ -157,6 +187,7 @@ function handledEarly(frames: readonly unknown[], hello: HelloSettings): boolean
   const definition = plainTask(frames, names, definitions, hello);
   if (definition === undefined) return answerControlFrame(frames);
   runningIds = [frames[1] as number];
+  endpoint.called?.(frames[1] as number, names[definitions.indexOf(definition)]!);
   early = runEarly(frames, definition, hello, endpoint);
   if (early === undefined) firstCallAnswered();
   if (early?.value instanceof Promise) {
@@ -164,6 +195,12 @@ function handledEarly(frames: readonly unknown[], hello: HelloSettings): boolean
     void answeredOrWaiting(isFirstCallPending).then(serve);
   } else serve();
   return true;
+}
+
+// Reports that the copy of a task's result took long.
+function slow(task: string, ms: number): void {
+  if (server) server.slow(task, ms);
+  else endpoint.post([Op.Slow, 0, task, ms], []);
 }
 
 // Returns whether the first call has returned a promise that has not settled.

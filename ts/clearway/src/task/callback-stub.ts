@@ -26,7 +26,7 @@ interface OpenCall {
 }
 
 /**
- * The task's end of a callback. `call` is the function that the task receives.
+ * The task's end of a callback. `argument` gives what the task receives.
  *
  * At most `concurrency` calls have no answer. Further calls wait here, in order. A rejection that nothing awaits is not an unhandled
  * rejection: it would end the worker, although the task only reported something.
@@ -68,6 +68,19 @@ export class CallbackStub implements TaskInput {
     answer.catch(() => {});
     return answer;
   };
+
+  /** Returns what the task receives: the function, or an object with these methods. */
+  argument(methods: readonly string[] | undefined): unknown {
+    if (!methods) return this.call;
+    const call =
+      (at: number) =>
+      (...args: unknown[]) =>
+        this.call(at, ...args);
+    // The object has only its methods, so nothing else of it can be called. It has no `then`, because no proxy has a method of that name.
+    return Object.freeze(
+      Object.assign(Object.create(null), Object.fromEntries(methods.map((name, at) => [name, call(at)]))),
+    );
+  }
 
   /** Handles the answer to a call. */
   arrived(message: unknown): void {

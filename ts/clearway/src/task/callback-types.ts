@@ -28,7 +28,39 @@ export type Callback<F extends Fn> = {
 // biome-ignore lint/suspicious/noConfusingVoidType: the task expects nothing
 type Returned<T> = [T] extends [void] ? unknown : T | Moved<T> | PromiseLike<T | Moved<T>>;
 
-/** The argument for a task's parameter that is a function. */
+declare const remoteBrand: unique symbol;
+
+/** An object under `proxy()`: an argument of a call, which the task receives as a {@link Remote}. */
+export interface ProxyArgument<T> {
+  // The parameters of a method are compared both ways, as those of the object's own methods are.
+  readonly [callbackBrand]: T;
+}
+
+/** The names of the methods of an object that a proxy may have. */
+export type MethodNames<T> = {
+  [Name in keyof T]-?: T[Name] extends Fn ? (Name extends "then" | "toJSON" | symbol | number ? never : Name) : never;
+}[keyof T] &
+  string;
+
+/**
+ * An object of the caller, as a task receives it: its methods, which are asynchronous and run on the caller's thread. See {@link Callback}.
+ *
+ * In a unit test, pass any object whose methods return promises.
+ */
+export type Remote<T> = {
+  readonly [Name in MethodNames<T>]: T[Name] extends Fn ? Callback<T[Name]> : never;
+} & { readonly [remoteBrand]?: never };
+
+/** The object whose proxy a task expects. */
+type Proxied<T> = {
+  [Name in keyof T & string]: T[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Received<Args>) => Returned<Awaited<Result>>
+    : never;
+};
+
+/** The argument for a task's parameter that is a {@link Callback} or a {@link Remote}. */
 export type CallbackFor<T> = T extends (...args: infer Args) => infer Result
   ? CallbackArgument<(...args: Received<Args>) => Returned<Awaited<Result>>>
-  : never;
+  : typeof remoteBrand extends keyof T
+    ? ProxyArgument<Proxied<T>>
+    : never;

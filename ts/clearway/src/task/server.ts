@@ -86,6 +86,11 @@ export class Server {
     preloadFor(this.#tasks);
   }
 
+  /** Reports that the copy of a task's result took long. */
+  slow(task: string, ms: number): void {
+    this.#transport.send(Op.Slow, 0, task, ms);
+  }
+
   /** Reports a message that could not be deserialized. The pool must not wait for the calls in it. */
   unreadable(): void {
     this.#ring?.lost();
@@ -197,9 +202,11 @@ export class Server {
   #call(id: number, header: number | string, args: unknown[]): void {
     const early = typeof header === "string";
     const flags = early ? 0 : header & ((1 << callFlagBits) - 1);
-    const definition = this.#tasks[early ? this.#names.indexOf(header) : header >> callFlagBits];
+    const index = early ? this.#names.indexOf(header) : header >> callFlagBits;
+    const definition = this.#tasks[index];
     // Ignores an early call (sent before this worker was ready) of a task that is not a function. The caller sends the call again.
     if (definition === undefined || (early && definition.kind !== "function")) return;
+    this.#endpoint.called?.(id, this.#names[index]!);
     const call = new ServedCall(id, definition, flags, args);
     if (this.#announced.size > 0) {
       call.announced = this.#announced.get(id);

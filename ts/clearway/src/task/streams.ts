@@ -48,11 +48,11 @@ export class Inputs {
     Stub?: typeof import("./callback-stub.js").CallbackStub,
   ): undefined {
     call.inputs = announced.map(([argument, input]) => {
-      const [id, items, bytes] = input;
+      const [id, items, bytes, , methods] = input;
       const stub =
         Stub && isCallback(input) && new Stub(this.#transport, id, items ?? 1, call.has(CallFlag.strict), this.#decode);
       const end = stub || this.#consumer(id, items, bytes);
-      call.args[argument] = stub ? stub.call : end;
+      call.args[argument] = stub ? stub.argument(methods) : end;
       this.#inputs.set(id, end);
       return { id, end };
     });

@@ -121,6 +121,30 @@ export type Exposed<Tasks, Data = undefined> = Tasks & { readonly [exposedBrand]
 /** The type of a pool's option `setup`: the parameter of the `setup` that the module passes to `expose()`. */
 export type SetupData<Tasks> = Tasks extends { readonly [exposedBrand]?: infer Data } ? Data : unknown;
 
+/** The tasks of several modules, as `exposeAll()` names them: the name of the module, a dot, and the name of the task. */
+export type Combined<Modules> = Both<
+  {
+    [Module in keyof Modules & string]: {
+      readonly [Name in keyof Modules[Module] & string as `${Module}.${Name}`]: Modules[Module][Name];
+    };
+  }[keyof Modules & string]
+>;
+
+// Turns a union into an intersection.
+type Both<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+/** The type of the pool's option `setup` for several modules: the data of each module that has a `setup`. */
+export type CombinedData<Modules> =
+  SetupModules<Modules> extends never
+    ? undefined
+    : { readonly [Name in SetupModules<Modules>]: SetupData<Modules[Name]> };
+
+type SetupModules<Modules> = {
+  [Name in keyof Modules & string]: SetupData<Modules[Name]> extends undefined ? never : Name;
+}[keyof Modules & string];
+
 /** Options of a task module. */
 export interface ExposeOptions<Data = undefined> {
   /**

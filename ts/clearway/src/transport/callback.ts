@@ -4,13 +4,16 @@ import type { LedgerSide } from "../transfer/ledger.js";
 
 // The messages of a callback, in slot `a` of a Chunk whose id is that of the callback's Input.
 
-/** A task's call of a callback: its number, which counts the calls of this callback from 1, and its arguments. */
+/**
+ * A task's call of a callback: its number, which counts the calls of this callback from 1, and its arguments. For a method of a proxy, the
+ * first argument is the index of its name.
+ */
 export type CallbackCall = readonly [call: number, args: readonly unknown[]];
 
 /** The answer to a call: its number, and the value or the error. */
 export type CallbackAnswer = readonly [call: number, value: unknown, error?: WireError];
 
-/** The key of a function under `callback()`. The iterator of such an argument holds its {@link CallbackEnd} under the same key. */
+/** The key of a function under `callback()`, and of an object under `proxy()`. The iterator of such an argument holds its {@link CallbackEnd} under the same key. */
 export const callbackKey = Symbol.for("clearway.callback");
 
 /** What the caller's end of a callback needs from its pool. */
@@ -28,6 +31,8 @@ export interface CallbackWire {
 export interface CallbackEnd {
   /** Maximum number of calls without an answer. */
   readonly concurrency: number;
+  /** The names of an object's methods. Undefined for a function. */
+  readonly methods?: readonly string[] | undefined;
   /** Connects this end with the worker that receives the call. A call that its worker has not begun may go to another worker. */
   connect(wire: CallbackWire): void;
   /** Handles a message from the task. Never throws. */
@@ -38,7 +43,7 @@ export interface CallbackEnd {
   readonly producer: { grant(): void; stop(): void };
 }
 
-/** Returns whether an argument is a function under `callback()`. */
+/** Returns whether an argument is under `callback()` or `proxy()`. */
 export function isCallback(value: object): boolean {
   return callbackKey in value;
 }

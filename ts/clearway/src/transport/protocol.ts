@@ -25,6 +25,7 @@
 //   Roll (5)    -  -                          Roll        -  ids of all open calls
 //                                             Broken (6)  -  -                -
 //                                             SetupFailed -  WireError        -
+//                                             Slow        -  task's name      ms (10)
 //
 // (1) An Input comes before its Call, because the worker may run a call as soon as it has read the Call.
 // (2) With a ring, a Mark is the first frame of each message. `n` counts the messages since the ring was opened. A message with the number
@@ -39,6 +40,7 @@
 // (8) The value's cost in units. A window limits the units that the listener has not read (`task/progress.ts`). If the cost is negative,
 //     the value could not be sent, and `a` holds the message of the error that replaces it.
 // (9) With the id of a callback's Input, `a` is a call of the callback (from the worker) or its answer (`callback.ts`).
+// (10) The copy of this task's result, or of a value of its stream, took this time in the worker. Sent after the value, in development only.
 
 /** Kinds of frame. The numbers are part of the wire format: add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {
@@ -69,6 +71,7 @@ export enum Op {
   Roll = 24,
   Broken = 25,
   SetupFailed = 26,
+  Slow = 27,
 }
 
 /** Flags of a call, in the low bits of slot `a`. The bits above the flags hold the task's index. */
@@ -100,15 +103,24 @@ export interface HelloSettings {
   cancelCells: Int32Array | undefined;
   /** The data for the module's `setup`. Undefined without the pool's option. */
   setup?: unknown;
+  /** Whether the worker reports slow copies. Undefined means: in development. */
+  warnings?: boolean | undefined;
   /** The name of a lock. The worker holds the lock; its release tells the pool that the worker has ended. */
   lifeline: string;
 }
 
 /**
  * A stream from the caller: its id, and the number of items and bytes by which the caller may be ahead of the task. Without `items`, the
- * task adapts that number. A callback is an input of its own kind, whose `items` are the number of calls that may be without an answer.
+ * task adapts that number. A callback is an input of its own kind, whose `items` are the number of calls that may be without an answer. A
+ * proxy of an object is a callback with the names of its methods.
  */
-export type InputStream = [id: number, items: number | undefined, bytes: number, kind?: InputKind];
+export type InputStream = [
+  id: number,
+  items: number | undefined,
+  bytes: number,
+  kind?: InputKind,
+  methods?: readonly string[],
+];
 
 /** The kind of an input that is not a stream of values. */
 export enum InputKind {

@@ -66,9 +66,9 @@ async function listening(name: string, tasks = functions): Promise<(message: unk
   const listen: ParentEndpoint["listen"] = (heard) => {
     take = heard;
   };
-  const taskNames = Object.keys(tasks);
-  const taskDefinitions = taskNames.map((each) => definitionOfTask(each, tasks[each]));
-  receive({ ...endpoint, listen }, taskNames, taskDefinitions);
+  const names = Object.keys(tasks);
+  const definitions = names.map((each) => definitionOfTask(each, tasks[each]));
+  receive({ ...endpoint, listen }, { names, definitions, setup: undefined }, []);
   return take;
 }
 

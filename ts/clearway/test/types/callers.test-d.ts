@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { move, type Pool, pool, type Results, run, type Stream } from "clearway";
-import { type CallbackArgument, callback } from "clearway/callback";
-import { type Exposed, expose, resource, type TaskContext, task, testContext, withResources } from "clearway/worker";
+import { type CallbackArgument, callback, type ProxyArgument, proxy, type Remote } from "clearway/callback";
+import {
+  type Exposed,
+  expose,
+  exposeAll,
+  resource,
+  type TaskContext,
+  task,
+  testContext,
+  withResources,
+} from "clearway/worker";
 import { expectTypeOf } from "vitest";
-import tasks from "./module.js";
+import tasks, { type Logger } from "./module.js";
 
 // Type-checked by `types.node.test.ts`. Never run.
 
@@ -107,6 +116,17 @@ call.tells(callback((text) => text.length));
 expectTypeOf(callback((at: number) => at)).toEqualTypeOf<CallbackArgument<(at: number) => number>>();
 images.map.asks([1, 2], { args: [callback(() => true)] });
 images.broadcast.tells(callback(() => {}));
+
+// A task's object is an object under proxy(). It may have more members, and its methods may be asynchronous or move their values.
+declare const logger: Logger & { close(): void };
+expectTypeOf(call.logs("a", proxy(logger))).toEqualTypeOf<Promise<boolean>>();
+call.logs("a", proxy(logger, { methods: ["log", "ask"], concurrency: 1 }));
+call.logs("a", proxy({ log: async () => 5, ask: (bytes: Uint8Array) => move(bytes.length > 0) }));
+images.map.logs(["a"], { args: [proxy(logger)] });
+expectTypeOf(proxy(logger, { methods: ["close"] })).toEqualTypeOf<ProxyArgument<Pick<typeof logger, "close">>>();
+expectTypeOf<keyof Remote<Logger> & string>().toEqualTypeOf<"log" | "ask">();
+// A unit test passes any object whose methods return promises.
+void tasks.logs("a", { log: async () => {}, ask: async () => true });
 // A unit test passes an ordinary function.
 expectTypeOf(tasks.asks(1, async (at: number) => at > 1)).toEqualTypeOf<Promise<boolean>>();
 
@@ -149,6 +169,16 @@ call.asks(
   // @ts-expect-error a callback with a value of the wrong type
   callback(() => "yes"),
 );
+// @ts-expect-error a proxy without a method that the task calls
+call.logs("a", proxy(logger, { methods: ["log"] }));
+// @ts-expect-error a proxy with a parameter of the wrong type
+call.logs("a", proxy({ log: (at: number) => at, ask: async () => true }));
+// @ts-expect-error an object without proxy()
+call.logs("a", logger);
+// @ts-expect-error a proxy where the task expects a value
+call.checksum(proxy(logger));
+// @ts-expect-error a name of no method
+proxy(logger, { methods: ["level"] });
 // @ts-expect-error an option that callback() does not have
 callback(() => {}, { limit: 5 });
 // @ts-expect-error only one worker could receive it
@@ -169,3 +199,25 @@ images.map.scale([1], { args: ["a"] });
 run<Module>("x").map;
 // @ts-expect-error no such resource
 leased(({ cache }) => cache);
+
+// Tasks of combined modules have the names of their modules. Each setup has the data of its module.
+const files = expose({ read: async (path: string) => path.length });
+const prepared = expose({ has: (word: string) => word === "" }, { setup: (data: { file: string }) => void data });
+const together = exposeAll({ files, prepared, all: exposeAll({ tasks, prepared }) });
+declare const modules: Pool<{ default: typeof together }>;
+expectTypeOf(modules.call["files.read"]("a")).toEqualTypeOf<Promise<number>>();
+expectTypeOf(modules.call["all.tasks.checksum"](move(bytes), 1)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(modules.call["all.tasks.count"](1)).toEqualTypeOf<Stream<number, "end">>();
+expectTypeOf(modules.map["files.read"](["a"])).toExtend<Results<number>>();
+pool<{ default: typeof together }>("x:", {
+  setup: { prepared: { file: "a" }, all: { prepared: { file: "a" } } },
+});
+// @ts-expect-error data for a module without a setup
+pool<{ default: typeof together }>("x:", { setup: { files: 1 } });
+// @ts-expect-error a task of no module
+modules.call["files.write"]("a");
+// @ts-expect-error tasks that expose() has not seen
+exposeAll({ files: 5 });
+const withoutSetup = exposeAll({ files });
+// @ts-expect-error data, although no module has a setup
+pool<{ default: typeof withoutSetup }>("x:", { setup: { files: 1 } });

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Callback } from "clearway/callback";
+import type { Callback, Remote } from "clearway/callback";
 import { expose, move, resource, task, withResources } from "clearway/worker";
+
+/** An object of the caller. */
+export interface Logger {
+  readonly level: number;
+  log(text: string, at?: number): void;
+  ask(bytes: Uint8Array): Promise<boolean>;
+  toJSON(): string;
+}
 
 interface Connection {
   query(text: string): Promise<string[]>;
@@ -46,6 +54,10 @@ export default expose({
     const pixels: Callback<(bytes: Uint8Array) => number> = async (bytes) => (bytes as Uint8Array).length;
     await pixels(sent);
     await tell("a");
+  },
+  logs: async (text: string, logger: Remote<Logger>): Promise<boolean> => {
+    await logger.log(text);
+    return logger.ask(move(new Uint8Array(8)));
   },
   limited: task({ moveSearchLimit: 5 }, (_context, value: number) => value),
 });

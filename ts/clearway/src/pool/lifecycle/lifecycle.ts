@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
+import { inDevelopment } from "../../host/development.js";
+import { lazyModule, preload } from "../../lazy/lazy-module.js";
 import { Consumer } from "../../stream/consumer.js";
-import type { Op } from "../../transport/protocol.js";
+import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
 import type { CallLifecycle } from "../call/tracker.js";
 import { Metrics, type RestartPause } from "../stats.js";
@@ -13,6 +15,9 @@ import { announce, frame, ping, refused, rethrowWithCallerStack } from "./messag
 import { pauseOf } from "./restarts.js";
 import { admits, bringBack, ready, sendEarly, setupFailure, unknownTask } from "./start.js";
 import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
+import type { Watch } from "./watch.js";
+
+const loadWatch = /* @__PURE__ */ lazyModule(async () => import("./watch.js"));
 
 /**
  * Everything that a pool needs only after its first worker is ready: the start and end of workers, all frames except results, and the code
@@ -25,17 +30,27 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   readonly Consumer = Consumer;
   readonly rethrow = rethrowWithCallerStack;
   readonly #host: LifecycleHost;
+  /** Warns of slow use. Undefined in production. */
+  #watch: Watch | undefined;
 
   constructor(host: LifecycleHost) {
     this.#host = host;
     if (host.settings.metrics) host.metrics = new Metrics(host.settings.onError);
+    // The app does not depend on the warnings, so a failed load is ignored.
+    if (host.settings.warnings ?? inDevelopment()) preload(() => this.#load(host));
+  }
+
+  async #load(host: LifecycleHost): Promise<void> {
+    this.#watch = (await loadWatch()).watchOf(host);
   }
 
   sendEarly(): void {
     sendEarly(this.#host);
+    this.#watch?.queued();
   }
 
   ready(worker: Worker, tasks: Tasks): void {
+    this.#watch?.started(worker);
     ready(this.#host, worker, tasks);
   }
 
@@ -55,10 +70,12 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
 
   announce(worker: Worker, call: PoolCall): void {
     announce(this.#host, worker, call);
+    this.#watch?.sent(call);
   }
 
   frame(worker: Worker, op: Op, id: number, a: unknown, b: unknown): void {
-    frame(this.#host, worker, op, id, a, b);
+    if (op === Op.Slow) this.#watch?.slowResult(a, b);
+    else frame(this.#host, worker, op, id, a, b);
   }
 
   refused(worker: Worker, op: Op, id: number, a: unknown, reason: unknown): void {

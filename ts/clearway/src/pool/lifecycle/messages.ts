@@ -141,8 +141,11 @@ function calledBack(input: Input | undefined, message: unknown): void {
   if (input && !input.over) input.act(() => input.feed?.called?.(message));
 }
 
-/** Announces the input streams and callbacks of a call to its worker. Called before the call is sent. */
+/**
+ * Announces the input streams and callbacks of a call to its worker, and enters its memory into the ledger. Called before the call is sent.
+ */
 export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
+  if (call.crossing) merge(host.toWorkers, call.crossing);
   const { strict, window } = call.options;
   const { transport } = worker;
   const failed = (cause: unknown): void =>
@@ -165,7 +168,7 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
         answer: (message, transfer) => transport.send(Op.Chunk, id, message, 0, transfer),
         fail: (reason) => host.tracker.cancel(call, reason),
       });
-      stream = [id, callback.concurrency, 0, InputKind.callback];
+      stream = [id, callback.concurrency, 0, InputKind.callback, callback.methods];
     }
     transport.send(Op.Input, call.id, input.argument, stream);
   }

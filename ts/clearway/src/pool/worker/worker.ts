@@ -76,7 +76,7 @@ export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
   ready(worker: PoolWorker<Call>, tasks: Tasks): void;
   /** Returns the error for a worker whose `setup` failed. `wire` is the encoded error of `setup`. */
   setupFailure(wire: unknown): ClearwayError;
-  /** Announces the input streams of a call to its worker. Called before the call is sent. */
+  /** Announces the input streams of a call to its worker, and enters its memory into the ledger. Called before the call is sent. */
   announce(worker: PoolWorker<Call>, call: Call): void;
   /** Handles a frame from the worker. */
   frame(worker: PoolWorker<Call>, op: Op, id: number, a: unknown, b: unknown): void;
@@ -222,15 +222,14 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
    */
   post(call: Call): void {
     const { transport } = this;
-    const { settings, toWorkers, lifecycle } = this.#sink;
+    const { settings, lifecycle } = this.#sink;
     this.calls.set(call.id, call);
     call.worker = this;
     call.post();
     this.count(call);
     if (settings.metrics) call.postedMs = now();
     this.setRef(true);
-    if (call.inputs) lifecycle?.announce(this, call);
-    if (call.crossing) merge(toWorkers, call.crossing);
+    if (call.inputs ?? call.crossing) lifecycle?.announce(this, call);
     const { index, name } = call.record;
     transport.send(Op.Call, call.id, index < 0 ? name : (index << callFlagBits) | call.flags, call.args, call.transfer);
     const { credit } = call;
@@ -355,13 +354,15 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
 // Returns the settings of the first frame for a new worker. Allocates the shared cells for cancelled calls if the host has shared memory.
 function helloOf(settings: Settings, name: string): HelloSettings {
   const shared = typeof SharedArrayBuffer === "function";
+  const { concurrency, metrics, setup, warnings } = settings;
   return {
     clearway: 1,
-    concurrency: settings.concurrency,
-    metrics: settings.metrics,
-    reportHeap: settings.recycle.heapMb < Number.POSITIVE_INFINITY,
+    concurrency,
+    metrics,
+    setup,
+    warnings,
+    reportHeap: Number.isFinite(settings.recycle.heapMb),
     ring: shared && settings.carrier === "auto",
-    setup: settings.setup,
     cancelCells: shared ? new Int32Array(new SharedArrayBuffer(cancelCellCount * 4)) : undefined,
     lifeline: `clearway:${name}:${Math.random()}`,
   };

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { clock } from "#host";
+import { cloneMsMax } from "../../host/development.js";
+import { frameSlots, Op } from "../../transport/protocol.js";
+import type { PoolCall } from "../call/call.js";
+import type { LifecycleHost, Worker } from "./host.js";
+import { type Finding, printWarning } from "./warnings.js";
+
+// Bytes of binary memory. A copy of 1 MiB takes about a tenth of a millisecond, twice as long as a wake-up.
+const copiedBytesMin = 2 ** 20;
+
+// The queue is looked at once in this time, in milliseconds. It has only grown if its least length has grown at so many looks in a row.
+const lookMs = 1_000;
+const looksMin = 10;
+
+/** The part of a pool that the watch uses. */
+export type WatchHost = Pick<LifecycleHost, "settings" | "backlog" | "records">;
+
+/** Returns the watch of a pool, which has measured no worker yet. */
+export function watchOf(host: LifecycleHost): Watch {
+  const watch = new Watch(host);
+  for (const worker of host.workers) if (worker.life.state !== "starting") watch.started(worker);
+  return watch;
+}
+
+/** Notices slow use of a pool, and warns once of each kind. Loaded in development only. */
+export class Watch {
+  readonly #host: WatchHost;
+  readonly #clock: () => number;
+  readonly #warned = new Set<string>();
+  #lookedMs: number | undefined;
+  /** The least length of the queue since the last look, and at the look before. */
+  #least = Number.POSITIVE_INFINITY;
+  #leastBefore = Number.POSITIVE_INFINITY;
+  /** Number of looks in a row at which the least length has grown. */
+  #grown = 0;
+
+  constructor(host: WatchHost, readClock = clock) {
+    this.#host = host;
+    this.#clock = readClock;
+  }
+
+  /** Called when a call waits in the queue, after the workers have taken what they can. */
+  queued(): void {
+    const { backlog, records } = this.#host;
+    if (!records.known) return;
+    this.#least = Math.min(this.#least, backlog.length);
+    const atMs = this.#clock();
+    this.#lookedMs ??= atMs;
+    if (atMs - this.#lookedMs < lookMs) return;
+    this.#grown = this.#least > this.#leastBefore ? this.#grown + 1 : 0;
+    this.#leastBefore = this.#least;
+    this.#least = Number.POSITIVE_INFINITY;
+    this.#lookedMs = atMs;
+    if (this.#grown >= looksMin) this.#warn({ kind: "queue", task: this.#mostWaiting, items: backlog.length });
+  }
+
+  /** Called when a call with objects among its arguments is sent. */
+  sent({ crossing, record, options }: Pick<PoolCall, "crossing" | "record" | "options">): void {
+    const bytes = crossing?.copies["argument-not-moved"]?.bytes ?? 0;
+    // The calls of a broadcast share their arguments, so nothing can be moved.
+    if (bytes >= copiedBytesMin && typeof options.key !== "symbol")
+      this.#warn({ kind: "copied", task: record.name, bytes });
+  }
+
+  /** Measures how long the messages to a worker take to copy. */
+  started(worker: Worker): void {
+    const { handle } = worker;
+    const { post } = handle;
+    handle.post = (message, transfer) => {
+      const startMs = this.#clock();
+      post(message, transfer);
+      const ms = this.#clock() - startMs;
+      if (ms > cloneMsMax) this.#slowArguments(message as unknown[], worker, ms);
+    };
+  }
+
+  /** Called when a worker reports that a result took long to copy. The worker may be hostile. */
+  slowResult(task: unknown, ms: unknown): void {
+    if (this.#host.records.has(task as string) && Number.isFinite(ms))
+      this.#warn({ kind: "result", task: task as string, ms: ms as number });
+  }
+
+  #slowArguments(message: unknown[], worker: Worker, ms: number): void {
+    for (let at = 0; at < message.length; at += frameSlots) {
+      const call = message[at] === Op.Call && worker.calls.get(message[at + 1] as number);
+      if (call) return this.#warn({ kind: "arguments", task: call.record.name, ms });
+    }
+  }
+
+  get #mostWaiting(): string {
+    const counts = new Map<string, number>();
+    for (const { record } of this.#host.backlog.all()) counts.set(record.name, (counts.get(record.name) ?? 0) + 1);
+    return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
+  }
+
+  #warn(finding: Finding): void {
+    if (this.#warned.has(finding.kind)) return;
+    this.#warned.add(finding.kind);
+    printWarning(this.#host.settings.name, finding);
+  }
+}

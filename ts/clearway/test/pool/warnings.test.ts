@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { move, type PoolOptions } from "clearway";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { builtUrl, testPool } from "../fixtures/pools.js";
+
+type Slow = typeof import("../fixtures/slow.tasks.js");
+
+const pools = (options: PoolOptions = { warnings: true }) =>
+  testPool<Slow>(builtUrl("slow"), { name: "images", ...options });
+
+const inNode = typeof process === "object" && typeof process.versions?.node === "string";
+
+/**
+ * Makes calls until the code that watches the pool is loaded, and has warned. Returns the warnings that contain `text`. A busy machine may
+ * make other copies slow, too.
+ */
+async function warnedBy(call: () => Promise<unknown>, seen: string[], text: string): Promise<string[]> {
+  const found = () => seen.filter((each) => each.includes(text));
+  await expect
+    .poll(async () => {
+      await call();
+      return found().length;
+    })
+    .toBeGreaterThan(0);
+  // A second warning would be a mistake.
+  await call();
+  await call();
+  return found();
+}
+
+/** Returns the warnings of this test, as they are printed: `[code] text`. */
+function warnings(): string[] {
+  const seen: string[] = [];
+  const spy = inNode
+    ? vi.spyOn(process, "emitWarning").mockImplementation((text, options) => {
+        seen.push(`[${(options as { code: string }).code}] ${(options as { type: string }).type}: ${text}`);
+      })
+    : vi.spyOn(console, "warn").mockImplementation((text) => void seen.push(text));
+  onTestFinished(() => spy.mockRestore());
+  return seen;
+}
+
+const big = 2 ** 21;
+
+describe("a pool warns once", () => {
+  test("of a large argument that is copied, and names the task, the bytes and move()", async () => {
+    const seen = warnings();
+    const { call } = pools();
+    expect(await call.length(move(new Uint8Array(big)))).toBe(big);
+    const found = await warnedBy(() => call.length(new Uint8Array(big)), seen, "COPIED");
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(
+      /^\[CLEARWAY_ARGUMENT_COPIED\] ClearwayWarning: An argument of length\(\) was copied: 2\.0 MiB/,
+    );
+    expect(found[0]).toContain('length(move(value)). The pool "images" says this once');
+  });
+
+  test("of a result that takes long to copy", async () => {
+    const seen = warnings();
+    const { call } = pools();
+    const found = await warnedBy(() => call.slow(), seen, "The result");
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(
+      /^\[CLEARWAY_SLOW_COPY\] ClearwayWarning: The result of slow\(\) took \d+ ms to copy in the/,
+    );
+    expect(found[0]).toContain("Return a table of records");
+  });
+
+  test("of a value of a stream that takes long to copy", async () => {
+    const seen = warnings();
+    const { call } = pools();
+    const read = async () => {
+      for await (const value of call.slowStream()) expect(value).toEqual({ value: 1 });
+    };
+    expect(await warnedBy(read, seen, "The result")).toEqual([expect.stringContaining("The result of slowStream()")]);
+  });
+
+  test("of arguments that take long to copy", async () => {
+    const seen = warnings();
+    const { call } = pools();
+    const value = {
+      get slow() {
+        const untilMs = performance.now() + 60;
+        while (performance.now() < untilMs);
+        return 1;
+      },
+    };
+    expect(await warnedBy(() => call.take(value), seen, "The arguments")).toEqual([
+      expect.stringContaining("The arguments of take() took"),
+    ]);
+  });
+});
+
+test("a pool with the option false, and a pool of small calls, print no warning", async () => {
+  const seen = warnings();
+  const silent = pools({ warnings: false });
+  await silent.call.length(new Uint8Array(big));
+  await silent.call.slow();
+  await silent.close();
+  expect(seen).toEqual([]);
+  const small = pools();
+  expect(await small.call.length(new Uint8Array(100))).toBe(100);
+  expect(await small.call.length(move(new Uint8Array(big)))).toBe(big);
+  await small.close();
+  expect(seen.filter((each) => each.includes("COPIED"))).toEqual([]);
+});
+
+test.runIf(inNode)("a pool in production prints no warning, unless it has the option", async () => {
+  vi.stubEnv("NODE_ENV", "production");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const seen = warnings();
+  const quiet = pools({});
+  await quiet.call.length(new Uint8Array(big));
+  await quiet.call.slow();
+  await quiet.close();
+  expect(seen).toEqual([]);
+  const asked = pools();
+  expect(await warnedBy(() => asked.call.slow(), seen, "The result")).toHaveLength(1);
+});
