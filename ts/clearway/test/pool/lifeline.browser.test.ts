@@ -112,11 +112,14 @@ describe("a worker whose own terminate() fails is terminated, and nothing is thr
     [
       "returns a thenable that throws",
       () =>
-        Object.defineProperty({}, "then", {
-          get: () => {
-            throw thrown;
+        new Proxy(
+          {},
+          {
+            get() {
+              throw thrown;
+            },
           },
-        }),
+        ),
     ],
     ["does nothing", () => undefined],
     ["never settles", () => new Promise(() => {})],
