@@ -21,9 +21,26 @@ export const whole =
   (value) =>
     (Number.isInteger(value) && (value as number) >= least) || `a whole number, ${least} or more`;
 
+/** Tests whether a value is an integer from `min` to `max`. */
+export function wholeFrom(value: unknown, min: number, max: number): true | string {
+  return (
+    (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) ||
+    `a whole number from ${min} to ${max}`
+  );
+}
+
+/** Tests whether a value is a number above 0. Infinity is one. */
+export const aboveZero: Test = (value) => (typeof value === "number" && value > 0) || "a number above 0";
+
 /** Tests whether a value is an AbortSignal of any realm. */
 export const abortSignal: Test = (value) =>
   typeof (value as AbortSignal | null)?.addEventListener === "function" || "an AbortSignal";
+
+/** Returns the value. Throws `invalid-argument` if it is not a function. */
+export function callable<Value>(name: string, value: Value): Value {
+  if (typeof value === "function") return value;
+  throw invalid(name, "a function", value);
+}
 
 /** Returns the value. Throws `invalid-argument` if it is not an object, or if it is an array. */
 export function object<Value>(name: string, value: Value): Value & object {
