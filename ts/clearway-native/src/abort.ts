@@ -2,14 +2,6 @@
 // Reads and watches the AbortSignal of a caller. A caller may pass any object as its signal. The object's getters and methods may throw,
 // may call the plugin again, and may return wrong values.
 
-import { invalid } from "./error.js";
-
-/** Throws `invalid-argument` unless `signal` is undefined or has a method `addEventListener`. */
-export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function")
-    throw invalid("signal", "an AbortSignal", signal);
-}
-
 /**
  * Returns the reason of a signal that has aborted. Returns undefined if it has not aborted. If reading the signal throws, the signal counts
  * as aborted, and the thrown value is the reason. Never throws.

@@ -14,7 +14,9 @@ import {
   memoryPair,
   standardMessageCodec,
 } from "clearway/channel";
-import type { WhenFull } from "./events.js";
+import { checked, type Rules, strings } from "./checked.js";
+import { invalid } from "./error.js";
+import { queueRules, type WhenFull } from "./events.js";
 import type { NativeMessage } from "./message.js";
 import type { Plugin } from "./plugin.js";
 
@@ -32,6 +34,13 @@ export interface ServedChannels {
   whenFull?: WhenFull;
 }
 
+const servedRules: Rules = {
+  ...queueRules,
+  messages: strings,
+  events: (value) => (typeof value === "object" && value !== null) || "an object of codecs",
+  asks: strings,
+};
+
 /**
  * Serves a plugin at an endpoint. The endpoint's other end can then call the plugin's channels, listen to its events and handle its
  * messages. The other end may be on this thread (`memoryPair`), in a worker or at the other end of a socket. A null message becomes a
@@ -44,7 +53,8 @@ export interface ServedChannels {
  * Disposing the result ends the service. The plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is already
  * served.
  */
-export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable {
+export function servePlugin(plugin: Plugin, endpoint: Endpoint, given: ServedChannels): Disposable {
+  const channels = checked(given, servedRules);
   const served: Disposable[] = [];
   const end = (): void => {
     for (const each of served.splice(0)) each[Symbol.dispose]();
@@ -129,7 +139,11 @@ function decodedValue(event: NativeMessage, codec: MessageCodec<unknown>): unkno
   // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `keptBytes` does not copy shared memory.
   if (codec.name === "binary") return keptBytes(event);
   try {
-    return codec.decode(event.bytes ?? new Uint8Array());
+    const value = codec.decode(event.bytes ?? new Uint8Array());
+    // The generator below would wait for a promise, even after the listener has left.
+    if (typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function")
+      throw invalid("codec.decode()", "a function that returns its value at once", "a promise");
+    return value;
   } finally {
     event.release();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { abortOf, checkSignal, onAbort } from "./abort.js";
-import { invalid } from "./error.js";
+import { abortOf, onAbort } from "./abort.js";
+import { abortSignal, checked, type Rules, type Test } from "./checked.js";
 import type { NativeMessage } from "./message.js";
 import type { Payload } from "./payload.js";
 import type { Port, StreamSink } from "./port.js";
@@ -53,6 +53,19 @@ export interface NativeEvents extends AsyncIterableIterator<NativeMessage, undef
 const policies: readonly WhenFull[] = ["wait", "fail", "dropOldest", "dropNewest"]; // in the order of CLEARWAY_WHEN_FULL_...
 const done = { value: undefined, done: true } as const;
 
+const itemsRule: Test = (value) =>
+  (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_536) || "1 to 65536";
+const listenRules: Rules = {
+  arguments: () => true, // `send` and `listen` check every payload
+  items: itemsRule,
+  bytes: (value) => (Number.isInteger(value) && Number(value) >= 1) || "a whole number, at least 1",
+  whenFull: policies,
+  signal: abortSignal,
+};
+
+/** The rules of the options that a service of a plugin passes on to `listen`. */
+export const queueRules: Rules = { items: itemsRule, whenFull: policies };
+
 /** A pending call of `next`. */
 interface Reader {
   resolve(result: IteratorResult<NativeMessage, undefined>): void;
@@ -69,15 +82,12 @@ interface Failure {
  * source refuses the listener, the iterator throws the error.
  */
 export function listen(port: Port, channel: string, options: ListenOptions): NativeEvents {
-  const { items = 64, bytes = 64 << 20, whenFull = "wait", signal } = options;
-  if (!(Number.isInteger(items) && items >= 1 && items <= 65_536)) throw invalid("items", "1 to 65536", items);
-  if (!(Number.isInteger(bytes) && bytes >= 1)) throw invalid("bytes", "a whole number, at least 1", bytes);
+  const settings = checked(options, listenRules);
+  const { arguments: args = null, items = 64, bytes = 64 << 20, whenFull = "wait", signal } = settings;
   const policy = policies.indexOf(whenFull);
-  if (policy < 0) throw invalid("whenFull", `one of ${policies.join(", ")}`, whenFull);
-  checkSignal(signal);
   const aborted = abortOf(signal);
   if (aborted) throw aborted.reason;
-  return new Events(port, channel, { items, bytes, policy, args: options.arguments ?? null, signal });
+  return new Events(port, channel, { items, bytes, policy, args, signal });
 }
 
 class Events implements NativeEvents, StreamSink {

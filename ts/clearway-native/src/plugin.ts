@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addon, type NativeFeatures, type ViewKind } from "./addon.js";
+import { checked, type Rules, typed } from "./checked.js";
 import { invalid, textOf } from "./error.js";
 import { type ListenOptions, listen, type NativeEvents } from "./events.js";
 import { type NativeLedger, snapshot } from "./ledger.js";
@@ -20,7 +21,10 @@ export interface PluginOptions {
    * to worker threads.
    */
   views?: ViewKind;
-  /** Receives the plugin's log lines. `level` is 0 for debug, 1 for info, 2 for warning, 3 for error. Default: prints 2 and 3 to stderr. */
+  /**
+   * Receives the plugin's log lines. `level` is 0 for debug, 1 for info, 2 for warning, 3 for error. Default: prints 2 and 3 to stderr. If
+   * it throws or rejects, the error is printed with `console.error`, and has no other effect.
+   */
   onLog?(level: number, text: string): void;
 }
 
@@ -115,13 +119,14 @@ export interface Plugin extends AsyncDisposable, Disposable {
  * `load-failed`, `not-a-plugin`, `wrong-version` or `init-failed`.
  */
 export async function loadPlugin(path: string | URL, options: PluginOptions = {}): Promise<Plugin> {
-  const { views = "detachable", onLog = toStderr } = options;
-  if (!["shared", "detachable", "copied"].includes(views))
-    throw invalid("views", "shared, detachable or copied", views);
+  const { views = "detachable", onLog = toStderr } = checked(options, pluginRules);
+  if (typeof path !== "string" && !(path instanceof URL)) throw invalid("path", "a string or a URL", path);
   // Makes the path absolute: for a name without a folder, the system would search its own folders.
   const file = path instanceof URL ? fileURLToPath(path) : resolve(path);
-  return new OpenPlugin(new Port(addon(), file, views, onLog));
+  return new OpenPlugin(new Port(addon(), file, views, (level, text) => Reflect.apply(onLog, options, [level, text])));
 }
+
+const pluginRules: Rules = { views: ["shared", "detachable", "copied"], onLog: "function" };
 
 /** Returns the features of this Node for native memory. Loads the addon. Throws `addon-missing`. */
 export function nativeFeatures(): NativeFeatures {
@@ -138,7 +143,7 @@ class OpenPlugin implements Plugin {
   }
 
   channel(name: string): NativeChannel {
-    return new Channel(this.#port, name);
+    return new Channel(this.#port, typed("name", "string", name));
   }
 
   allocate(size: number): NativeMemory {
@@ -153,6 +158,8 @@ class OpenPlugin implements Plugin {
 
   handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable {
     const { handlers } = this.#port;
+    typed("channel", "string", channel);
+    typed("handler", "function", handler);
     if (handlers.has(channel)) throw invalid("channel", "one that has no handler yet", channel);
     const sink: MessageSink = async (message, reply) => {
       try {
@@ -206,7 +213,7 @@ class Channel implements NativeChannel {
     return this.#port.call(this.#line, this.name, message, attachments);
   }
 
-  send(message: Payload = null, options: SendOptions = {}): Promise<NativeMessage> {
+  send(message: Payload = null, options?: SendOptions): Promise<NativeMessage> {
     return this.#port.send(this.name, message, options);
   }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { abortOf, checkSignal, onAbort } from "./abort.js";
+import { abortOf, onAbort } from "./abort.js";
 import type { Addon, Handle, ViewKind } from "./addon.js";
+import { abortSignal, checked, list, type Rules } from "./checked.js";
 import { Records } from "./decode.js";
-import { NativeError, textOf } from "./error.js";
+import { invalid, NativeError, textOf } from "./error.js";
 import { emptySide, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
 import { Loans } from "./loans.js";
@@ -40,6 +41,9 @@ interface PortSendOptions {
   signal?: AbortSignal;
   givesBytes?: boolean;
 }
+
+const sendRules: Rules = { attachments: list, signal: abortSignal, givesBytes: "boolean" };
+const noOptions: PortSendOptions = {};
 
 /** One plugin instance of one JavaScript thread. It tracks the open calls, streams and loans. */
 export class Port implements MemoryOwner, RecordSink {
@@ -125,10 +129,10 @@ export class Port implements MemoryOwner, RecordSink {
    *
    * Copies the bytes if there is a signal, because the handler may still use them after an abort. With `givesBytes`, lends them.
    */
-  send(channel: string, payload: Payload, options: PortSendOptions = {}): Promise<NativeMessage> {
+  send(channel: string, payload: Payload, options?: PortSendOptions): Promise<NativeMessage> {
     return new Promise((resolve, reject) => {
-      const { attachments, signal, givesBytes = false } = options;
-      checkSignal(signal);
+      const settings = options === undefined ? noOptions : checked(options, sendRules);
+      const { attachments, signal, givesBytes = false } = settings;
       const aborted = abortOf(signal);
       // Checks after the signal was read, because the signal's getters may close the plugin.
       this.#checkOpen();
@@ -327,7 +331,10 @@ export class Port implements MemoryOwner, RecordSink {
   log(records: Records, record: number): void {
     const text = records.text(record);
     const level = records.get(record, "status");
-    queueMicrotask(() => this.onLog(level, text)); // an error of `onLog` must not stop the pump
+    // Runs in a microtask, because an error of `onLog` must not stop the pump.
+    Promise.resolve()
+      .then(() => this.onLog(level, text))
+      .catch(reportLogError);
   }
 
   loanReturned(id: number): void {
@@ -372,6 +379,7 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   #handles(attachments: Attachments): Float64Array {
+    if (!Array.isArray(attachments)) throw invalid("attachments", "an array", attachments);
     this.ledger.toNative.sharedBytes += attachments.reduce((sum, each) => sum + each.size, 0);
     return Float64Array.from(attachments, handleOf);
   }
@@ -386,5 +394,14 @@ export class Port implements MemoryOwner, RecordSink {
     if (keep === this.#keepsAlive) return;
     this.#keepsAlive = keep;
     this.addon.setKeepsAlive(this.port, keep);
+  }
+}
+
+/** Prints an error of `onLog`. Never throws, whatever the value is. */
+function reportLogError(thrown: unknown): void {
+  try {
+    console.error("clearway plugin, onLog threw:", thrown);
+  } catch {
+    console.error(`clearway plugin, onLog threw: ${textOf(thrown)}`);
   }
 }

@@ -121,23 +121,21 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     );
   }
   adopted.add(worker);
-  const lifeline = new AbortController();
+  const ended = new AbortController();
+  const { signal } = ended;
   const end = (): void => {
-    if (lifeline.signal.aborted) return;
-    lifeline.abort();
+    if (signal.aborted) return;
+    ended.abort();
     worker.onmessage = worker.onerror = null;
-    // The pool treats this worker as dead and may run its calls again elsewhere, so the worker must stop. A factory's own `terminate()` may
-    // throw.
-    try {
-      worker.terminate();
-    } catch {
-      Worker.prototype.terminate.call(worker);
-    }
+    // The pool treats this worker as dead and may run its calls again elsewhere, so the worker must stop. A factory's worker may have its own
+    // `terminate()`, which may throw, reject, or not end the thread. The browser's `terminate` is therefore called in any case.
+    new Promise((resolve) => resolve(worker.terminate())).catch(() => {});
+    Worker.prototype.terminate.call(worker);
     events.exit(undefined);
   };
   worker.onmessage = ({ data }) => {
     if (typeof data?.clearwayLifeline === "string") {
-      watchLifeline(data.clearwayLifeline, lifeline.signal, end).catch(() => {});
+      watchLifeline(data.clearwayLifeline, signal, end).catch(() => {});
     } else if (data?.clearwayEnding === true) {
       // The worker posts this message last, so no earlier message is lost.
       end();
@@ -147,7 +145,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     } else events.message(data);
   };
   // Chromium's Worker dispatches the event, but has no `onmessageerror` property. A handler set there would never be called.
-  worker.addEventListener("messageerror", () => events.messageError(true), { signal: lifeline.signal });
+  worker.addEventListener("messageerror", () => events.messageError(true), { signal });
   worker.onerror = (event) => {
     event.preventDefault();
     // If the module cannot be fetched, the event is a plain Event without a message.

@@ -221,7 +221,10 @@ export interface CallSettings {
 
 const placement = ["auto", "worker", "inline"];
 const window = { items: whole(1), bytes: 1 };
-const workers: Test = (value) => value === "cpu" || whole(1)(value) === true || '"cpu" or a whole number, 1 or more';
+const workers: Test = (value) => {
+  const must = whole(1)(value);
+  return value === "cpu" || must === true || `"cpu" or ${must}`;
+};
 
 // Rules for the options of a worker. The rules apply to `pool()` and `run()`.
 const workerRules = {
@@ -285,21 +288,19 @@ const defaults = {
   window: adaptiveWindow,
 };
 
-function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; idleMs: number } {
-  const bounds: { min?: PoolSize; max?: PoolSize } =
+function boundsOf(size: PoolSize = {}): { min: number; max: number; idleMs: number } {
+  const given: Exclude<PoolSize, number | string> =
     typeof size === "object"
       ? checked(size, { min: whole(0), max: workers, idleMs: 0 }, undefined, "size")
-      : { min: size, max: size };
-  const [min, max] = [bounds.min ?? 1, bounds.max ?? "cpu"].map((each) => (each === "cpu" ? cores() : each)) as [
-    number,
-    number,
-  ];
+      : { min: count(size), max: size };
+  const { min = 1, max: most = "cpu", idleMs = 30_000 } = given;
+  const max = count(most);
+  if (min > max && most !== "cpu") throw invalid("size.min", `at most size.max (${max})`, min);
   // A `min` above the number of cores raises the maximum.
-  if (bounds.max === undefined || bounds.max === "cpu")
-    return { idleMs: 30_000, ...bounds, min, max: Math.max(min, max) };
-  if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
-  return { idleMs: 30_000, ...bounds, min, max };
+  return { min, max: Math.max(min, max), idleMs };
 }
+
+const count = (size: number | "cpu"): number => (size === "cpu" ? cores() : size);
 
 /** Validates the options of a pool and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
 export function settingsOf(options: PoolOptions, rules = poolRules): Settings {
@@ -310,7 +311,7 @@ export function settingsOf(options: PoolOptions, rules = poolRules): Settings {
   return {
     ...(given as Settings),
     ...boundsOf(given.size),
-    queue: { ...limits, whenFull: whenFull ?? (limits.items === 0 ? "fail" : "wait") },
+    queue: { ...limits, whenFull: whenFull ?? (limits.items ? "wait" : "fail") },
     setup: copyOf(given.setup),
     hasOnError: !!given.onError,
     onError: later(options, given.onError),
@@ -330,32 +331,29 @@ function later<Args extends unknown[]>(options: object, listener?: (...args: Arg
 // Copies the data for `setup`, so that every worker receives the same, also the one that starts tomorrow.
 function copyOf(data: unknown): unknown {
   try {
-    return data === undefined ? data : structuredClone(data);
+    return data && structuredClone(data);
   } catch (reason) {
     throw caused("not-cloneable", `setup cannot cross a thread: ${messageOf(reason)}`, reason);
   }
 }
 
 /** Validates the options of calls and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
-export function callSettingsOf(
-  options: CallOptions,
-  { max, window, strict }: Settings,
-  rules = callRules,
-): CallSettings {
-  const given = checked(options, rules, { window, strict, priority: 0, retries: 0 }) as CallOptions & CallSettings;
-  const { signal, timeoutMs, deadlineMs, key } = given;
+export function callSettingsOf(options: CallOptions, pool: Settings, rules = callRules): CallSettings {
+  const given = checked(options, rules, { priority: 0, retries: 0, window: pool.window, strict: pool.strict });
+  const { signal, timeoutMs, deadlineMs, onProgress, key, placement, priority, strict, window, retries } =
+    given as CallOptions & CallSettings;
   return {
     signal,
     timeoutMs,
     deadlineMs,
-    onProgress: given.onProgress,
+    onProgress,
     key,
-    workerIndex: key === undefined ? -1 : workerIndexOf(key, max),
-    placement: given.placement,
-    priority: given.priority,
-    strict: given.strict,
-    window: given.window,
-    retries: given.retries,
+    placement,
+    priority,
+    strict,
+    window,
+    retries,
+    workerIndex: key === undefined ? -1 : workerIndexOf(key, pool.max),
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
     callerStack: undefined,
   };

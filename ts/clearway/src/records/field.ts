@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { checked, object } from "../error/checked.js";
 import type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part, Texts } from "./part.js";
-import { checkOptions, invalid } from "./refusal.js";
+import { invalid } from "./refusal.js";
 import {
   checkColumnLimits,
   checkName,
@@ -102,9 +103,7 @@ export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ *
 export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
 export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
 export function text(options: { dictionary?: boolean } = {}): unknown {
-  checkOptions(options, ["dictionary"]);
-  const { dictionary = false } = options;
-  if (typeof dictionary !== "boolean") throw invalid("dictionary", "true or false", dictionary);
+  const { dictionary = false } = checked(options, { dictionary: "boolean" });
   return field({ kind: "text", dictionary });
 }
 
@@ -121,9 +120,7 @@ export function timestamp(options?: {
   unit?: "s" | "ms" | "us";
 }): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
 export function timestamp(options: { unit?: TimeUnit } = {}): unknown {
-  checkOptions(options, ["unit"]);
-  const { unit = "ms" } = options;
-  if (!units.includes(unit)) throw invalid("unit", `one of ${units.join(", ")}`, unit);
+  const { unit = "ms" } = checked(options, { unit: units });
   return field({ kind: "timestamp", unit });
 }
 
@@ -197,8 +194,7 @@ export type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
 /** Returns the columns of a declaration as data. Throws `invalid-argument`. */
 export function shapesOf(fields: Fields): Shape[] {
-  if (fields === null || typeof fields !== "object") throw invalid("fields", "an object of columns", fields);
-  const entries = Object.entries(fields);
+  const entries = Object.entries(object("fields", fields));
   if (entries.length === 0) throw invalid("fields", "at least one column", "none");
   const shapes = entries.map(([name, each]) => {
     checkName(name);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Test, whole } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { Field, Fields } from "./field.js";
 import * as types from "./field.js";
 import type { NumberPart, Part } from "./part.js";
 import { type RecordType, record } from "./record.js";
-import { checkOptions, invalid, shown } from "./refusal.js";
+import { invalid, shown } from "./refusal.js";
 import { numberKinds, type Shape } from "./shape.js";
 import type { Table } from "./table.js";
 import { arrays } from "./vector/numbers.js";
-import { type WriterOptions, writerOptions } from "./writer.js";
+import { rowsPerChunkRule, type WriterOptions } from "./writer.js";
 
 /** Options of {@link inferRecord}. */
 export interface InferOptions {
@@ -41,7 +42,7 @@ export type InferredFields<T> = {
       }>;
 };
 
-const inferOptions = ["sampleRows"];
+const sampleRowsRule: Test = (value) => whole(1)(value);
 
 // A sample of this size almost always includes the first null of each nullable column, and is cheap.
 const sampleRowsDefault = 100;
@@ -62,11 +63,7 @@ export function inferRecord<T extends object>(
   options: InferOptions = {},
 ): RecordType<InferredFields<T>> {
   if (!Array.isArray(rows)) throw invalid("rows", "an array", rows);
-  checkOptions(options, inferOptions);
-  const { sampleRows = sampleRowsDefault } = options;
-  if (!Number.isInteger(sampleRows) || sampleRows < 1) {
-    throw invalid("sampleRows", "a positive whole number", sampleRows);
-  }
+  const { sampleRows = sampleRowsDefault } = checked(options, { sampleRows: sampleRowsRule });
   if (rows.length === 0) throw invalid("rows", "at least one row to infer columns from", "none");
   const sample = rows.slice(0, sampleRows);
   return record(fieldsOf("", sample)) as unknown as RecordType<InferredFields<T>>;
@@ -82,8 +79,8 @@ export function tableFromRows<T extends object>(
   rows: readonly T[],
   options: InferOptions & WriterOptions = {},
 ): Table<RecordType<InferredFields<T>>> {
-  checkOptions(options, [...inferOptions, ...writerOptions]);
-  const { sampleRows, ...rest } = options;
+  const rules = { sampleRows: sampleRowsRule, rowsPerChunk: rowsPerChunkRule };
+  const { sampleRows, ...rest } = checked(options, rules) as InferOptions & WriterOptions;
   const schema = inferRecord(rows, sampleRows === undefined ? {} : { sampleRows });
   const findUnknown = unknownColumnFinder(schema.shapes);
   const writer = schema.table(rest);

@@ -34,14 +34,6 @@ export function invalid(name: string, must: string, value: unknown): ClearwayErr
   return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown(value)}`);
 }
 
-/** Checks that options are an object without unknown options. Throws `invalid-argument`. */
-export function checkOptions(options: unknown, known: readonly string[]): void {
-  if (options === null || typeof options !== "object") throw invalid("options", "an object", options);
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw invalid("an option", `one of ${known.join(", ")}`, name);
-  }
-}
-
 /**
  * A property of all objects that read a table's memory. Structured clone reads this property first, rejects it because it is a symbol, and
  * shows this text. Without the property, structured clone would drop the getters and copy whole chunks.

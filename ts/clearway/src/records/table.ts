@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Rules, type Test } from "../error/checked.js";
 import type { ArrowTable } from "./arrow-table.js";
 import { ChunkCursor } from "./chunk-cursor.js";
 import { Column } from "./column.js";
 import type { RowOf } from "./field.js";
 import { brand, type Segment, type TableMessage } from "./message.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
-import { checkOptions, invalid, released } from "./refusal.js";
+import { invalid, released } from "./refusal.js";
 import { rowObject } from "./row.js";
 import { rowScan, Scan } from "./scan.js";
 import type { Segments } from "./segments.js";
@@ -23,6 +24,9 @@ export interface ObjectWindow {
 // 10,000 objects of two columns took 1 to 3 ms, less than a frame. A million objects took 137 ms at once. Dividing that work into
 // slices would not prevent dropped frames, because collecting the objects as garbage also blocks the thread.
 const rowsMaxDefault = 10_000;
+
+const number: Test = (value) => (typeof value === "number" && !Number.isNaN(value)) || "a number";
+const windowRules: Rules = { from: number, to: number, rowsMax: number };
 
 /**
  * Rows that are stored by column, in chunks. A table is immutable.
@@ -134,9 +138,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * Bytes and lists in the objects stay views of the table's memory.
    */
   toObjects(window: ObjectWindow = {}): RowOf<FieldsOf<R>>[] {
-    checkOptions(window, ["from", "to", "rowsMax"]);
-    const { from = 0, to = this.length, rowsMax = rowsMaxDefault } = window;
-    checkNumber("rowsMax", rowsMax);
+    const { from = 0, to = this.length, rowsMax = rowsMaxDefault } = checked(window, windowRules);
     const slice = this.slice(from, to);
     if (slice.length > rowsMax) {
       throw invalid(
@@ -155,9 +157,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * Afterwards every row and slice of that memory throws `released`, and every array that views it is empty.
    */
   release(options: { before?: number } = {}): void {
-    checkOptions(options, ["before"]);
-    const { before = this.length } = options;
-    checkNumber("before", before);
+    const { before = this.length } = checked(options, { before: number });
     let end = 0;
     for (const { chunk, rows } of this.#segments.list) {
       end += rows;
@@ -191,8 +191,4 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   #chunks(): Set<Segment["chunk"]> {
     return new Set(this.#segments.list.map(({ chunk }) => chunk));
   }
-}
-
-function checkNumber(name: string, value: unknown): void {
-  if (typeof value !== "number" || Number.isNaN(value)) throw invalid(name, "a number", value);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Test, wholeFrom } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { CrossesAs, crossesAs } from "../transfer/crossing.js";
 import { Growth, offsetMax } from "./builder/builder.js";
@@ -7,7 +8,7 @@ import { Chunk, pack } from "./chunk.js";
 import type { WriteOf } from "./field.js";
 import { brand, type Segment, type TableMessage } from "./message.js";
 import type { FieldsOf, RecordType } from "./record.js";
-import { BadValue, badRow, checkOptions, invalid } from "./refusal.js";
+import { BadValue, badRow, invalid } from "./refusal.js";
 import { Segments } from "./segments.js";
 import { Table } from "./table.js";
 
@@ -17,8 +18,8 @@ export interface WriterOptions {
   rowsPerChunk?: number;
 }
 
-/** The names in {@link WriterOptions}. */
-export const writerOptions = ["rowsPerChunk"];
+/** The rule for the option in {@link WriterOptions}. */
+export const rowsPerChunkRule: Test = (value) => wholeFrom(value, 1, 2 ** 30);
 
 // With chunks of 16 K to 256 K rows, the time until 1 M rows had arrived on the other side differed only by noise. The default is in the
 // middle of that range (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large chunks:
@@ -77,14 +78,10 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
 
   /** Applications use {@link RecordType.table} instead. */
   constructor(schema: R, options: WriterOptions = {}, limits = chunkLimits) {
-    checkOptions(options, writerOptions);
-    const { rowsPerChunk = rowsPerChunkDefault } = options;
-    if (!Number.isInteger(rowsPerChunk) || rowsPerChunk < 1 || rowsPerChunk > 2 ** 30) {
-      throw invalid("rowsPerChunk", "a whole number from 1 to 2^30", rowsPerChunk);
-    }
+    const { rowsPerChunk } = checked(options, { rowsPerChunk: rowsPerChunkRule });
     this.#schema = schema;
-    this.#rowsPerChunk = rowsPerChunk;
-    this.#enlargesChunks = options.rowsPerChunk === undefined;
+    this.#rowsPerChunk = rowsPerChunk ?? rowsPerChunkDefault;
+    this.#enlargesChunks = rowsPerChunk === undefined;
     this.#limits = limits;
     this.#growth = new Growth(limits.dataBytes);
     this.#builder = new RowsBuilder("", schema.shapes, this.#growth);

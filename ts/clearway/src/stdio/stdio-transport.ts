@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Readable, Writable } from "node:stream";
-import { checkFrame, type TransportLimits, transportLimits } from "../channel/transport/limits.js";
+import { checkFrame, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import {
   type ChannelSink,
   type ChannelTransport,
   type CloseReason,
   closedHere,
 } from "../channel/transport/transport.js";
+import { checked, type Rules, type Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import { FrameReader } from "./frame-reader.js";
 import { closeFrame, frameHeader } from "./frame-writer.js";
@@ -29,6 +30,15 @@ const endEventsMs = 1000;
 // Maximum time for sent frames to leave before the end, in milliseconds. It prevents a peer that no longer reads from delaying
 // `closed` forever.
 const leaveMs = 5000;
+
+const has =
+  (methods: readonly string[], what: string): Test =>
+  (value) =>
+    methods.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === "function") || what;
+const streamRules: Rules = {
+  readable: has(["on", "pause", "resume"], "a readable stream"),
+  writable: has(["on", "write", "cork"], "a writable stream"),
+};
 
 /** Carries frames over two streams of bytes. See {@link streamTransport}. */
 export class StdioTransport implements ChannelTransport {
@@ -57,8 +67,11 @@ export class StdioTransport implements ChannelTransport {
   #readAll = false;
   #exited = false;
 
-  constructor({ readable, writable }: StdioStreams, limits: TransportLimits, trusted: boolean, watchExit?: WatchExit) {
-    const { frameBytesMax, windowBytes } = transportLimits(limits);
+  constructor(streams: StdioStreams, limits: TransportLimits, trusted: boolean, watchExit?: WatchExit) {
+    const { frameBytesMax, windowBytes } = transportOptions(limits);
+    const { readable, writable } = checked(streams, streamRules, undefined, "streams");
+    // `checked` leaves out what is undefined.
+    if (!readable || !writable) throw invalid("streams", "an object with readable and writable", streams);
     if (readable.readableObjectMode || readable.readableEncoding !== null)
       throw invalid("readable", "a stream of bytes, without an encoding", readable.readableEncoding ?? "objects");
     this.frameBytesMax = frameBytesMax;

@@ -29,6 +29,8 @@ export function streamTransport(streams: StdioStreams, limits: TransportLimits =
  * process: the transport does not kill it. See {@link streamTransport}. Throws `invalid-argument`.
  */
 export function childTransport(child: ChildProcess, limits: TransportLimits = {}): ChannelTransport {
+  if (typeof (child as ChildProcess | null | undefined)?.on !== "function")
+    throw invalid("child", "a ChildProcess", child);
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null)
     throw invalid(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { IncomingMessage, Server } from "node:http";
-import { type TransportLimits, transportLimits } from "../channel/transport/limits.js";
+import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
+import { type Rules as OptionRules, type Test, wholeFrom } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import type { CheckToken, Rules } from "./authorize.js";
 import { randomToken } from "./token.js";
@@ -46,6 +47,7 @@ export interface WebSocketServerOptions extends TransportLimits {
 
 /** The options with defaults filled in. */
 export interface ServerRules extends Required<TransportLimits>, Rules {
+  readonly server: WebSocketServerOptions["server"];
   readonly host: string;
   readonly port: number;
   readonly handshakeMs: number;
@@ -53,28 +55,51 @@ export interface ServerRules extends Required<TransportLimits>, Rules {
   readonly onError: WebSocketServerOptions["onError"];
 }
 
+const positive: Test = (value) => wholeFrom(value, 1, 0x7fff_ffff);
+
+const optionRules: OptionRules = {
+  server: (value) =>
+    ["on", "off", "listeners", "address"].every(
+      (name) => typeof (value as Record<string, unknown> | null)?.[name] === "function",
+    ) || "a server of node:http or node:https",
+  port: (value) => wholeFrom(value, 0, 65_535),
+  // With an empty address, Node would listen on every address of this machine.
+  host: (value) => (typeof value === "string" && value !== "") || "an address, or a host name",
+  path: (value) => (typeof value === "string" && /^\/[^?]*$/.test(value)) || 'a path such as "/channel"',
+  // Checked below, because an error must not contain the token.
+  token: () => true,
+  // A single text must not pass as a list: `includes` of a text accepts every part of the text.
+  origins: (value) =>
+    (Array.isArray(value) && value.every((each) => typeof each === "string")) || "an array of strings",
+  remote: "boolean",
+  connectionsMax: positive,
+  handshakeMs: positive,
+  pingMs: positive,
+  onError: "function",
+};
+
+const defaults = {
+  host: "127.0.0.1",
+  port: 0,
+  path: "/",
+  remote: false,
+  connectionsMax: 64,
+  handshakeMs: 10_000,
+  pingMs: 15_000,
+};
+
 /** Returns the options with defaults filled in. Throws `invalid-argument` for an option that is not valid. */
 export function serverOptions(given: WebSocketServerOptions): ServerRules {
-  const limits = transportLimits(given);
-  const { path = "/", token = randomToken(), remote = false } = given;
-  if (!path.startsWith("/") || path.includes("?")) throw invalid("path", 'a path such as "/channel"', path);
-  if (token === "") throw invalid("token", "a text that is not empty, a function or false", token);
+  const options = transportOptions(given, optionRules, defaults);
+  const { server, origins, onError, token = randomToken() } = options;
+  if (token === "" || (!["string", "function"].includes(typeof token) && token !== false))
+    throw invalid("token", "a text that is not empty, a function or false", token === "" ? token : typeof token);
   return {
-    ...limits,
-    host: given.host ?? "127.0.0.1",
-    port: given.port ?? 0,
-    origins: given.origins,
-    path,
+    ...(options as typeof options & typeof defaults),
+    server,
     token,
-    remote,
-    connectionsMax: positive("connectionsMax", given.connectionsMax ?? 64),
-    handshakeMs: positive("handshakeMs", given.handshakeMs ?? 10_000),
-    pingMs: positive("pingMs", given.pingMs ?? 15_000),
-    onError: given.onError,
+    // A copy, because the caller may change its list.
+    origins: origins?.slice(),
+    onError,
   };
-}
-
-function positive(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= 0x7fff_ffff) return value;
-  throw invalid(name, "a whole number from 1 to 2147483647", value);
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ChannelTransport } from "../channel/transport/transport.js";
+import { callable } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import { SocketTransport } from "../websocket/socket-transport.js";
 import { subprotocol } from "../websocket/subprotocol.js";
@@ -49,6 +50,7 @@ export async function serveWebSockets(
   onTransport: OnTransport,
 ): Promise<WebSocketChannels> {
   const rules = serverOptions(options);
+  callable("onTransport", onTransport);
   const { WebSocketServer } = await loadWs();
   const { frameBytesMax, handshakeMs } = rules;
   const sockets = new WebSocketServer({
@@ -108,7 +110,7 @@ export async function serveWebSockets(
   };
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    if (options.server && !isFor(options.server, upgrade, pathOf(request))) return;
+    if (rules.server && !isFor(rules.server, upgrade, pathOf(request))) return;
     const ignore = (): void => {};
     socket.on("error", ignore);
     const refusal = closing ? ([503, "closing"] as const) : await checkRequest(request);
@@ -128,8 +130,8 @@ export async function serveWebSockets(
     }
   };
 
-  const own = options.server ? undefined : await listening(rules);
-  const server = options.server ?? (own as Server);
+  const own = rules.server ? undefined : await listening(rules);
+  const server = rules.server ?? (own as Server);
   attach(server, upgrade, rules.path);
   const shut = async (): Promise<void> => {
     await connections.close({ code: "closed", message: "the server closes" });

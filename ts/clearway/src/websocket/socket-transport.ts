@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import {
-  checkFrame,
-  frameTooLarge,
-  isShared,
-  type TransportLimits,
-  transportLimits,
-} from "../channel/transport/limits.js";
+import { checkFrame, frameTooLarge, isShared, type TransportLimits } from "../channel/transport/limits.js";
 import {
   type ChannelSink,
   type ChannelTransport,
@@ -63,8 +57,7 @@ export class SocketTransport implements ChannelTransport {
   /** Stops the time limit for opening the socket. */
   #stopOpenTimer: (() => void) | undefined;
 
-  constructor(socket: NodeSocket, limits: TransportLimits, openMs?: number) {
-    const { frameBytesMax, windowBytes } = transportLimits(limits);
+  constructor(socket: NodeSocket, { frameBytesMax, windowBytes }: Required<TransportLimits>, openMs?: number) {
     this.frameBytesMax = frameBytesMax;
     this.#windowBytes = windowBytes;
     this.#window = new MarkedWindow(windowBytes);

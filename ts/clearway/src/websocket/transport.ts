@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { TransportLimits } from "../channel/transport/limits.js";
+import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import type { ChannelTransport } from "../channel/transport/transport.js";
+import type { Rules } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import type { WebSocketClass, WebSocketLike } from "./socket-like.js";
 import { SocketTransport } from "./socket-transport.js";
@@ -47,10 +48,26 @@ export function webSocketTransport(
   target: string | URL | WebSocketLike,
   options: WebSocketOptions = {},
 ): ChannelTransport {
-  const { token, WebSocket = globalThis.WebSocket as WebSocketClass | undefined, openMs = 10_000, ...limits } = options;
-  if (!(openMs > 0 && openMs <= 0x7fff_ffff)) throw invalid("openMs", "a number from 1 to 2147483647", openMs);
-  if (typeof target !== "string" && !(target instanceof URL)) return new SocketTransport(target, limits, openMs);
+  const settings = transportOptions(options, rules, { openMs: 10_000 });
+  const { token, WebSocket = globalThis.WebSocket as WebSocketClass | undefined, openMs } = settings;
+  const protocols = offers(token);
+  if (typeof target !== "string" && !(target instanceof URL)) {
+    if (!isSocket(target)) throw invalid("target", "a URL or a WebSocket", target);
+    return new SocketTransport(target, settings, openMs);
+  }
   if (WebSocket === undefined)
     throw invalid("WebSocket", "given where the host has none, such as that of the package ws", WebSocket);
-  return new SocketTransport(new WebSocket(String(target), offers(token)), limits, openMs);
+  return new SocketTransport(new WebSocket(String(target), protocols), settings, openMs);
+}
+
+const rules: Rules = {
+  // `offers` checks the token, because an error must not contain it.
+  token: () => true,
+  WebSocket: "function",
+  openMs: (value) =>
+    (typeof value === "number" && value > 0 && value <= 0x7fff_ffff) || "a number from 1 to 2147483647",
+};
+
+function isSocket(value: Partial<WebSocketLike> | null | undefined): value is WebSocketLike {
+  return typeof value?.addEventListener === "function" && typeof value.send === "function";
 }

@@ -98,3 +98,51 @@ test("a worker whose lock is not held is terminated", async () => {
   expect(await lost).toMatchObject({ code: "worker-exited" });
   expect(terminate).toHaveBeenCalled();
 });
+
+describe("a worker whose own terminate() fails is terminated, and nothing is thrown elsewhere", () => {
+  const thrown = new Error("not today");
+  test.each<[how: string, terminate: () => unknown]>([
+    [
+      "throws",
+      () => {
+        throw thrown;
+      },
+    ],
+    ["rejects", () => Promise.reject(thrown)],
+    [
+      "returns a thenable that throws",
+      () =>
+        new Proxy(
+          {},
+          {
+            get() {
+              throw thrown;
+            },
+          },
+        ),
+    ],
+    ["does nothing", () => undefined],
+    ["never settles", () => new Promise(() => {})],
+  ])("when terminate() %s", async (_how, terminate) => {
+    const stray: unknown[] = [];
+    const note = (event: PromiseRejectionEvent): void => {
+      event.preventDefault();
+      stray.push(event.reason);
+    };
+    addEventListener("unhandledrejection", note);
+    onTestFinished(() => removeEventListener("unhandledrejection", note));
+    const { made, listen, worker } = held(plainUrl);
+    const named = gate<string>();
+    listen.mockImplementation(({ clearwayLifeline }) => {
+      if (typeof clearwayLifeline === "string") named.tell(clearwayLifeline);
+    });
+    expect(await made.call.add(1, 2)).toBe(3);
+    const name = await named.promise;
+    Object.assign(worker(), { terminate });
+    await made.terminate();
+    // The lock is free when the thread has ended.
+    await navigator.locks.request(name, () => {});
+    await new Promise((turn) => setTimeout(turn));
+    expect(stray).toEqual([]);
+  });
+});

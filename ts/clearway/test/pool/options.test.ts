@@ -39,6 +39,7 @@ const bad: [shown: string, options: PoolOptions][] = [
   ['graceMs="1000"', { graceMs: "1000" as never }],
   ["options must be an object: options=null", null as never],
   ["options must be an object: options=4", 4 as never],
+  ["options must be an object: options=[object]", ["cpu"] as never],
   ["the nearest is startTimeoutMs): startTimeout=5", { startTimeout: 5 } as never],
   ["the nearest is concurrency): concurency=[object]", { concurency: {} } as never],
   ['the nearest is whenFull): queue.whenfull="fail"', { queue: { whenfull: "fail" } } as never],
@@ -137,7 +138,7 @@ test("an invalid option starts no worker", () => {
   expect(made).toBe(0);
 });
 
-test("an option is read once, and an error of its getter reaches the caller", async () => {
+test("an option is read once, and an error of its getter is the cause of a typed error", async () => {
   let reads = 0;
   const made = plainPool({
     get concurrency() {
@@ -152,7 +153,11 @@ test("an option is read once, and an error of its getter reaches the caller", as
       throw thrown;
     },
   };
-  expect(thrownBy(() => pool(plainUrl, throwing))).toBe(thrown);
+  expect(thrownBy(() => pool(plainUrl, throwing))).toMatchObject({
+    code: "invalid-argument",
+    message: "name cannot be read",
+    cause: thrown,
+  });
 });
 
 test("an enumerable property of Object.prototype is not an option", async () => {

@@ -94,7 +94,7 @@ describe("inference from rows", () => {
     expect(thrown(() => inferRecord(5 as never))?.message).toBe("rows must be an array: rows=5");
     for (const sampleRows of [0, -1, 0.5, Number.NaN, "9" as never]) {
       expect(thrown(() => inferRecord([{ a: 1 }], { sampleRows }))?.message).toContain(
-        "sampleRows must be a positive whole",
+        "sampleRows must be a whole number, 1 or more",
       );
     }
     expect(thrown(() => inferRecord([]))?.message).toContain("at least one row");

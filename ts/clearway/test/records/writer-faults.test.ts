@@ -113,7 +113,7 @@ describe("a value with misleading properties", () => {
 });
 
 test.each([
-  [() => text({ dictionary: 1 as never }), "dictionary must be true or false: dictionary=1"],
+  [() => text({ dictionary: 1 as never }), "dictionary must be of type boolean: dictionary=1"],
   [() => text(null as never), "options must be an object: options=null"],
   [() => timestamp(5 as never), "options must be an object: options=5"],
   [() => Student.table("x" as never), 'options must be an object: options="x"'],

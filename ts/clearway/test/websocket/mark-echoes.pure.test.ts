@@ -34,7 +34,7 @@ test("echoes of marks to an endpoint that never reads are bounded by the window,
   vi.useFakeTimers();
   const socket = new Unread();
   const windowBytes = 1024;
-  const transport = new SocketTransport(socket as never, { windowBytes });
+  const transport = new SocketTransport(socket as never, { frameBytesMax: 1 << 20, windowBytes });
   let frames = 0;
   transport.open({ frame: () => frames++, closed: () => expect.unreachable() } as never);
   await vi.advanceTimersByTimeAsync(0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { type Rules, type Test, wholeFrom } from "../../error/checked.js";
 import { invalid } from "../../error/clearway-error.js";
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
@@ -115,12 +116,24 @@ export const defaultLimits: CodecLimits = { depthMax: 128, itemsMax: 1 << 24 };
 /** Maximum number of hex digits in a big integer. The time to convert them to decimal grows with the square of their number. */
 export const bigIntegerDigitsMax = 1 << 20;
 
-/** Returns the given limits. Missing limits have their values in `before`. Throws `invalid-argument`. */
-export function checkLimits(given: Partial<CodecLimits>, before: CodecLimits): CodecLimits {
-  const { depthMax = before.depthMax, itemsMax = before.itemsMax } = given;
-  if (!(Number.isInteger(depthMax) && depthMax >= 0 && depthMax <= 1000))
-    throw invalid("depthMax", "a whole number from 0 to 1000", depthMax);
-  if (!(Number.isInteger(itemsMax) && itemsMax >= 0 && itemsMax <= 0xffff_ffff))
-    throw invalid("itemsMax", "a whole number from 0 to 4294967295", itemsMax);
-  return { depthMax, itemsMax };
+/** Rules for the options in {@link CodecLimits}. */
+export const limitRules: Rules & Record<keyof CodecLimits, Test> = {
+  depthMax: (value) => wholeFrom(value, 0, 1000),
+  itemsMax: (value) => wholeFrom(value, 0, 0xffff_ffff),
+};
+
+/** Throws `invalid-argument` unless the value has the functions of a message codec. */
+export function checkMessageCodec(codec: unknown): void {
+  if (!isCodec(codec)) throw invalid("codec", "a MessageCodec", codec);
+}
+
+/** Throws `invalid-argument` unless the value has the functions of a method codec. */
+export function checkMethodCodec(codec: unknown): void {
+  const { call, reply } = (codec ?? {}) as Partial<MethodCodec>;
+  if (!isCodec(call) || !isCodec(reply)) throw invalid("codec", "a MethodCodec", codec);
+}
+
+function isCodec(value: unknown): boolean {
+  const { encode, decode } = (value ?? {}) as Partial<Codec<unknown>>;
+  return typeof encode === "function" && typeof decode === "function";
 }

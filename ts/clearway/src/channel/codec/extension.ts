@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { object } from "../../error/checked.js";
 import { invalid } from "../../error/clearway-error.js";
 import type { Reader } from "./reader.js";
 import { extensionTags } from "./tags.js";
@@ -99,7 +100,7 @@ export function addExtensions(before: Extensions, added: readonly Extension[]): 
   const byPrototype = new Map(before.byPrototype);
   const byTag = [...before.byTag];
   for (const each of added) {
-    const { tag, type } = each;
+    const { tag, type } = object("extension", each);
     if (!(Number.isInteger(tag) && tag >= extensionTags.min && tag <= extensionTags.max))
       throw invalid("tag", "a whole number from 128 to 255", tag);
     if (byTag[tag] !== undefined) throw invalid("tag", "used once", tag);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Rules } from "../../error/checked.js";
 import { copyInto, input } from "./bytes.js";
 import {
   type Codec,
   type CodecLimits,
-  checkLimits,
   defaultLimits,
+  limitRules,
   type MessageCodec,
   type MethodCall,
   type MethodCodec,
@@ -59,6 +60,8 @@ export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown 
   return value;
 }
 
+const jsonRules: Rules = { depthMax: limitRules.depthMax };
+
 /** Settings of a JSON codec. */
 export interface JsonOptions extends Partial<Pick<CodecLimits, "depthMax">> {}
 
@@ -81,7 +84,7 @@ function jsonWith(limits: CodecLimits): JsonMessageCodec {
       const { bytes } = input(message, false);
       return bytes.length === 0 ? null : fromJson(bytes, limits);
     },
-    with: (options) => jsonWith(checkLimits(options, limits)),
+    with: (options) => jsonWith(checked(options, jsonRules, limits) as CodecLimits),
   };
 }
 
@@ -156,7 +159,7 @@ function methodsWith(limits: CodecLimits): JsonMethodCodec {
       (reply) => writeReply(reply, inside),
       (bytes) => readReply(bytes, inside),
     ),
-    with: (options) => methodsWith(checkLimits(options, limits)),
+    with: (options) => methodsWith(checked(options, jsonRules, limits) as CodecLimits),
   };
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Rules } from "../../error/checked.js";
 import { input, requireLittleEndian } from "./bytes.js";
 import {
   type Codec,
   type CodecLimits,
-  checkLimits,
   type DecodeOptions,
   defaultLimits,
+  limitRules,
   type MessageCodec,
   type MethodCall,
   type MethodCodec,
@@ -58,15 +59,18 @@ export const defaultSettings: StandardSettings = {
   emptyNull: true,
 };
 
+const standardRules: Rules = {
+  depthMax: limitRules.depthMax,
+  itemsMax: limitRules.itemsMax,
+  extensions: (value) => Array.isArray(value) || "an array of extensions",
+  lossless: "boolean",
+  emptyNull: "boolean",
+};
+
 /** Returns `before` with the given options replaced. Throws `invalid-argument`. */
 export function changeSettings(before: StandardSettings, options: StandardOptions): StandardSettings {
-  const { extensions = [], lossless = before.lossless, emptyNull = before.emptyNull } = options;
-  return {
-    ...checkLimits(options, before),
-    extensions: addExtensions(before.extensions, extensions),
-    lossless,
-    emptyNull,
-  };
+  const settings = checked(options, standardRules, { ...before, extensions: [] }) as StandardOptions & StandardSettings;
+  return { ...settings, extensions: addExtensions(before.extensions, settings.extensions) };
 }
 
 /** Creates a standard message codec. */

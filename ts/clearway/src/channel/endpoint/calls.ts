@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import { abortOf, checkSignal } from "../../error/read-signal.js";
+import { abortSignal, aboveZero, checked, type Rules } from "../../error/checked.js";
+import { ClearwayError } from "../../error/clearway-error.js";
+import { abortOf } from "../../error/read-signal.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
@@ -25,6 +26,9 @@ export interface CallOptions {
   /** Maximum time of the whole call, in milliseconds. This end enforces it, even if the other end does not react. */
   readonly deadlineMs?: number | undefined;
 }
+
+const callRules: Rules = { signal: abortSignal, timeoutMs: aboveZero, deadlineMs: aboveZero };
+const noOptions: CallOptions = {};
 
 class Call implements QueuedRequest {
   timer: Timer | undefined;
@@ -60,11 +64,9 @@ export class Calls {
     return this.#open.size;
   }
 
-  call(name: Uint8Array, channel: string, message: Encoded, options: CallOptions): Promise<Received> {
-    const { signal, timeoutMs, deadlineMs } = options;
-    checkSignal(signal);
-    checkMs("timeoutMs", timeoutMs);
-    checkMs("deadlineMs", deadlineMs);
+  call(name: Uint8Array, channel: string, message: Encoded, options?: CallOptions): Promise<Received> {
+    const settings = options === undefined ? noOptions : checked(options, callRules);
+    const { signal, timeoutMs, deadlineMs } = settings;
     const aborted = abortOf(signal);
     if (aborted) return Promise.reject(aborted.reason);
     if (this.#connection.over) return Promise.reject(this.#connection.closedError(`call to ${channel}`));
@@ -73,7 +75,7 @@ export class Calls {
       return Promise.reject(new ClearwayError("queue-full", `too many open calls: callsMax=${callsMax}`));
     return new Promise((resolve, reject) => {
       const id = this.#nextId();
-      const leave = (): void => this.#connection.send(this.#parts(id, name, options), message);
+      const leave = (): void => this.#connection.send(this.#parts(id, name, settings), message);
       const call = new Call(id, channel, resolve, reject, leave, (reason) => this.#take(id)?.reject(reason));
       this.#open.set(id, call);
       if (this.#open.size === 1) this.#onChange();
@@ -170,10 +172,6 @@ export function failure({ a, flags, body }: Frame, channel: string): unknown {
   } catch (cause) {
     return new ClearwayError("protocol", `an error of ${channel} that could not be read`, { cause });
   }
-}
-
-export function checkMs(name: string, value: number | undefined): void {
-  if (value !== undefined && !(value > 0)) throw invalid(name, "more than 0", value);
 }
 
 // Converts a time limit to its number on the wire. 0 means no limit. A time that is too long for the field becomes 0 too.

@@ -60,7 +60,7 @@ export class Core {
     );
   }
 
-  call(channel: string, message: Encoded, options: CallOptions): Promise<Received> {
+  call(channel: string, message: Encoded, options?: CallOptions): Promise<Received> {
     return this.#calls.call(this.connection.name(channel), channel, message, options);
   }
 

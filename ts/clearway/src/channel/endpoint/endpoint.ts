@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Rules, type Test, wholeFrom } from "../../error/checked.js";
+import { invalid } from "../../error/clearway-error.js";
 import type { MessageCodec, MethodCodec } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
-import type { CloseReason } from "../transport/transport.js";
+import { type CloseReason, closeCodes, closedHere } from "../transport/transport.js";
 import type { WireName } from "../wire/hello.js";
 import { nothing } from "./connection.js";
 import { controlChannel, resizeMessage } from "./control.js";
@@ -57,10 +59,13 @@ export interface Endpoint extends AsyncDisposable {
 }
 
 const closeMs = 5_000;
+const countRule: Test = (value) => wholeFrom(value, 0, 0x7fff_ffff);
+const closeRules: Rules = { timeoutMs: 0 };
+const reasonRules: Rules = { code: closeCodes, message: "string", detail: "object", cause: () => true };
 
 export function endpointOf(core: Core): Endpoint {
   const { connection } = core;
-  const close = (timeoutMs: number): Promise<void> => core.close(timeoutMs);
+  const close = (timeoutMs = closeMs): Promise<void> => core.close(timeoutMs);
   return {
     wire: connection.wire,
     closed: core.closed,
@@ -69,14 +74,17 @@ export function endpointOf(core: Core): Endpoint {
     methods: (name, codec = standardMethodCodec) => methodsOf(core, name, codec),
     events: (name, codec = standardMethodCodec) => eventsOf(core, name, codec),
     async resize(channel, count) {
+      connection.checkName(channel);
+      const must = countRule(count);
+      if (must !== true) throw invalid("count", must, count);
       const message = { ...nothing, body: resizeMessage(channel, count) };
-      const reply = connection.decode(standardMethodCodec.reply, await core.call(controlChannel, message, {}));
+      const reply = connection.decode(standardMethodCodec.reply, await core.call(controlChannel, message));
       // Flutter's end answers with an empty reply when it has resized the buffer.
       if (reply.kind === "error") throw remote(reply, controlChannel);
     },
     stats: () => core.stats,
-    close: ({ timeoutMs = closeMs } = {}) => close(timeoutMs),
-    terminate: (reason) => core.terminate(reason),
-    [Symbol.asyncDispose]: () => close(closeMs),
+    close: async (options = {}) => close(checked(options, closeRules, { timeoutMs: closeMs }).timeoutMs),
+    terminate: (reason = closedHere) => core.terminate(checked(reason, reasonRules, closedHere)),
+    [Symbol.asyncDispose]: () => close(),
   };
 }

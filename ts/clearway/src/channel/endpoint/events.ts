@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { callable } from "../../error/checked.js";
 import { MovedValue } from "../../transfer/move.js";
-import type { MethodCodec } from "../codec/codec.js";
+import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
 import { Status } from "../wire/frame.js";
 import type { Encoded, Received } from "./connection.js";
 import type { Core } from "./core.js";
 import type { EventStream } from "./event-stream.js";
-import { checkServe, type ListenOptions, type ServeOptions } from "./listen-options.js";
+import { type ListenOptions, type ServeOptions, serveSettings } from "./listen-options.js";
 import { plainSource } from "./plain-publisher.js";
 import { remote } from "./plain-subscriptions.js";
 import type { EventSink, Source } from "./source.js";
@@ -48,6 +49,7 @@ export interface Events {
 export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   const { connection } = core;
   connection.checkName(name);
+  checkMethodCodec(codec);
   const read = (message: Received): unknown => {
     const envelope = connection.decode(codec.reply, message);
     if (envelope.kind === "success") return envelope.value;
@@ -60,13 +62,14 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   };
   return {
     name,
-    listen<T>(args: unknown = null, options: ListenOptions = {}) {
+    listen<T>(args: unknown = null, options?: ListenOptions) {
       if (connection.wire === "plain") return core.plainListens.listen(name, codec, args, options) as EventStream<T>;
       const message = connection.encodeCall(codec, "listen", args);
       return core.subscriptions.listen(connection.name(name), name, message, read, options) as EventStream<T>;
     },
     serve<T, A>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options: ServeOptions = {}) {
-      const limits = checkServe(options);
+      callable("open", open);
+      const limits = serveSettings(options);
       const begin = (source: Source, args: unknown): Promise<void> | undefined => {
         try {
           return drive(source, open(args as A, source as EventSink<T>));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { invalid } from "../../error/clearway-error.js";
-import { checkSignal } from "../../error/read-signal.js";
+import { abortSignal, checked, type Rules, type Test, wholeFrom } from "../../error/checked.js";
 import { defaultWindow, type Window } from "../../stream/credit.js";
 import type { QueueLimits, WhenFull } from "./source-queue.js";
 
@@ -47,23 +46,32 @@ export function latest(window = 1): ListenOptions {
   return { window: { items: window }, capacity: 1, whenFull: "dropOldest" };
 }
 
-/** Checks the options and returns the complete window. Throws `invalid-argument`. */
-export function checkListen({ signal, window = {}, capacity, whenFull }: ListenOptions): Window {
-  checkSignal(signal);
-  const { items = defaultWindow.items, bytes = defaultWindow.bytes } = window;
-  for (const [name, value] of Object.entries({ items, bytes }))
-    if (!(Number.isInteger(value) && value >= 1 && value <= 0x7fff_ffff))
-      throw invalid(`window.${name}`, "a whole number from 1 to 2147483647", value);
-  checkServe({ ...(capacity !== undefined && { capacity }), ...(whenFull !== undefined && { whenFull }) });
-  return { items, bytes };
+const windowRule: Test = (value) => wholeFrom(value, 1, 0x7fff_ffff);
+const serveRules: Rules = { whenFull: policies, capacity: (value) => wholeFrom(value, 1, capacityMax) };
+const listenRules: Rules = {
+  signal: abortSignal,
+  window: { items: windowRule, bytes: windowRule },
+  capacity: (value) => wholeFrom(value, 1, capacityMax),
+  whenFull: policies,
+  onDrop: "function",
+};
+
+/** The options of a listener with a complete window. */
+export interface ListenSettings extends ListenOptions {
+  readonly window: Window;
+}
+
+const defaultListen: ListenSettings = { window: defaultWindow };
+
+/** Checks the options and fills in the window. Throws `invalid-argument`. */
+export function listenSettings(options: ListenOptions | undefined): ListenSettings {
+  if (options === undefined) return defaultListen;
+  return checked(options, listenRules, defaultListen) as ListenSettings;
 }
 
 /** Checks the options and returns the complete limits. Throws `invalid-argument`. */
-export function checkServe({ capacity = capacityDefault, whenFull = "wait" }: ServeOptions): QueueLimits {
-  if (!(Number.isInteger(capacity) && capacity >= 1 && capacity <= capacityMax))
-    throw invalid("capacity", `a whole number from 1 to ${capacityMax}`, capacity);
-  if (!policies.includes(whenFull)) throw invalid("whenFull", policies.join(", "), whenFull);
-  return { capacity, whenFull };
+export function serveSettings(options: ServeOptions): QueueLimits {
+  return checked(options, serveRules, { capacity: capacityDefault, whenFull: "wait" }) as QueueLimits;
 }
 
 /** Returns a policy's number on the wire. 0 leaves the choice to the other end. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import type { MessageCodec } from "../codec/codec.js";
+import { callable } from "../../error/checked.js";
+import { checkMessageCodec, type MessageCodec } from "../codec/codec.js";
 import { Flag, Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
 import { nothing, type Received } from "./connection.js";
@@ -43,11 +44,12 @@ export interface Messages<T, Written = T> {
 export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T, W>): Messages<T, W> {
   const { connection } = core;
   connection.checkName(name);
+  checkMessageCodec(codec);
   const read = (reply: Received): T | undefined =>
     (reply.flags & Flag.empty) !== 0 ? undefined : connection.decode<T>(codec, reply);
   return {
     name,
-    send(message, options = {}) {
+    send(message, options) {
       try {
         return core.call(name, connection.encode(codec, message, "kept"), options).then(read, stitch);
       } catch (reason) {
@@ -58,6 +60,7 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
       await core.post(name, connection.encode(codec, message, "kept"));
     },
     handle(handler) {
+      callable("handler", handler);
       const answer = (served: Served, value: W | undefined): void => {
         if (value === undefined) return served.answer(Status.done, { ...nothing, flags: Flag.empty });
         served.answer(Status.done, connection.encode(codec, value, "result"));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { object } from "../../error/checked.js";
 import { MovedValue } from "../../transfer/move.js";
-import type { MethodCodec } from "../codec/codec.js";
+import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
 import { type ErrorParts, shortened } from "../wire/error-body.js";
 import { Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
@@ -44,7 +45,8 @@ export interface Methods {
 export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods {
   const { connection } = core;
   connection.checkName(name);
-  const call = async (method: string, given: unknown, options: CallOptions): Promise<unknown> => {
+  checkMethodCodec(codec);
+  const call = async (method: string, given: unknown, options?: CallOptions): Promise<unknown> => {
     const reply = await core.call(name, connection.encodeCall(codec, method, given), options);
     const envelope = connection.decode(codec.reply, reply);
     if (envelope.kind === "success") return envelope.value;
@@ -52,7 +54,7 @@ export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods
   };
   return {
     name,
-    call: <R>(method: string, args: unknown = null, options: CallOptions = {}) =>
+    call: <R>(method: string, args: unknown = null, options?: CallOptions) =>
       stitched(call(method, args, options)) as Promise<R>,
     handle(handlers) {
       const run = runner(handlers);
@@ -81,6 +83,7 @@ type Run = (method: string, args: unknown, context: HandlerContext) => unknown;
 
 function runner(handlers: MethodHandlers): Run {
   if (typeof handlers === "function") return handlers;
+  object("handlers", handlers);
   return (method, args, context) => {
     // Only own properties are methods of the channel. Inherited properties are not.
     const own = Object.hasOwn(handlers, method) ? handlers[method] : undefined;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { abortSignal, checked, type Rules, wholeFrom } from "../../error/checked.js";
 import { invalid } from "../../error/clearway-error.js";
-import { checkSignal } from "../../error/read-signal.js";
 import type { WireName } from "../wire/hello.js";
 
 /** Settings of an endpoint. */
@@ -113,30 +113,33 @@ const defaults = {
   onError: (error: unknown, channel: string): void => console.error(`clearway/channel, ${channel}:`, error),
 };
 
+const rules: Rules = {
+  wire: ["clearway", "plain", "either"],
+  hello: "boolean",
+  helloMs: 0,
+  signal: abortSignal,
+  callsMax: (value) => wholeFrom(value, 1, 0x7fff_ffff),
+  replyBytesMax: (value) => wholeFrom(value, 1, 0x7fff_ffff),
+  stallMs: 0,
+  nameBytesMax: (value) => wholeFrom(value, 1, 0xffff),
+  early: (value) => wholeFrom(value, 0, earlyMax),
+  earlyBytesMax: (value) => wholeFrom(value, 0, 0x7fff_ffff),
+  earlyMs: 0,
+  attachmentBytesMin: (value) => wholeFrom(value, 1, 0x7fff_ffff),
+  strict: "boolean",
+  stacks: "boolean",
+  exposeErrors: "boolean",
+  redactError: "function",
+  onError: "function",
+};
+
 /** Returns the complete settings. Throws `invalid-argument`. */
 export function settingsOf(options: EndpointOptions): EndpointSettings {
-  const { wire = "clearway", signal, ...given } = options;
-  const settings = { ...defaults, ...given };
-  if (wire !== "clearway" && wire !== "plain" && wire !== "either")
-    throw invalid("wire", '"clearway", "plain" or "either"', wire);
-  checkSignal(signal);
+  const {
+    wire = "clearway",
+    signal,
+    ...settings
+  } = checked(options, rules, defaults) as EndpointOptions & typeof defaults;
   if (!settings.hello && wire !== "plain") throw invalid("hello", 'true unless wire is "plain"', settings.hello);
-  whole("callsMax", settings.callsMax, 1, 0x7fff_ffff);
-  whole("replyBytesMax", settings.replyBytesMax, 1, 0x7fff_ffff);
-  whole("nameBytesMax", settings.nameBytesMax, 1, 0xffff);
-  whole("early", settings.early, 0, earlyMax);
-  whole("earlyBytesMax", settings.earlyBytesMax, 0, 0x7fff_ffff);
-  whole("attachmentBytesMin", settings.attachmentBytesMin, 1, 0x7fff_ffff);
-  if (settings.exposeErrors !== undefined && typeof settings.exposeErrors !== "boolean")
-    throw invalid("exposeErrors", "true or false", settings.exposeErrors);
-  if (settings.redactError !== undefined && typeof settings.redactError !== "function")
-    throw invalid("redactError", "a function", settings.redactError);
-  for (const name of ["helloMs", "earlyMs", "stallMs"] as const)
-    if (!(settings[name] >= 0)) throw invalid(name, "0 or more", settings[name]);
   return { ...settings, wires: wire === "either" ? ["clearway", "plain"] : [wire], signal };
-}
-
-function whole(name: string, value: number, min: number, max: number): void {
-  if (!(Number.isInteger(value) && value >= min && value <= max))
-    throw invalid(name, `a whole number from ${min} to ${max}`, value);
 }

@@ -7,7 +7,7 @@ import type { Calls } from "./calls.js";
 import { type Connection, nothing, type Received } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { follow } from "./follow.js";
-import { checkListen, type ListenOptions } from "./listen-options.js";
+import { type ListenOptions, listenSettings } from "./listen-options.js";
 import { RemoteError } from "./remote-error.js";
 import type { WhenFull } from "./source-queue.js";
 import { noAnswer } from "./status.js";
@@ -42,18 +42,17 @@ export class PlainSubscriptions {
 
   constructor(connection: Connection, calls: Calls) {
     this.#connection = connection;
-    this.#call = (name, body) => calls.call(connection.name(name), name, { ...nothing, body }, {});
+    this.#call = (name, body) => calls.call(connection.name(name), name, { ...nothing, body });
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  listen(channel: string, codec: MethodCodec, args: unknown, options: ListenOptions): Listener<Received> {
-    checkListen(options);
+  listen(channel: string, codec: MethodCodec, args: unknown, options?: ListenOptions): Listener<Received> {
+    const { signal, capacity = capacityDefault, whenFull, onDrop } = listenSettings(options);
     // Throws for a name that is too long, before the stream counts as open.
     this.#connection.name(channel);
-    const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
     const body = codec.call.encode({ method: "listen", args });
     const cancelRemote = (): void => {
       if (this.#open.get(channel) !== listen) return;

@@ -8,7 +8,7 @@ import { failure } from "./calls.js";
 import type { Connection, Encoded, Received } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { follow } from "./follow.js";
-import { checkListen, type ListenOptions, policyNumber } from "./listen-options.js";
+import { type ListenOptions, listenSettings, policyNumber } from "./listen-options.js";
 import type { Outbox, QueuedRequest } from "./outbox.js";
 
 /** A stream that this end listens to. */
@@ -42,10 +42,9 @@ export class Subscriptions {
     channel: string,
     args: Encoded,
     decode: (message: Received) => unknown,
-    options: ListenOptions,
+    options: ListenOptions | undefined,
   ): Listener<Received> {
-    const window = checkListen(options);
-    const { signal, capacity = 0, whenFull, onDrop } = options;
+    const { signal, window, capacity = 0, whenFull, onDrop } = listenSettings(options);
     const id = this.#nextId();
     const remove = (notifyPeer: boolean): void => {
       if (!this.#open.delete(id) || this.#outbox.remove(listen) || !notifyPeer) return;

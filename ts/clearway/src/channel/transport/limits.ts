@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Rules, wholeFrom } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 
 /** Memory limits of a transport. */
@@ -15,13 +16,20 @@ export interface TransportLimits {
 export const defaultFrameBytesMax = 64 << 20;
 export const defaultWindowBytes = 1 << 20;
 
-/** Returns the limits with defaults filled in. Throws `invalid-argument`. */
-export function transportLimits(given: TransportLimits): Required<TransportLimits> {
-  const { frameBytesMax = defaultFrameBytesMax, windowBytes = defaultWindowBytes } = given;
-  if (!(Number.isInteger(frameBytesMax) && frameBytesMax >= 1 && frameBytesMax <= 0x7fff_ffff))
-    throw invalid("frameBytesMax", "a whole number from 1 to 2147483647", frameBytesMax);
-  if (!(windowBytes >= 1)) throw invalid("windowBytes", "at least 1", windowBytes);
-  return { frameBytesMax, windowBytes };
+/** Rules for the options in {@link TransportLimits}. */
+const limitRules: Rules = { frameBytesMax: (value) => wholeFrom(value, 1, 0x7fff_ffff), windowBytes: 1 };
+
+/**
+ * Checks the options of a transport and fills in the default limits. `rules` are for the options other than the limits. Throws
+ * `invalid-argument`.
+ */
+export function transportOptions<Options extends TransportLimits>(
+  given: Options,
+  rules?: Rules,
+  defaults?: object,
+): Options & Required<TransportLimits> {
+  const limits = { frameBytesMax: defaultFrameBytesMax, windowBytes: defaultWindowBytes };
+  return checked(given, { ...limitRules, ...rules }, { ...limits, ...defaults }) as Options & Required<TransportLimits>;
 }
 
 /** Throws the errors of `send`: `too-large` for the frame, `invalid-argument` for attachments that the transport cannot move. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
-import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
+import { checkFrame, isShared, type TransportLimits, transportOptions } from "./limits.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere } from "./transport.js";
 import { SendWindow, windowBytesOf } from "./window.js";
 
@@ -10,8 +10,9 @@ import { SendWindow, windowBytesOf } from "./window.js";
  * Delivers in microtasks. Throws `invalid-argument`.
  */
 export function memoryPair(limits: TransportLimits = {}): [ChannelTransport, ChannelTransport] {
-  const a = new MemoryTransport(transportLimits(limits));
-  const b = new MemoryTransport(transportLimits(limits));
+  const settings = transportOptions(limits);
+  const a = new MemoryTransport(settings);
+  const b = new MemoryTransport(settings);
   a.other = b;
   b.other = a;
   return [a, b];

@@ -4,7 +4,7 @@ import { invalid } from "../../error/clearway-error.js";
 import { lazyModule } from "../../lazy/lazy-module.js";
 import { Op } from "../../transport/protocol.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
-import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
+import { checkFrame, isShared, type TransportLimits, transportOptions } from "./limits.js";
 import { closePort, listenTo, type PortLike } from "./port-like.js";
 import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
@@ -36,9 +36,7 @@ export interface PortOptions extends TransportLimits {
  */
 export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function") throw invalid("port", "a MessagePort or a worker", port);
-  const { ring } = options;
-  if (ring !== undefined && ring !== "offer" && ring !== "accept") throw invalid("ring", '"offer" or "accept"', ring);
-  return new PortChannelTransport(port, transportLimits(options), ring);
+  return new PortChannelTransport(port, transportOptions(options, { ring: ["offer", "accept"] }));
 }
 
 class PortChannelTransport implements ChannelTransport {
@@ -67,7 +65,7 @@ class PortChannelTransport implements ChannelTransport {
   /** Messages that arrive while the ring's code is loading. */
   #held: unknown[][] | undefined;
 
-  constructor(port: PortLike, { frameBytesMax, windowBytes }: Required<TransportLimits>, ring: PortOptions["ring"]) {
+  constructor(port: PortLike, { frameBytesMax, windowBytes, ring }: PortOptions & Required<TransportLimits>) {
     this.#port = port;
     this.#ring = ring;
     this.frameBytesMax = frameBytesMax;
