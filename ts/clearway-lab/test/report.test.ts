@@ -2,6 +2,7 @@
 import { JSDOM } from "jsdom";
 import { describe, expect, test } from "vitest";
 import { summary, tableLines, WIDTH_MAX, wrap } from "../src/cli/terminal.js";
+import { timelineChart } from "../src/report/chart/timeline.js";
 import { bytes, logTicks, shown, shownTime, spaced, times } from "../src/report/number.js";
 import { reportHtml } from "../src/report/report.js";
 import { tablesOf } from "../src/report/tables.js";
@@ -95,6 +96,18 @@ describe("the report", () => {
       cells: record().cells.map((each) => ({ ...each, rounds: [], unavailable: "interrupted" })),
     });
     expect(page(empty).querySelector("h1")?.textContent).toBe("Nothing was measured.");
+  });
+});
+
+describe("the chart of the stalls", () => {
+  test("names the longest stall of each way, and says that a way without one had none of a millisecond", () => {
+    const strip = (mechanism: string, stalls: { at: number; ms: number }[]) => ({
+      ...{ mechanism, title: mechanism, color: "red", totalMs: 100, stalls },
+      longestMs: Math.max(0, ...stalls.map(({ ms }) => ms)),
+    });
+    const { text } = timelineChart("stalls", [strip("held", [{ at: 1, ms: 40 }]), strip("free", [])]);
+    for (const shown of ["longest 40 ms", "under 1 ms", "40 ms", "&lt;1 ms"]) expect(text).toContain(`>${shown}<`);
+    expect(text).not.toContain(" 0 ms");
   });
 });
 

@@ -32,7 +32,13 @@ export function stripOf(cell: RecordedCell): Strip | undefined {
   };
 }
 
-export function timelineChart(label: string, strips: Strip[], timeLabel = "time since the call began (ms)"): Html {
+/** Draws a strip per row. `noStall` is the text of a strip without a stall, for wide and for narrow pages. */
+export function timelineChart(
+  label: string,
+  strips: Strip[],
+  timeLabel = "time since the call began (ms)",
+  noStall: readonly [string, string] = UNDER_A_MS,
+): Html {
   return chart(label, ({ narrow }) => {
     const name = (strip: Strip) => (narrow ? strip.mechanism : strip.title);
     const stalls = strips.flatMap((strip) => strip.stalls.map(({ at, ms }) => ({ strip, at, ms })));
@@ -67,7 +73,7 @@ export function timelineChart(label: string, strips: Strip[], timeLabel = "time 
         Plot.text(strips, {
           x: end,
           y: name,
-          text: (strip) => (narrow ? `${shown(strip.longestMs)} ms` : `longest ${shown(strip.longestMs)} ms`),
+          text: ({ longestMs }) => longestText(longestMs, narrow, noStall),
           textAnchor: "start",
           dx: 8,
           fill: "currentColor",
@@ -75,4 +81,12 @@ export function timelineChart(label: string, strips: Strip[], timeLabel = "time 
       ],
     };
   });
+}
+
+/** Stalls under 1 ms are not recorded, so the longest stall of a strip without any is not 0 ms. */
+const UNDER_A_MS = ["under 1 ms", "<1 ms"] as const;
+
+function longestText(longestMs: number, narrow: boolean, [wide, short]: readonly [string, string]): string {
+  if (longestMs === 0) return narrow ? short : wide;
+  return narrow ? `${shown(longestMs)} ms` : `longest ${shown(longestMs)} ms`;
 }

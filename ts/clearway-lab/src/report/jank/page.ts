@@ -41,6 +41,7 @@ ${comparison(report)}
     "Stalls over the time of each run",
     report.subjects.flatMap((each) => strips(each, report.subjects.length > 1)),
     "time since the start of the run (ms)",
+    ["no stall", "none"],
   )}
 ${report.subjects.map((each) => subjectSection(each))}
 </main></body></html>
