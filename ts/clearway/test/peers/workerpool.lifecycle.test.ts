@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { WorkerEvent } from "clearway";
+import type { PoolOptions, WorkerEvent } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { builtUrl, gate, reasonOf, testPool } from "../fixtures/pools.js";
+import type { SetupOrder } from "../fixtures/setup.tasks.js";
 import { behaviours, gatedPool, outcomes, peerPool } from "./behaviours.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 type Setup = typeof import("../fixtures/setup.tasks.js");
+/** Creates a pool whose workers prepare themselves with these data. It ends with its test. */
+const setupPool = (setup: SetupOrder, options: PoolOptions = {}) =>
+  testPool<Setup>(builtUrl("setup"), { ...options, setup: setup as never });
 type Resource = typeof import("../fixtures/resource.tasks.js");
 
 /** Starts a task that runs until it is cancelled. The `cancel` of the result cancels it. */
@@ -201,21 +205,18 @@ behaviours("each worker", {
     await expect.poll(() => events.map(({ type }) => type)).toEqual(["started", "started", "exited", "exited"]);
   },
   "is prepared with the data of its pool before its first call": async () => {
-    const pool = testPool<Setup>(builtUrl("setup"), { size: 2, setup: { text: "ready" } });
+    const pool = setupPool({ text: "ready" }, { size: 2 });
     expect(await pool.broadcast.text()).toEqual(["ready", "ready"]);
   },
   "that takes another's place is prepared and announced, too": async () => {
     const events: WorkerEvent[] = [];
-    const options = { setup: { text: "ready" }, onWorker: (event: WorkerEvent) => void events.push(event) };
-    const pool = testPool<Setup>(builtUrl("setup"), options);
+    const pool = setupPool({ text: "ready" }, { onWorker: (event) => void events.push(event) });
     await reasonOf(pool.call.leave());
     expect(await pool.call.text()).toBe("ready");
     expect(events.map(({ type }) => type)).toEqual(["started", "exited", "started"]);
   },
   "fails the calls if it cannot be prepared": async () =>
-    expect(await outcomes([testPool<Setup>(builtUrl("setup"), { setup: { fail: "error" } }).call.text()])).toEqual([
-      "setup-failed",
-    ]),
+    expect(await outcomes([setupPool({ fail: "error" }).call.text()])).toEqual(["setup-failed"]),
   "that ends by itself fails its call, and others go on": async () => {
     const pool = testPool<Crash>(builtUrl("crash"));
     expect(await outcomes([pool.call.leave()])).toEqual(["worker-exited"]);
