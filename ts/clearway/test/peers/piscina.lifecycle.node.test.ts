@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { WorkerEvent } from "clearway";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 import { behaviours, gatedPool, outcomes, peerPool } from "./behaviours.js";
 
@@ -98,6 +98,19 @@ behaviours("close()", {
     await pool.close({ timeoutMs: 1 });
     expect(await all).toEqual(["pool-closed"]);
     expect(pool.stats().workers.size).toBe(0);
+  },
+  "with a time that is over prints no warning": async () => {
+    const warnings: Error[] = [];
+    const listen = (warning: Error) => void warnings.push(warning);
+    process.on("warning", listen);
+    onTestFinished(() => void process.off("warning", listen));
+    const pool = peerPool();
+    const all = outcomes([pool.call.deaf()]);
+    await pool.close({ timeoutMs: 1 });
+    await all;
+    // Node emits a warning in a later turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
   },
   "may be called twice": async () => {
     const pool = peerPool();

@@ -144,10 +144,11 @@ function retire(worker: Worker): void {
   else if (action === "kill") void worker.kill(poolClosed());
 }
 
-/** Retires all workers. The promise settles when they are gone, or after `limitMs` milliseconds. */
+/** Retires all workers. The promise settles when they are gone, or after `limitMs` milliseconds. Negative means that the time is over. */
 export async function retireAll({ workers }: Pick<LifecycleHost, "workers">, limitMs: number): Promise<void> {
   for (const worker of workers) retire(worker);
-  await within(Promise.all([...workers].map((worker) => worker.leaving)), limitMs);
+  // Node 24 prints a warning for a negative time.
+  await within(Promise.all([...workers].map((worker) => worker.leaving)), Math.max(0, limitMs));
 }
 
 // Closes the worker's resources, then ends the worker. After a time limit, ends the worker in any case.
