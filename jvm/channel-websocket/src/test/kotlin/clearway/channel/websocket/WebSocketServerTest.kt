@@ -12,8 +12,10 @@ import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.WebSocket
 import java.net.http.WebSocketHandshakeException
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
@@ -131,6 +133,105 @@ class WebSocketServerTest {
                 next.send(byteArrayOf(1))
                 accepted.count(1)
             }
+    }
+
+    @Test
+    fun `the server serves other connections while onConnect hangs`() {
+        val accepted = Log()
+        val hangs = CountDownLatch(1)
+        val calls = AtomicInteger()
+        val rules = WebSocketServerOptions().withoutToken()
+        WebSocketServer.start(rules) {
+                if (calls.getAndIncrement() == 0) hangs.await()
+                it.open(accepted)
+            }
+            .use { server ->
+                val first = WebSocketTransport.connect(server.uri)
+                first.open(Log())
+                first.send(byteArrayOf(1))
+                val next = WebSocketTransport.connect(server.uri)
+                next.open(Log())
+                next.send(byteArrayOf(2))
+                assertEquals(listOf<Byte>(2), accepted.count(1).map { it[0] })
+                hangs.countDown()
+                assertEquals(setOf<Byte>(1, 2), accepted.count(2).map { it[0] }.toSet())
+            }
+    }
+
+    @Test
+    fun `closing the server ends a connection whose onConnect hangs`() {
+        val hanging = CountDownLatch(1)
+        val interrupted = CountDownLatch(1)
+        val log = Log()
+        val server =
+            WebSocketServer.start(WebSocketServerOptions().withoutToken()) {
+                hanging.countDown()
+                try {
+                    CountDownLatch(1).await()
+                } catch (_: InterruptedException) {
+                    interrupted.countDown()
+                }
+            }
+        WebSocketTransport.connect(server.uri).open(log)
+        assertTrue(hanging.await(60, TimeUnit.SECONDS))
+        server.close()
+        log.end()
+        assertTrue(interrupted.await(60, TimeUnit.SECONDS))
+        assertEquals(0, server.connections)
+    }
+
+    @Test
+    fun `onConnect may call back into the server, and ends its own connection only`() {
+        val accepted = Log()
+        val inner = Log()
+        val ends = ConcurrentLinkedQueue<Log>()
+        val calls = AtomicInteger()
+        lateinit var uri: URI
+        val rules = WebSocketServerOptions().withoutToken()
+        WebSocketServer.start(rules) {
+                when (calls.getAndIncrement()) {
+                    0 -> {
+                        // The second connection arrives from within the first one.
+                        WebSocketTransport.connect(uri).open(inner)
+                        it.close(CloseReason.CLOSED)
+                    }
+                    1 -> {
+                        it.open(Log().also(ends::add))
+                        it.close(CloseReason.CLOSED)
+                        it.close(CloseReason.CLOSED)
+                    }
+                    else -> it.open(accepted)
+                }
+            }
+            .use { server ->
+                uri = server.uri
+                val log = Log()
+                WebSocketTransport.connect(uri).open(log)
+                assertEquals(CloseCode.CLOSED, log.end().code)
+                assertEquals(CloseCode.CLOSED, inner.end().code)
+                assertEquals(CloseCode.CLOSED, ends.single().end().code)
+                val next = WebSocketTransport.connect(uri)
+                next.open(Log())
+                next.send(byteArrayOf(1))
+                accepted.count(1)
+            }
+    }
+
+    @Test
+    fun `onConnect may close the server`() {
+        val closed = CompletableFuture<Unit>()
+        val started = CompletableFuture<WebSocketServer>()
+        val server =
+            WebSocketServer.start(WebSocketServerOptions().withoutToken()) {
+                started.get().close()
+                closed.complete(Unit)
+            }
+        started.complete(server)
+        val log = Log()
+        WebSocketTransport.connect(server.uri).open(log)
+        log.end()
+        closed.get(60, TimeUnit.SECONDS)
+        assertEquals(0, server.connections)
     }
 
     @Test
