@@ -49,6 +49,7 @@ const internal = {
       "TypesOf",
       "units",
     ],
+    ...["Both", "Proxied", "SetupModules", "remoteBrand"],
     ...["SingleResultNames", "Write", "WriteFields", "WriteOf"],
   ],
   "ts/clearway-build": [],

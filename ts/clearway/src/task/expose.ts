@@ -55,6 +55,8 @@ export function expose<const Tasks extends TaskMap, Data = undefined>(
  * pool's option `setup` is an object with the data for each of these modules, by name; they run one after the other.
  *
  * Throws `invalid-argument` if a value is not the default export of a task module, or if two tasks get the same name.
+ *
+ * @typeParam Modules - The default exports of the task modules, by name.
  */
 export function exposeAll<const Modules extends Readonly<Record<string, TaskMap>>>(
   all: Modules,

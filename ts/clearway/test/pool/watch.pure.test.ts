@@ -133,9 +133,15 @@ describe("a slow copy", () => {
         pass(costMs);
       },
     };
-    watch.started({ handle, calls: new Map([[7, { record: record("resize") }]]) } as never);
+    watch.started({
+      handle,
+      calls: new Map([
+        [6, { record: record("add"), args: [1, "a", null] }],
+        [7, { record: record("resize"), args: [5, {}] }],
+      ]),
+    } as never);
     const [ping, call] = [
-      [Op.Ping, 0, 0, 0],
+      [Op.Ping, 0, 0, 0, Op.Call, 6, 0, []],
       [Op.Call, 7, 0, []],
     ];
     handle.post(call, []);
