@@ -20,6 +20,9 @@ const alias = (host: string): Record<string, string> => ({
   "#serving": here(`./src/task/serving/${host}.ts`),
 });
 
+// The names that the build replaces. See `src/host/defines.d.ts`.
+const define = (host: string): Record<string, string> => ({ hasProcesses: String(host === "node") });
+
 // Sets the headers by an option of the server. A middleware would not work, because Vitest serves the page of the tests before any plugin's
 // middleware runs.
 const isolation: Plugin = {
@@ -64,6 +67,7 @@ function browserProject(name: string, plugins: Plugin[], include = "test/**/*.te
   return {
     plugins,
     resolve: { alias: alias("browser") },
+    define: define("browser"),
     optimizeDeps: { include: ["fast-check"], exclude: ["clearway"] },
     test: {
       name,
@@ -94,6 +98,7 @@ export default defineConfig({
     projects: [
       {
         resolve: { alias: alias("node") },
+        define: define("node"),
         test: {
           name: "node",
           provide,
@@ -108,11 +113,13 @@ export default defineConfig({
       },
       {
         resolve: { alias: alias("node") },
+        define: define("node"),
         test: { name: "pure", provide, server, setupFiles, include: [pure], ...inNode, ...patience },
       },
       { test: { name: "models", include: [models], ...inNode, ...patience } },
       {
         resolve: { alias: alias("node") },
+        define: define("node"),
         test: {
           name: "node-port",
           provide,

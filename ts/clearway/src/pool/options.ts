@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { cores, inContext, threadRules } from "#host";
+import { checkProcesses, cores, inContext, threadRules } from "#host";
 import { abortSignal, checked, type Rules, type Test, whole } from "../error/checked.js";
 import { type ClearwayError, caused, invalid } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
@@ -199,6 +199,8 @@ export interface CallSettings {
   readonly retries: number;
   /** Whether the call may be cancelled: it has a signal, a timeout or a deadline. */
   readonly limited: boolean;
+  /** Whether the call runs in a child process. Never true in browsers. */
+  readonly toProcess?: boolean | undefined;
   /** The caller's stack, if it was captured before the call. */
   readonly callerStack: string | undefined;
 }
@@ -287,6 +289,7 @@ function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; i
 /** Validates the options of a pool and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
 export function settingsOf(options: PoolOptions, rules = poolRules): Settings {
   const given = checked(options, rules, defaults);
+  if (hasProcesses && given.processes) checkProcesses(given);
   const { whenFull, ...limits } = given.queue as Settings["queue"];
   if (limits.items === 0 && whenFull === "wait")
     throw invalid("queue.whenFull", "another value if queue.items is 0", whenFull);
@@ -320,11 +323,8 @@ function copyOf(data: unknown): unknown {
 }
 
 /** Validates the options of calls and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
-export function callSettingsOf(
-  options: CallOptions,
-  { max, window, strict }: Settings,
-  rules = callRules,
-): CallSettings {
+export function callSettingsOf(options: CallOptions, settings: Settings, rules = callRules): CallSettings {
+  const { max, window, strict } = settings;
   const given = checked(options, rules, { window, strict, priority: 0, retries: 0 }) as CallOptions & CallSettings;
   const { signal, timeoutMs, deadlineMs, key } = given;
   return {
@@ -341,6 +341,7 @@ export function callSettingsOf(
     retries: given.retries,
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
     callerStack: undefined,
+    ...(hasProcesses && { toProcess: settings.processes }),
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
+import type { ExitCode } from "../../host/host.js";
 import { Consumer } from "../../stream/consumer.js";
 import type { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
@@ -87,7 +88,7 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
     uncaught(this.#host, worker, error);
   }
 
-  exited(worker: Worker, code: number | undefined): void {
+  exited(worker: Worker, code: ExitCode): void {
     exited(this.#host, worker, code);
   }
 
