@@ -56,6 +56,17 @@ const patience = {
 const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const inBrowser = { sequence: { groupOrder: 1 } };
 const pure = "test/**/*.pure.test.ts";
+// The suites that also run over child processes: what a pool does, without those that need shared memory or threads.
+const overProcesses = [
+  "error/errors",
+  "pool/{batches,broadcast,callback,callback-endings,calls,cancel,crash,depth,early,ending,events,exits,keys,map,map-foreign,no-queue}",
+  "pool/{no-hang,process,processes,progress,recycling,rest,settling,setup,sizing,starting,unreadable,waiting}{,.node}",
+  "pool/{context,crash,ran-once,error-listener,foreign-code,output,signals,thread-options,task-files}.node",
+  "records/crossing",
+  "resource/contract",
+  "stream/{streams,two-way}",
+  "transfer/{handlers,moves}{,.node}",
+];
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";
 
@@ -129,6 +140,21 @@ export default defineConfig({
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],
           exclude: ["**/*.browser.test.ts", pure],
+          ...inNode,
+          ...patience,
+        },
+      },
+      {
+        resolve: { alias: alias("node") },
+        define: define("node"),
+        test: {
+          name: "node-processes",
+          provide,
+          server,
+          setupFiles,
+          env: { CLEARWAY_WORKERS: "processes" },
+          globalSetup: here("./test/fixtures/build.ts"),
+          include: overProcesses.map((name) => `test/${name}.test.ts`),
           ...inNode,
           ...patience,
         },
