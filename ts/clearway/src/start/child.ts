@@ -92,9 +92,8 @@ function uncaught(reason: unknown): void {
 
 // Ends this process when its parent is gone, even if a task blocks this thread. A parent that is killed cannot end its children.
 function watchParent(): void {
-  const code = `
-    const { ppid } = process;
-    setInterval(() => process.ppid === ppid || process.kill(process.pid, "SIGKILL"), 1_000);`;
+  // The number is read here, because the parent may be gone before the thread has started.
+  const code = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, "SIGKILL"), 1_000);`;
   try {
     const watch = new Worker(code, { eval: true, execArgv: [], stdout: true, stderr: true });
     watch.unref();
