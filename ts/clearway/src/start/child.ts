@@ -18,6 +18,9 @@ import {
 import type { StartOrders } from "../host/node/start-orders.js";
 import { loadTaskModule } from "./load.js";
 
+// Read at once, because it changes when the parent is gone.
+const parentPid = process.ppid;
+
 let heard: OnMessage | undefined;
 let unreadable: (() => void) | undefined;
 /** Messages that arrived before the task module called `expose()`. */
@@ -65,7 +68,10 @@ function begin({ url, start, name, greeting, workerData }: ProcessOrders): void 
       unreadable = onMessageError;
       const waiting = early;
       early = [];
-      queueMicrotask(() => waiting.forEach(onMessage));
+      queueMicrotask(() => {
+        watchParent();
+        waiting.forEach(onMessage);
+      });
     },
     onEnding: (last) => process.once("exit", last),
     ignore: () => {},
@@ -90,10 +96,10 @@ function uncaught(reason: unknown): void {
   send(encodeMessage(ProcessMessage.Uncaught, encodeError(reason)), () => process.exit(1));
 }
 
-// Ends this process when its parent is gone, even if a task blocks this thread. A parent that is killed cannot end its children.
+// Ends this process when its parent is gone, even if a task blocks this thread. A parent that is killed cannot end its children. Called when
+// the worker has greeted its pool and before it runs a call, because starting the thread would delay the import of the task module.
 function watchParent(): void {
-  // The number is read here, because the parent may be gone before the thread has started.
-  const code = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, "SIGKILL"), 1_000);`;
+  const code = `setInterval(() => process.ppid === ${parentPid} || process.kill(process.pid, "SIGKILL"), 1_000);`;
   try {
     const watch = new Worker(code, { eval: true, execArgv: [], stdout: true, stderr: true });
     watch.unref();
@@ -108,4 +114,3 @@ process.on("disconnect", () => process.exit());
 process.on("uncaughtException", uncaught);
 // A terminal sends this signal to all processes of an app. The pool ends its workers when the app is ready for that, as it ends threads.
 process.on("SIGINT", () => {});
-watchParent();

@@ -108,11 +108,14 @@ describe("strict", () => {
     expect(await call.bytes(8)).toEqual(new Uint8Array(8).fill(7));
   });
 
-  test.skipIf(inProcesses)("is off by default: only the visible part of a larger buffer is copied, and the ledger counts it", async () => {
-    const pool = plainPool();
-    const part = await pool.call.part(4096, 8);
-    expect(part).toEqual(new Uint8Array(8).fill(3));
-    expect(part.buffer.byteLength).toBe(8);
-    expect(pool.stats().ledger.fromWorkers.copies).toEqual({ "partial-view": { count: 1, bytes: 8 } });
-  });
+  test.skipIf(inProcesses)(
+    "is off by default: only the visible part of a larger buffer is copied, and the ledger counts it",
+    async () => {
+      const pool = plainPool();
+      const part = await pool.call.part(4096, 8);
+      expect(part).toEqual(new Uint8Array(8).fill(3));
+      expect(part.buffer.byteLength).toBe(8);
+      expect(pool.stats().ledger.fromWorkers.copies).toEqual({ "partial-view": { count: 1, bytes: 8 } });
+    },
+  );
 });

@@ -47,7 +47,11 @@ describe("a script exits by itself", () => {
       `const p = make(); await p.ready(); p.call.later(50).then(console.log);`,
       "done",
     ],
-    ["but not before close() has settled", `const p = make(); await p.ready(); p.close().then(() => console.log("closed"));`, "closed"],
+    [
+      "but not before close() has settled",
+      `const p = make(); await p.ready(); p.close().then(() => console.log("closed"));`,
+      "closed",
+    ],
   ])("%s", async (_name, source, output) => {
     expect(await outcome(source)).toEqual({ code: 0, output });
   });

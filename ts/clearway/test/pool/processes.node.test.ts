@@ -253,7 +253,10 @@ describe("the options of a pool with processes", () => {
     refusal({ processes: 1 as unknown as boolean }, "processes must be of type boolean: processes=1");
     refusal({ process: true } as PoolOptions, "the nearest is processes");
     expect(() => pool(() => new Worker(url), { processes: true })).toThrowError(
-      expect.objectContaining({ code: "invalid-argument", message: expect.stringContaining("a function returns a thread") }),
+      expect.objectContaining({
+        code: "invalid-argument",
+        message: expect.stringContaining("a function returns a thread"),
+      }),
     );
   });
 });
@@ -302,7 +305,10 @@ test("pools that end at any moment leave no process and no handle behind", async
     (made) => made.call.add(1, 2),
     async (made) => {
       const started = gate<unknown>();
-      void made.with({ onProgress: started.tell }).call.hotLoop().catch(() => {});
+      void made
+        .with({ onProgress: started.tell })
+        .call.hotLoop()
+        .catch(() => {});
       await started.promise;
     },
     async (made) => {

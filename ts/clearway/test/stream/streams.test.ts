@@ -230,14 +230,17 @@ describe("a stream whose values cannot cross, or whose generator never settles,"
     expect(await pool.call.state()).toMatchObject({ closed: 1 });
   });
 
-  test.skipIf(inProcesses)("copies only the visible part of a buffer when not strict, and moves the buffer when it is listed", async () => {
-    const pool = await warm();
-    const { values } = await all(pool.call.partial());
-    expect(values.map((each) => each.buffer.byteLength)).toEqual([8, 8]);
-    expect(pool.stats().ledger.fromWorkers.copies).toMatchObject({ "partial-view": { count: 1, bytes: 8 } });
-    const [moved] = (await all(pool.call.movedParts())).values;
-    expect(moved!.buffer.byteLength).toBe(64);
-  });
+  test.skipIf(inProcesses)(
+    "copies only the visible part of a buffer when not strict, and moves the buffer when it is listed",
+    async () => {
+      const pool = await warm();
+      const { values } = await all(pool.call.partial());
+      expect(values.map((each) => each.buffer.byteLength)).toEqual([8, 8]);
+      expect(pool.stats().ledger.fromWorkers.copies).toMatchObject({ "partial-view": { count: 1, bytes: 8 } });
+      const [moved] = (await all(pool.call.movedParts())).values;
+      expect(moved!.buffer.byteLength).toBe(64);
+    },
+  );
 
   test("ends at once for a reader that leaves, even when its generator never settles", async () => {
     const pool = await warm({ graceMs: 600_000 });

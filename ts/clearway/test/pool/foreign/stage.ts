@@ -54,9 +54,9 @@ export async function onStage(
   const signals: AbortSignal[] = [];
   const left: string[] = [];
   try {
-    const workers = source?.(act, name) ?? foreignUrl;
-    const processes = inProcesses && typeof workers !== "function";
-    const made = pool<Foreign>(workers, { carrier, processes, ...shared, ...options?.(act) });
+    const from = source?.(act, name) ?? foreignUrl;
+    const processes = inProcesses && typeof from !== "function";
+    const made = pool<Foreign>(from, { carrier, processes, ...shared, ...options?.(act) });
     try {
       await play({ pool: made, signals });
       await made.close();
