@@ -56,16 +56,12 @@ const patience = {
 const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const inBrowser = { sequence: { groupOrder: 1 } };
 const pure = "test/**/*.pure.test.ts";
-// The suites that also run over child processes: what a pool does, without those that need shared memory or threads.
+// The suites that also run over child processes: what a pool does, without what needs shared memory or threads. Each test starts processes,
+// so this is a part of the suites. `processes.node.test.ts` and `processes-end.node.test.ts`, which test the differences, run in `node`.
 const overProcesses = [
-  "error/errors",
-  "pool/{batches,broadcast,callback,callback-endings,calls,cancel,crash,depth,early,ending,events,exits,keys,map,map-foreign,no-queue}",
-  "pool/{no-hang,process,processes,progress,recycling,rest,settling,setup,sizing,starting,unreadable,waiting}{,.node}",
-  "pool/{context,crash,ran-once,error-listener,foreign-code,output,signals,thread-options,task-files}.node",
-  "records/crossing",
-  "resource/contract",
+  "pool/{broadcast,callback,calls,cancel,crash,ending,events,keys,map,setup}",
+  "pool/no-hang.node",
   "stream/{streams,two-way}",
-  "transfer/{handlers,moves}{,.node}",
 ];
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";

@@ -3,7 +3,7 @@
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { encodeError } from "../error/wire.js";
+import { encodeError, withoutUncopied } from "../error/wire.js";
 import type { OnMessage, ParentEndpoint } from "../host/host.js";
 import { printed } from "../host/node/output.js";
 import {
@@ -93,7 +93,8 @@ function uncaught(reason: unknown): void {
   // The task module has its own listener, which handles the error.
   if (process.listenerCount("uncaughtException") > 1 || dying) return;
   dying = true;
-  send(encodeMessage(ProcessMessage.Uncaught, encodeError(reason)), () => process.exit(1));
+  const wire = withoutUncopied(encodeError(reason), (each) => encodeMessage(ProcessMessage.Uncaught, each));
+  send(encodeMessage(ProcessMessage.Uncaught, wire), () => process.exit(1));
 }
 
 // Ends this process when its parent is gone, even if a task blocks this thread. A parent that is killed cannot end its children. Called when

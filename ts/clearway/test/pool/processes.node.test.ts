@@ -209,6 +209,39 @@ describe("memory that crosses to a process and back", () => {
   });
 });
 
+describe("an error with parts that only threads can exchange", () => {
+  test("arrives without them", async () => {
+    const made = processPool();
+    const error = (await reasonOf(made.call.throwsParts())) as Error & { shared: unknown; at: number };
+    expect(error).toBeInstanceOf(RangeError);
+    expect([error.message, error.at, error.shared]).toEqual(["parts", 7, expect.stringContaining("not cloneable")]);
+    expect(error.cause).toMatchObject({ message: "inner", blob: expect.stringContaining("not cloneable") });
+    expect(await made.call.throwsBlob().catch((thrown: unknown) => thrown)).toContain("not cloneable");
+    const { cause } = await made.call.throwsPartsLater().catch((reason: Error) => reason);
+    expect(cause).toMatchObject({ message: "later", reason: expect.stringContaining("not cloneable") });
+  });
+
+  test("ends a stream after its values", async () => {
+    const stream = processPool().call.throwsPartsAfter();
+    expect((await stream.next()).value).toBe(1);
+    expect(await reasonOf(stream.next())).toMatchObject({ message: "after" });
+  });
+
+  test("reaches a task: as the reason of its signal, and as the end of its input", async () => {
+    const made = processPool({ graceMs: 600_000 });
+    const reason = Object.assign(new Error("enough"), { blob: new Blob(["x"]) });
+    const abort = new AbortController();
+    const onProgress = (): void => abort.abort(reason);
+    expect(await reasonOf(made.with({ signal: abort.signal, onProgress }).call.waitsForAbort())).toBe(reason);
+    const numbers = async function* () {
+      yield 1;
+      throw reason;
+    };
+    expect(await reasonOf(made.call.sum(numbers()))).toMatchObject({ message: "enough" });
+    expect(made.stats().workers.restarts).toBe(0);
+  });
+});
+
 describe("the options of a pool with processes", () => {
   test("set the environment, the arguments, Node's options and the data of its workers", async () => {
     const { url: file } = taskFolder({ "first.mjs": "globalThis.imported = true;" });

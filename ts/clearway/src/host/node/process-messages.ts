@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { type WireError, wireKey, withoutUncopied } from "../../error/wire.js";
 import { bufferBytes, tagOf } from "../tag.js";
 import { isUntransferable } from "./transferable.js";
 
@@ -74,9 +75,30 @@ export function decodeMessage(message: unknown): [kind: ProcessMessage, content:
 export function postCopy(send: (envelope: Envelope) => void, message: unknown, transfer: readonly object[]): void {
   for (const object of transfer)
     if (bufferBytes(object) === undefined) throw refusal(`${nameOf(object)} cannot cross to another process.`);
-  const envelope = encodeMessage(ProcessMessage.Posted, message);
+  const envelope = encodePosted(message);
   for (const buffer of transfer) detach(buffer as ArrayBuffer);
   send(envelope);
+}
+
+// An error must arrive, although a thread could receive more of it than a process.
+function encodePosted(message: unknown): Envelope {
+  try {
+    return encodeMessage(ProcessMessage.Posted, message);
+  } catch (reason) {
+    const other = withCopiedErrors(message);
+    if (other === message) throw reason;
+    return encodeMessage(ProcessMessage.Posted, other);
+  }
+}
+
+// Searches the slots of frames. The answer to a callback has its error in a list.
+function withCopiedErrors(slot: unknown, depth = 0): unknown {
+  if (slot === null || typeof slot !== "object") return slot;
+  if (wireKey in slot)
+    return withoutUncopied(slot as unknown as WireError, (each) => encodeMessage(ProcessMessage.Posted, each));
+  if (depth > 1 || !Array.isArray(slot)) return slot;
+  const slots = slot.map((each) => withCopiedErrors(each, depth + 1));
+  return slots.some((each, at) => each !== slot[at]) ? slots : slot;
 }
 
 // Memory that cannot be moved, such as WebAssembly's, stays with its owner. Its copy is sent in any case.
