@@ -57,6 +57,15 @@ describe("a worker of a pool with processes", () => {
     expect(await made.call.add(1, 2)).toBe(3);
   });
 
+  test("runs a module of TypeScript with the loader of its app", async () => {
+    const { url: file } = taskFolder({
+      "typed.tasks.ts":
+        'import { expose } from "clearway/worker"; enum Base { Ten = 10 } export default expose({ add: (a: number, b: number): number => a + b + Base.Ten });',
+    });
+    const made = testPool<Tasks>(file("typed.tasks.ts"), { processes: true });
+    expect(await made.call.add(1, 2)).toBe(13);
+  });
+
   test("does not end by SIGINT, which a terminal sends to all processes of an app", async () => {
     const made = processPool();
     const pid = await made.call.pid();
