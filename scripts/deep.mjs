@@ -51,6 +51,14 @@ const stages = [
     lane: "typescript",
   },
   {
+    name: "pools: orders, child processes",
+    command: vitest("--project", "node-processes", "test/pool/no-hang.node.test.ts"),
+    // A process takes several times as long to start as a thread.
+    env: { ...random(Math.ceil(orders / 8)), ...heap },
+    after: ["build"],
+    lane: "typescript",
+  },
+  {
     name: "channels: orders",
     command: vitest("--project", "node", "test/channel/endpoint/no-hang.test.ts"),
     // The test has eight combinations of carrier and wire. Each one runs this number of random orders.

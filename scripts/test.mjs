@@ -58,6 +58,7 @@ const stages = [
   },
   { name: `library, node ${process.versions.node}`, ...tests("ts/clearway", { projects: ["node", "pure", "models"] }) },
   { name: "library, node by port", ...tests("ts/clearway", { projects: ["node-port"] }) },
+  { name: "library, child processes", ...tests("ts/clearway", { projects: ["node-processes"] }) },
   ...(newer
     ? [
         {

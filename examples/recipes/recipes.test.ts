@@ -52,6 +52,13 @@ test("the recipes for tasks that run many times print what their comments say", 
   ]);
 });
 
+test("the recipe for workers that are child processes prints what its comments say", async () => {
+  expect(await outputOf("./recipes/dist/processes.js")).toEqual([
+    "worker-exited: the signal SIGSEGV ended the worker's process",
+    "[ 'cherry' ]",
+  ]);
+});
+
 test("the recipes for functions, objects and class instances print what their comments say", async () => {
   expect(await outputOf("./recipes/dist/callbacks.js")).toEqual(["[ 'a.txt', 'c.txt' ]", "2", "3.34 + 3.33 + 3.33"]);
 });

@@ -109,4 +109,11 @@ export default expose({
   die() {
     process.exit(1);
   },
+
+  // #region crash-task
+  crash() {
+    process.kill(process.pid, "SIGSEGV"); // what the system does to code that touches memory that is not its own
+    return new Promise<never>(() => {});
+  },
+  // #endregion crash-task
 });

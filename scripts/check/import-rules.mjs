@@ -157,8 +157,8 @@ export const folders = {
   "websocket.ts": { may: ["channel", "websocket"], why: "entry `clearway/channel/websocket`" },
   "websocket-server.ts": { may: ["channel", "websocket-server"], why: "entry `clearway/channel/websocket-server`" },
   start: {
-    may: ["host"],
-    why: "the file with which a worker starts whose module is TypeScript: finds a loader, then imports the module; Node only",
+    may: ["error", "host"],
+    why: "the files with which a worker starts whose module is TypeScript, or that is a child process; Node only",
   },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
   "meter-metrics.ts": { may: ["meter"], why: "entry `clearway/meter/metrics`" },

@@ -48,6 +48,7 @@ const options = (host, plugins) => ({
     "#meter-host": here(`./src/meter/host/${host}.ts`),
     "#serving": here(`./src/task/serving/${host}.ts`),
   },
+  define: { hasProcesses: String(host === "node") },
   sourcemap: true,
   // Node prints the source line of an uncaught error. With a single line, it would print the whole library.
   lineLimit: 120,
@@ -85,9 +86,14 @@ function lazyModules(modules) {
   };
 }
 
-// Builds the files with which workers start that need a loader for TypeScript. They are internal: the entry finds them beside itself.
+// Builds the files with which workers start that need a loader for TypeScript, or that are child processes. They are internal: the entry
+// finds them beside itself.
 async function buildStart(outExtension) {
-  const entryPoints = { start: here("./src/start/start.ts"), "typescript-hooks": here("./src/start/hooks-thread.ts") };
+  const entryPoints = {
+    start: here("./src/start/start.ts"),
+    child: here("./src/start/child.ts"),
+    "typescript-hooks": here("./src/start/hooks-thread.ts"),
+  };
   await build({ ...options("node", []), entryPoints, outExtension });
   copyFileSync(here("./src/start/probe.ts"), here("./dist/node/probe.ts"));
 }

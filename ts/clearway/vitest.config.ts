@@ -20,6 +20,9 @@ const alias = (host: string): Record<string, string> => ({
   "#serving": here(`./src/task/serving/${host}.ts`),
 });
 
+// The names that the build replaces. See `src/host/defines.d.ts`.
+const define = (host: string): Record<string, string> => ({ hasProcesses: String(host === "node") });
+
 // Sets the headers by an option of the server. A middleware would not work, because Vitest serves the page of the tests before any plugin's
 // middleware runs.
 const isolation: Plugin = {
@@ -53,6 +56,13 @@ const patience = {
 const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const inBrowser = { sequence: { groupOrder: 1 } };
 const pure = "test/**/*.pure.test.ts";
+// The suites that also run over child processes: what a pool does, without what needs shared memory or threads. Each test starts processes,
+// so this is a part of the suites. `processes.node.test.ts` and `processes-end.node.test.ts`, which test the differences, run in `node`.
+const overProcesses = [
+  "pool/{broadcast,callback,calls,cancel,crash,ending,events,keys,map,setup}",
+  "pool/no-hang.node",
+  "stream/{streams,two-way}",
+];
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";
 
@@ -64,6 +74,7 @@ function browserProject(name: string, plugins: Plugin[], include = "test/**/*.te
   return {
     plugins,
     resolve: { alias: alias("browser") },
+    define: define("browser"),
     optimizeDeps: { include: ["fast-check"], exclude: ["clearway"] },
     test: {
       name,
@@ -94,6 +105,7 @@ export default defineConfig({
     projects: [
       {
         resolve: { alias: alias("node") },
+        define: define("node"),
         test: {
           name: "node",
           provide,
@@ -108,11 +120,13 @@ export default defineConfig({
       },
       {
         resolve: { alias: alias("node") },
+        define: define("node"),
         test: { name: "pure", provide, server, setupFiles, include: [pure], ...inNode, ...patience },
       },
       { test: { name: "models", include: [models], ...inNode, ...patience } },
       {
         resolve: { alias: alias("node") },
+        define: define("node"),
         test: {
           name: "node-port",
           provide,
@@ -122,6 +136,21 @@ export default defineConfig({
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],
           exclude: ["**/*.browser.test.ts", pure],
+          ...inNode,
+          ...patience,
+        },
+      },
+      {
+        resolve: { alias: alias("node") },
+        define: define("node"),
+        test: {
+          name: "node-processes",
+          provide,
+          server,
+          setupFiles,
+          env: { CLEARWAY_WORKERS: "processes" },
+          globalSetup: here("./test/fixtures/build.ts"),
+          include: overProcesses.map((name) => `test/${name}.test.ts`),
           ...inNode,
           ...patience,
         },

@@ -21,6 +21,8 @@ type CopyReason =
  | "not-transferable"
 /** A result has at most 512 bytes of memory. Copying them with other frames costs less than a message that moves the memory. */
  | "small"
+/** The worker is a child process (`processes: true`). Nothing moves between processes. */
+ | "other-process"
 /** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
  | "search-limit";
 
@@ -301,7 +303,7 @@ interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
  *
  * `source` is the URL of the module. For bundlers, it is a factory around the expression that they understand: `() => new Worker(new
  * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and the options of
- * {@link ThreadOptions}, because the factory sets them.
+ * {@link ThreadOptions}, because the factory sets them, and refuses `processes`.
  *
  * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
  * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.

@@ -41,6 +41,13 @@ interface ThreadOptions {
     argv?: readonly string[] | undefined;
     /** `workerData` of `worker_threads` in the worker. Copied at each start of a worker. The option `setup` does the same in every host. */
     workerData?: unknown;
+    /**
+     * If true, each worker is a child process, and not a thread. A crash of native code then ends that process only. Everything that crosses
+     * is copied, also under `move()`, and nothing can be shared. In browsers, refused with `invalid-argument`. Default false.
+     *
+     * {@link ThreadOptions.resourceLimits} has only the limits of the heap's generations, and `env` cannot be `SHARE_ENV`.
+     */
+    processes?: boolean | undefined;
     /** Receives what a worker writes to its stdout, instead of this thread's stdout. */
     stdout?: TextSink | undefined;
     /** Receives what a worker writes to its stderr, instead of this thread's stderr. */

@@ -3,6 +3,7 @@ import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { encodeError } from "../error/wire.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
+import { prepareForProcess } from "../transfer/other-process.js";
 import { prepareValue } from "../transfer/prepare-argument.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { isTable, revive } from "../transfer/revive.js";
@@ -121,9 +122,10 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
   #answer(call: number, value: unknown): void {
     if (!this.#close(call) || !this.#wire) return;
     const { strict, ledger } = this.#wire;
+    const prepare = hasProcesses && this.#wire.toProcess ? prepareForProcess : prepareValue;
     const entry = emptySide();
     try {
-      const ready = prepareValue(value, strict, entry);
+      const ready = prepare(value, strict, entry);
       if (ready.deep) checkDepth(ready.value);
       const message: CallbackAnswer = [call, ready.value];
       if (!isEmpty(entry)) {

@@ -33,7 +33,7 @@ export const errorCodes = [
   "setup-failed",
   /** an uncaught error ended the worker that had the call */
   "worker-crashed",
-  /** the worker that had the call ended itself (process.exit, self.close) */
+  /** the worker that had the call ended itself (process.exit, self.close), or a signal ended its process */
   "worker-exited",
   /** the worker that had the call reached its memory limit */
   "out-of-memory",

@@ -6,7 +6,7 @@ export function calledFrom(callerStack: string): string {
 }
 
 /** Defines a property that can be changed later. Even a property named `__proto__` becomes an ordinary property. */
-export function define(target: object, key: string, value: unknown, enumerable = false): void {
+export function define(target: object, key: PropertyKey, value: unknown, enumerable = false): void {
   try {
     Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
   } catch {

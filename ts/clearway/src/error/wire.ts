@@ -46,16 +46,16 @@ const bases = new Map<unknown, AnyError>(
  */
 export function encodeError(thrown: unknown, depth = 0, left = { errors: maxErrors }): WireError {
   try {
-    if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
+    if (!isError(thrown)) return marked({ value: cloneable(thrown, detailsOf) });
     left.errors--;
     const keys = Object.keys(thrown).filter((key) => !skipped.includes(key));
-    const wire: WireObject = {
+    const wire: WireObject = marked({
       base: baseOf(thrown),
       name: nameOf(thrown),
       message: text(thrown, "message"),
       stack: text(thrown, "stack"),
       props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key))]),
-    };
+    });
     if (depth === maxDepth) return wire;
     const inner = (reasons: unknown[]): WireError[] =>
       reasons.slice(0, maxErrors).flatMap((each) => (left.errors > 0 ? encodeError(each, depth + 1, left) : []));
@@ -68,6 +68,37 @@ export function encodeError(thrown: unknown, depth = 0, left = { errors: maxErro
     // Reading the value threw. The value may be a proxy, or have a getter that throws.
     return { value: describe(thrown) };
   }
+}
+
+/**
+ * The key by which a value is known as an encoded error where it leaves for another process. The key does not cross. A `structuredClone`
+ * decides what an error keeps, and a process cannot receive all of that.
+ */
+export const wireKey: unique symbol = Symbol.for("clearway.wire");
+
+function marked<Wire extends object>(wire: Wire): Wire {
+  if (hasProcesses) define(wire, wireKey, true);
+  return wire;
+}
+
+/** Replaces the parts of an encoded error that `copies` throws for. Returns a copy. */
+export function withoutUncopied(wire: WireError, copies: (value: unknown) => void): WireError {
+  const kept = (value: unknown): unknown => {
+    try {
+      copies(value);
+      return value;
+    } catch {
+      return describe(value);
+    }
+  };
+  if (!("base" in wire)) return { value: kept(wire.value) };
+  const { props, cause, errors } = wire;
+  return {
+    ...wire,
+    props: props.map(([key, value]) => [key, kept(value)]),
+    ...(cause && { cause: withoutUncopied(cause, copies) }),
+    ...(errors && { errors: errors.map((each) => withoutUncopied(each, copies)) }),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { ClearwayError } from "../error/clearway-error.js";
 import { reasonOf } from "../error/read-signal.js";
-import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
+import type { ParentEndpoint, SpawnOptions, ThreadOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { bufferBytes, tagOf } from "./tag.js";
 
 const mark = "clearway:";
@@ -48,6 +48,15 @@ export function now(): number {
 
 /** Whether loading a lazy module needs a network request. If it does, the library requests lazy modules before it needs them. */
 export const loadsOverNetwork = true;
+
+/** Whether this thread is a worker that runs as a child process. */
+export const inProcess = false;
+
+/** Does nothing: browsers refuse the option `processes`. */
+export function checkProcesses(_options: ThreadOptions): void {}
+
+/** Does nothing: browsers refuse the option `processes`. */
+export function refuseFactory(): void {}
 
 /** Whether a worker may survive an uncaught error. */
 export const survivesUncaughtErrors = true;

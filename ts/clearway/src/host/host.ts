@@ -15,6 +15,9 @@ export interface Endpoint {
   post(message: unknown, transfer: readonly object[]): void;
 }
 
+/** The exit code of a worker, or the name of the signal that ended its process. Undefined if the host has no exit codes. */
+export type ExitCode = number | string | undefined;
+
 /** The events of a worker, for the thread that started it. `exit` is called exactly once, as the last event. */
 export interface WorkerEvents {
   message: OnMessage;
@@ -29,10 +32,9 @@ export interface WorkerEvents {
    */
   error(reason: unknown, what?: string): void;
   /**
-   * Called when the worker is gone. No more messages arrive. `code` is undefined if the host has no exit codes. `what` says which worker has
-   * ended, if no message has arrived from it.
+   * Called when the worker is gone. No more messages arrive. `what` says which worker has ended, if no message has arrived from it.
    */
-  exit(code: number | undefined, what?: string): void;
+  exit(code: ExitCode, what?: string): void;
 }
 
 /** A worker, seen from the thread that started it. */
@@ -108,6 +110,13 @@ export interface ThreadOptions {
   argv?: readonly string[] | undefined;
   /** `workerData` of `worker_threads` in the worker. Copied at each start of a worker. The option `setup` does the same in every host. */
   workerData?: unknown;
+  /**
+   * If true, each worker is a child process, and not a thread. A crash of native code then ends that process only. Everything that crosses
+   * is copied, also under `move()`, and nothing can be shared. In browsers, refused with `invalid-argument`. Default false.
+   *
+   * {@link ThreadOptions.resourceLimits} has only the limits of the heap's generations, and `env` cannot be `SHARE_ENV`.
+   */
+  processes?: boolean | undefined;
   /** Receives what a worker writes to its stdout, instead of this thread's stdout. */
   stdout?: TextSink | undefined;
   /** Receives what a worker writes to its stderr, instead of this thread's stderr. */

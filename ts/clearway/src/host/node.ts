@@ -7,12 +7,16 @@ import { ClearwayError } from "../error/clearway-error.js";
 import { abortOf, reasonOf } from "../error/read-signal.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { callerOf, captureCaller, withoutFrames } from "./node/caller.js";
-import { pipeOutput } from "./node/output.js";
+import { pipeOutput, printed } from "./node/output.js";
+import { spawnProcess } from "./node/process.js";
+import { parentKey } from "./node/process-messages.js";
+import { Release } from "./node/release.js";
 import { type Start, startOf } from "./node/start.js";
 import { explainError, explainExit } from "./node/start-error.js";
 import { ordersKey } from "./node/start-orders.js";
 import { workerOptions } from "./node/thread-options.js";
 
+export { checkProcesses, refuseFactory } from "./node/process-options.js";
 export { threadRules } from "./node/thread-options.js";
 export { isTransferable, isUntransferable, mayLoseOthers, refuseDetached } from "./node/transferable.js";
 
@@ -21,11 +25,6 @@ const mark = "clearway:worker";
 // Message that asks a worker to send all of its printed output. The worker answers with the same message. Clearway's own frames are arrays,
 // so this text cannot be mistaken for a frame.
 const flushMessage = "clearway:flush";
-
-// Idle time in milliseconds after which a worker no longer keeps the process alive. To unreference a worker and reference it again takes
-// four calls into Node's core. Without the delay, each call that is made when the previous one is answered would cost half a microsecond
-// more. The price of the delay: a script with no other work ends this much later.
-const releaseMs = 10;
 
 /** Returns the number of threads that the machine can run at once. */
 export function cores(): number {
@@ -104,6 +103,9 @@ export function now(): number {
  */
 export const loadsOverNetwork = false;
 
+/** Whether this thread is a worker that runs as a child process. */
+export const inProcess = /* @__PURE__ */ Object.hasOwn(globalThis, parentKey);
+
 /** Whether a worker may survive an uncaught error. */
 export const survivesUncaughtErrors = false;
 
@@ -134,6 +136,7 @@ export function spawn(source: URL | string, options: SpawnOptions, events: Worke
   const { settings, greeting, name } = options;
   captureCaller(settings);
   const start = startOf(source, settings);
+  if (settings.processes) return spawnProcess(start, options, events);
   // `workerData` has the greeting, unless it belongs to the app. The pool then sends the greeting as a message.
   const greeted = settings.workerData === undefined;
   const worker = newWorker(start, {
@@ -192,6 +195,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   const exited = new Promise<unknown>((resolve) => {
     const exit = (code?: number): void => {
       gone = true;
+      release.end();
       worker.removeAllListeners();
       if (uncaught) events.error(uncaught.reason);
       events.exit(code);
@@ -208,36 +212,18 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (!gone) endThread(worker);
     await exited;
   };
-  let wantsRef = true;
-  let referenced = true;
-  let release: ReturnType<typeof setTimeout> | undefined;
-  // True if the worker has printed since it last confirmed that all of its output had arrived.
-  let printing = false;
+  const release = new Release({
+    ref: () => worker.ref(),
+    unref: () => worker.unref(),
+    flush: () => worker.postMessage(flushMessage),
+  });
   for (const stream of [worker.stdout, worker.stderr]) {
     // If the app reads this stream itself, the app is responsible for the output.
     if (!stream.readableFlowing) continue;
-    stream.on("data", () => {
-      printing = true;
-    });
+    stream.on("data", () => release.printed());
   }
-  const unrefWhenIdle = (): void => {
-    release = undefined;
-    if (wantsRef || !referenced || gone) return;
-    if (printing) {
-      printing = false;
-      try {
-        return worker.postMessage(flushMessage);
-      } catch {
-        // The `postMessage` of a factory's worker may throw. The process must not wait for such a worker's output for ever.
-      }
-    }
-    referenced = false;
-    worker.unref();
-  };
   worker.on("message", (message) => {
-    // The worker's last lines of output were still in flight when it answered its last call. Now they have arrived, so the worker can be
-    // unreferenced.
-    if (message === flushMessage) unrefWhenIdle();
+    if (message === flushMessage) release.flushed();
     else events.message(message);
   });
   worker.on("messageerror", () => events.messageError(true));
@@ -251,18 +237,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       ending ??= end();
       return ending;
     },
-    setRef: (on) => {
-      wantsRef = on;
-      if (on && !referenced) {
-        referenced = true;
-        worker.ref();
-      } else if (!on && referenced && release === undefined) {
-        // After the delay, waits for one more turn of the event loop. This thread then first reads the messages that arrived while it was
-        // busy.
-        release = setTimeout(() => setImmediate(unrefWhenIdle), releaseMs);
-        release.unref();
-      }
-    },
+    setRef: (on) => release.setRef(on),
   };
 }
 
@@ -278,8 +253,9 @@ function endThread(worker: threads.Worker): void {
   void terminate.call(worker);
 }
 
-/** Returns the connection to the thread that started this thread; undefined on a main thread. */
+/** Returns the connection to the thread that started this worker. Returns undefined on a main thread that is no worker. */
 export function parent(): ParentEndpoint | undefined {
+  if (inProcess) return (globalThis as { [parentKey]?: ParentEndpoint })[parentKey];
   const port = threads.parentPort;
   if (threads.isMainThread || port === null) return undefined;
   let heard: ((message: unknown) => void) | undefined;
@@ -307,16 +283,6 @@ export function parent(): ParentEndpoint | undefined {
     printed,
     holdLifeline: () => {},
   };
-}
-
-// Returns a promise that settles when all printed output was sent. Node sends a worker's lines to the parent one message at a time. Node
-// sends the next message when the parent has taken the previous one.
-function printed(): Promise<void> | undefined {
-  const waiting = [process.stdout, process.stderr].filter((stream) => stream.writableLength > 0);
-  if (waiting.length === 0) return undefined;
-  return Promise.all(waiting.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve())))).then(
-    () => {},
-  );
 }
 
 /** Returns undefined. Node needs no lifeline: its ports report when the other side is gone. */

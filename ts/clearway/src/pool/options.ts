@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { cores, inContext, threadRules } from "#host";
+import { checkProcesses, cores, inContext, threadRules } from "#host";
 import { abortSignal, checked, type Rules, type Test, whole } from "../error/checked.js";
 import { type ClearwayError, caused, invalid } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
@@ -215,6 +215,8 @@ export interface CallSettings {
   readonly retries: number;
   /** Whether the call may be cancelled: it has a signal, a timeout or a deadline. */
   readonly limited: boolean;
+  /** Whether the call runs in a child process. Never true in browsers. */
+  readonly toProcess?: boolean | undefined;
   /** The caller's stack, if it was captured before the call. */
   readonly callerStack: string | undefined;
 }
@@ -305,6 +307,7 @@ const count = (size: number | "cpu"): number => (size === "cpu" ? cores() : size
 /** Validates the options of a pool and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
 export function settingsOf(options: PoolOptions, rules = poolRules): Settings {
   const given = checked(options, rules, defaults);
+  if (hasProcesses && given.processes) checkProcesses(given);
   const { whenFull, ...limits } = given.queue as Settings["queue"];
   if (limits.items === 0 && whenFull === "wait")
     throw invalid("queue.whenFull", "another value if queue.items is 0", whenFull);
@@ -356,6 +359,7 @@ export function callSettingsOf(options: CallOptions, pool: Settings, rules = cal
     workerIndex: key === undefined ? -1 : workerIndexOf(key, pool.max),
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
     callerStack: undefined,
+    ...(hasProcesses && { toProcess: pool.processes }),
   };
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { refuseFactory } from "#host";
 import { checked } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import type { ThreadOptions } from "../host/host.js";
@@ -18,6 +19,7 @@ import {
   callSettingsOf,
   type PoolOptions,
   runRules,
+  type Settings,
   settingsOf,
 } from "./options.js";
 import { type PoolStats, statsOf } from "./stats.js";
@@ -93,7 +95,7 @@ export interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
  *
  * `source` is the URL of the module. For bundlers, it is a factory around the expression that they understand: `() => new Worker(new
  * URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and the options of
- * {@link ThreadOptions}, because the factory sets them.
+ * {@link ThreadOptions}, because the factory sets them, and refuses `processes`.
  *
  * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
  * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
@@ -103,7 +105,7 @@ export function pool<Module>(
   options: PoolOptions<SetupData<TasksOf<Module>>> = {},
 ): Pool<Module> {
   const settings = settingsOf(options as PoolOptions);
-  checkSource(source);
+  checkSource(source, settings);
   const engine = new Engine(source, settings);
   const withOptions = (callOptions: CallOptions): PoolCallable<Module> => {
     const callSettings = callSettingsOf(callOptions, settings);
@@ -194,7 +196,8 @@ function byName<Functions>(make: (name: string) => Caller): Functions {
   });
 }
 
-function checkSource(source: WorkerSource): void {
+function checkSource(source: WorkerSource, settings: Settings): void {
+  if (hasProcesses && settings.processes && typeof source === "function") refuseFactory();
   // The tag of an asynchronous function, or of a generator, is longer.
   if (typeof source === "string" || ["URL", "Function"].includes(tagOf(source))) return;
   throw invalid("source", sourceRule, source);
@@ -219,7 +222,7 @@ export function run<Module>(
   options: RunOptions<SetupData<TasksOf<Module>>> = {},
 ): Callable<Module> {
   const settings = { ...settingsOf({ name: "run", ...options } as PoolOptions, runRules), min: 1, max: 1 };
-  checkSource(source);
+  checkSource(source, settings);
   const callSettings = callSettingsOf(options, settings, runRules);
   const call = byName<Callers<Module>>((name) => {
     const caller: Caller = (...args) => new Engine(source, settings, true).submit(name, args, callSettings, caller);

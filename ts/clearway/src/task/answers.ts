@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
+import { inProcess } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
+import { becomeCopies } from "../transfer/other-process.js";
 import type { PreparedResult, prepareResult } from "../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { countBytes } from "../transport/fast-path.js";
@@ -161,12 +162,14 @@ export class Answers {
   #found(call: ServedCall, value: object, strict: boolean): Omit<PreparedResult, "partial"> {
     const found = this.#prepareResult(value, call.definition.moveSearchLimit);
     const copy = found.copies[0];
+    if (hasProcesses && inProcess) becomeCopies(entryOf(found), strict);
     if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
     return found;
   }
 
   #enter(found: Omit<PreparedResult, "partial" | "transfer">): void {
     const entry = entryOf(found);
+    if (hasProcesses && inProcess) becomeCopies(entry, false);
     if (isEmpty(entry)) return;
     merge(this.#ledger, entry);
     if (typeof found.value === "object" && found.value !== null) this.#entered.set(found.value, entry);

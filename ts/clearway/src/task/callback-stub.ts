@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock } from "#host";
+import { clock, inProcess } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import type { WireError } from "../error/wire.js";
 import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
+import { prepareForProcess } from "../transfer/other-process.js";
 import { prepareValue } from "../transfer/prepare-argument.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { revive } from "../transfer/revive.js";
@@ -169,7 +170,7 @@ export class CallbackStub implements TaskInput {
     const entry = emptySide();
     const transfer = new Set<object>();
     const values = args.map((each) => {
-      const ready = prepareValue(each, this.#strict, entry);
+      const ready = (hasProcesses && inProcess ? prepareForProcess : prepareValue)(each, this.#strict, entry);
       if (ready.deep) checkDepth(ready.value);
       for (const object of ready.transfer) transfer.add(object);
       return ready.value;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock, refuseDetached } from "#host";
+import { clock, inProcess, refuseDetached } from "#host";
 import type { ParentEndpoint } from "../host/host.js";
 import { entryOf, isEmpty, onWire } from "../transfer/ledger.js";
+import { becomeCopies } from "../transfer/other-process.js";
 import { prepareResult } from "../transfer/prepare-result.js";
 import { isTable } from "../transfer/revive.js";
 import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
@@ -99,6 +100,7 @@ function answerObject(call: EarlyCall, value: object, runUs: number, endpoint: P
     if ("then" in value || isGenerator(value)) return false;
     const ready = prepareResult(value, call.definition.moveSearchLimit);
     const entry = entryOf(ready);
+    if (hasProcesses && inProcess) becomeCopies(entry, false);
     const result = [Op.Result, call.id, ready.value, runUs];
     ready.transfer.forEach(refuseDetached);
     endpoint.post(isEmpty(entry) ? result : [Op.Ledger, 0, onWire(entry), 0, ...result], ready.transfer);

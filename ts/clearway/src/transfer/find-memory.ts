@@ -13,6 +13,8 @@ export type CopyReason =
   | "not-transferable"
   /** A result has at most 512 bytes of memory. Copying them with other frames costs less than a message that moves the memory. */
   | "small"
+  /** The worker is a child process (`processes: true`). Nothing moves between processes. */
+  | "other-process"
   /** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
   | "search-limit";
 

@@ -19,6 +19,8 @@ export const callbackKey = Symbol.for("clearway.callback");
 /** What the caller's end of a callback needs from its pool. */
 export interface CallbackWire {
   readonly strict: boolean;
+  /** Whether the worker is a child process. Never true in browsers. */
+  readonly toProcess?: boolean | undefined;
   /** The ledger of what goes to workers. */
   readonly ledger: LedgerSide;
   /** Sends an answer to the task, and moves the objects in `transfer`. */

@@ -2,7 +2,7 @@
 import { type BroadcastError, ClearwayError, move, type Pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { gates } from "../fixtures/gates.js";
-import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, inProcesses, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 type Gates = typeof import("../fixtures/gates.tasks.js");
@@ -36,7 +36,7 @@ describe("a broadcast calls", () => {
     expect(pool.stats().workers.size).toBe(0);
   });
 
-  test("no worker that starts later", async () => {
+  test.skipIf(inProcesses)("no worker that starts later", async () => {
     const pool = testPool<Crash>(builtUrl("crash"), { size: { min: 1, max: 2 } });
     await untilReady(pool, 1);
     expect(await pool.broadcast.runs()).toHaveLength(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { builtUrl, gate, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
@@ -84,7 +84,7 @@ function hold(ms: number): void {
   while (performance.now() < end);
 }
 
-describe.runIf(typeof SharedArrayBuffer === "function")("retries", () => {
+describe.runIf(typeof SharedArrayBuffer === "function" && !inProcesses)("retries", () => {
   const cell = () => new Int32Array(new SharedArrayBuffer(4));
 
   test("run a call again when its worker died during the call", async () => {

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type PoolOptions, pool, run } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { builtUrl, type Plain, plainPool, plainUrl, reasonOf, testPool, workerMaker } from "../fixtures/pools.js";
+import {
+  builtUrl,
+  inProcesses,
+  type Plain,
+  plainPool,
+  plainUrl,
+  reasonOf,
+  testPool,
+  workerMaker,
+} from "../fixtures/pools.js";
 import type { SetupOrder } from "../fixtures/setup.tasks.js";
 
 type Setup = typeof import("../fixtures/setup.tasks.js");
@@ -71,7 +80,7 @@ describe("setup runs", () => {
     expect(await made.call.text()).toBe("made");
   });
 
-  test("before the worker counts as ready, while calls wait and can be cancelled", async () => {
+  test.skipIf(inProcesses)("before the worker counts as ready, while calls wait and can be cancelled", async () => {
     const { name, begun, tell } = held();
     const made = prepared({ text: "late", channel: name });
     const call = made.call.text();

@@ -11,8 +11,12 @@ export function pipeOutput(worker: Worker, settings: SpawnOptions["settings"]): 
   }
 }
 
-// Does not use `pipe()`: each pipe adds listeners to its target, and Node warns of more than ten.
-function pipe(from: Readable, sink: TextSink, settings: SpawnOptions["settings"]): void {
+/**
+ * Writes what a worker prints to a sink. A sink that throws loses what it was given, and `onError` receives the error.
+ *
+ * Does not use the stream's own `pipe()`: each pipe adds listeners to its target, and Node warns of more than ten.
+ */
+export function pipe(from: Readable, sink: TextSink, settings: SpawnOptions["settings"]): void {
   from.on("data", (bytes: Uint8Array) => {
     try {
       sink.write(bytes);
@@ -20,4 +24,16 @@ function pipe(from: Readable, sink: TextSink, settings: SpawnOptions["settings"]
       settings.onError(reason);
     }
   });
+}
+
+/**
+ * Returns a promise that settles when all printed output of this worker was sent. Returns undefined if no output is waiting. Node sends a
+ * thread's lines to the parent one message at a time. Node sends the next message when the parent has taken the previous one.
+ */
+export function printed(): Promise<void> | undefined {
+  const waiting = [process.stdout, process.stderr].filter((stream) => stream.writableLength > 0);
+  if (waiting.length === 0) return undefined;
+  return Promise.all(waiting.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve())))).then(
+    () => {},
+  );
 }

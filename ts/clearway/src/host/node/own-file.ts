@@ -42,13 +42,18 @@ export function ownFile(): string {
   return own;
 }
 
-let start: string | undefined;
+const found = new Map<string, string>();
 
 /**
- * Returns the path of the file with which a worker starts if it needs a loader for TypeScript. Returns undefined if a bundler has put the
- * library into the app's own files.
+ * Returns the path of a file that lies beside the library's entry: one with which a worker starts. Returns undefined if a bundler has put
+ * the library into the app's own files.
  */
-export function startFile(): string | undefined {
-  start ??= ownFile() && join(dirname(ownFile()), "start.mjs");
-  return start && existsSync(start) ? start : undefined;
+export function libraryFile(name: string): string | undefined {
+  const path = found.get(name) ?? (ownFile() && join(dirname(ownFile()), name));
+  if (!path || !existsSync(path)) return undefined;
+  found.set(name, path);
+  return path;
 }
+
+/** Returns the path of the file with which a thread starts if it needs a loader for TypeScript. See {@link libraryFile}. */
+export const startFile = (): string | undefined => libraryFile("start.mjs");

@@ -33,6 +33,17 @@ export function startOf(source: URL | string, options: ThreadOptions): Start {
   return { module, entry: file, orders: { url: url.href, loader, mayTransform } };
 }
 
+/** Returns the URL of the task module for a worker that imports it. Throws for a text that names neither a file nor a URL. */
+export function taskUrl({ module, orders }: Start): string {
+  if (orders) return orders.url;
+  const entry = urlOf(module);
+  if (typeof entry !== "string") return entry.href;
+  if (module.path !== undefined) return pathToFileURL(module.path).href;
+  throw new TypeError(
+    `the task module must be a URL, an absolute path, or a path that begins with ./ or ../: ${entry}`,
+  );
+}
+
 function needsLoader(loader: Loader, typeScript: boolean): boolean {
   const { versions, features } = process as { versions: NodeJS.ProcessVersions; features: { typescript?: unknown } };
   // Bun's and Deno's workers load TypeScript.

@@ -24,6 +24,7 @@ export const threadRules: Rules = {
   env: environment,
   argv: texts,
   workerData: () => true,
+  processes: "boolean",
   stdout: sink,
   stderr: sink,
 };

@@ -2,6 +2,7 @@
 import { findMemory, searchLimit } from "../../transfer/find-memory.js";
 import { emptySide } from "../../transfer/ledger.js";
 import { MovedValue } from "../../transfer/move.js";
+import { prepareForProcess } from "../../transfer/other-process.js";
 import { prepareValue } from "../../transfer/prepare-argument.js";
 import type { PoolCall } from "./call.js";
 import { Input } from "./input.js";
@@ -22,7 +23,8 @@ export function prepareArguments(call: PoolCall): void {
       call.args[at] = undefined;
     } else {
       call.crossing ??= emptySide();
-      const ready = prepareValue(value, call.options.strict, call.crossing);
+      const prepare = hasProcesses && call.options.toProcess ? prepareForProcess : prepareValue;
+      const ready = prepare(value, call.options.strict, call.crossing);
       call.args[at] = ready.value;
       call.bytes += ready.bytes;
       if (ready.deep) call.deep = true;

@@ -4,6 +4,7 @@ import { checkDepth } from "../../error/depth.js";
 import { encodeError } from "../../error/wire.js";
 import { Producer } from "../../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
+import { prepareForProcess } from "../../transfer/other-process.js";
 import { prepareValue } from "../../transfer/prepare-argument.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { Op } from "../../transport/protocol.js";
@@ -17,14 +18,16 @@ export class Feed implements InputFeed {
   readonly #entered = new WeakMap<object, LedgerSide>();
   #refusal: unknown;
 
-  constructor(id: number, iterator: AsyncIterator<unknown, unknown, void>, { transport, ledger, strict }: InputWire) {
+  constructor(id: number, iterator: AsyncIterator<unknown, unknown, void>, wire: InputWire) {
+    const { transport, ledger, strict } = wire;
+    const prepare = hasProcesses && wire.toProcess ? prepareForProcess : prepareValue;
     this.#ledger = ledger;
     this.producer = new Producer(iterator, {
       transport,
       chunk: (value, weight) => {
         const entry = emptySide();
         try {
-          const ready = prepareValue(value, strict, entry);
+          const ready = prepare(value, strict, entry);
           if (ready.deep) checkDepth(ready.value);
           if (!isEmpty(entry)) {
             merge(ledger, entry);

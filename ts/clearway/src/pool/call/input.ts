@@ -8,6 +8,8 @@ export interface InputWire {
   readonly transport: Transport;
   readonly ledger: LedgerSide;
   readonly strict: boolean;
+  /** Whether the worker is a child process. Never true in browsers. */
+  readonly toProcess?: boolean | undefined;
   /** Called when the code that reads the source (`feed.ts`) cannot be loaded. */
   failed(reason: unknown): void;
 }

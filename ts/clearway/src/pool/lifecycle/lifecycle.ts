@@ -2,6 +2,7 @@
 import type { ClearwayError } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
 import { inDevelopment } from "../../host/development.js";
+import type { ExitCode } from "../../host/host.js";
 import { lazyModule, preload } from "../../lazy/lazy-module.js";
 import { Consumer } from "../../stream/consumer.js";
 import { Op } from "../../transport/protocol.js";
@@ -104,7 +105,7 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
     uncaught(this.#host, worker, error);
   }
 
-  exited(worker: Worker, code: number | undefined): void {
+  exited(worker: Worker, code: ExitCode): void {
     exited(this.#host, worker, code);
   }
 

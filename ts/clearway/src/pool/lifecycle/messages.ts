@@ -147,6 +147,7 @@ function calledBack(input: Input | undefined, message: unknown): void {
 export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
   if (call.crossing) merge(host.toWorkers, call.crossing);
   const { strict, window } = call.options;
+  const where = hasProcesses && { toProcess: call.options.toProcess };
   const { transport } = worker;
   const failed = (cause: unknown): void =>
     host.tracker.cancel(
@@ -156,7 +157,7 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
   for (const input of call.inputs ?? []) {
     const id = host.nextId();
     input.id = id;
-    input.wire = { transport, ledger: host.toWorkers, strict, failed };
+    input.wire = { transport, ledger: host.toWorkers, strict, ...where, failed };
     worker.inputs.set(id, input);
     let stream: InputStream = [id, window.items, window.bytes];
     const callback = callbackEnd(input.iterator);
@@ -164,6 +165,7 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
       input.feed = callback;
       callback.connect({
         strict,
+        ...where,
         ledger: host.toWorkers,
         answer: (message, transfer) => transport.send(Op.Chunk, id, message, 0, transfer),
         fail: (reason) => host.tracker.cancel(call, reason),

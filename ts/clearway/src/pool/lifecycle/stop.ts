@@ -3,6 +3,7 @@ import { now, survivesUncaughtErrors } from "#host";
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
 import { encodeError } from "../../error/wire.js";
+import type { ExitCode } from "../../host/host.js";
 import { after, within } from "../../lazy/timer.js";
 import { cellOf } from "../../task/context.js";
 import { Op } from "../../transport/protocol.js";
@@ -170,7 +171,7 @@ export function uncaught({ settings }: LifecycleHost, worker: Worker, error: unk
 }
 
 /** Handles the exit of a worker that was ready: ends or requeues its calls, and replaces the worker. */
-export function exited(host: LifecycleHost, worker: Worker, code: number | undefined): void {
+export function exited(host: LifecycleHost, worker: Worker, code: ExitCode): void {
   const { calls, killed } = worker;
   const { scheduler, settings, workers } = host;
   worker.closed?.();
@@ -247,7 +248,9 @@ function withCallerStack(why: ClearwayError, call: PoolCall): ClearwayError {
 
 // Returns the error for the calls of a worker that the pool did not end. In Node, an uncaught error ends its worker, so the last one is the
 // cause. In browsers, which have no exit codes, a worker survives its errors and may end much later for another reason.
-function exitFailure(uncaught: { error: unknown } | undefined, code: number | undefined): ClearwayError {
+function exitFailure(uncaught: { error: unknown } | undefined, code: ExitCode): ClearwayError {
+  if (hasProcesses && typeof code === "string" && uncaught === undefined)
+    return caused("worker-exited", `the signal ${code} ended the worker's process`, undefined);
   if (uncaught === undefined || code === undefined) {
     return caused(
       "worker-exited",

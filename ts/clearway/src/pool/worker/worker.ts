@@ -2,7 +2,7 @@
 import { adopt, now, spawn } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
-import type { WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
+import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { cancelCellCount } from "../../task/context.js";
 import type { TaskPlacement } from "../../task/task.js";
@@ -87,8 +87,8 @@ export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
    */
   unreadable(worker: PoolWorker<Call>, why: ClearwayError, sure: boolean): void;
   uncaught(worker: PoolWorker<Call>, error: unknown): void;
-  /** Handles the end of a worker. `code` is its exit code, or undefined if the host has no exit codes. */
-  exited(worker: PoolWorker<Call>, code: number | undefined): void;
+  /** Handles the end of a worker. */
+  exited(worker: PoolWorker<Call>, code: ExitCode): void;
 }
 
 /** The states of a worker. */
@@ -339,7 +339,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     else this.#sink.lifecycle?.uncaught(this, error);
   }
 
-  #exited(code: number | undefined, what = "it ended before expose()"): void {
+  #exited(code: ExitCode, what = "it ended before expose()"): void {
     clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
     // The ring may still deliver frames that the worker had published. Such frames must not make the pool send new calls to this worker.

@@ -71,7 +71,7 @@ class Player {
       ...surroundings.poolOptions,
     });
     this.#watchMs = surroundings.watchMs ?? patienceMs;
-    if (typeof SharedArrayBuffer === "function") {
+    if (typeof SharedArrayBuffer === "function" && !surroundings.poolOptions?.processes) {
       this.#cells = new Int32Array(new SharedArrayBuffer(4 * Math.max(1, plan.commands.length)));
     }
   }

@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { type Pool, type PoolOptions, pool, type WorkerSource } from "clearway";
 import type { Misdeed } from "../../fixtures/misdeeds.js";
+import { inProcesses } from "../../fixtures/pools.js";
 import { watchTimers } from "./timers.js";
 
 export type Foreign = typeof import("../../fixtures/foreign.tasks.js");
@@ -53,7 +54,9 @@ export async function onStage(
   const signals: AbortSignal[] = [];
   const left: string[] = [];
   try {
-    const made = pool<Foreign>(source?.(act, name) ?? foreignUrl, { carrier, ...shared, ...options?.(act) });
+    const from = source?.(act, name) ?? foreignUrl;
+    const processes = inProcesses && typeof from !== "function";
+    const made = pool<Foreign>(from, { carrier, processes, ...shared, ...options?.(act) });
     try {
       await play({ pool: made, signals });
       await made.close();
@@ -67,6 +70,7 @@ export async function onStage(
       "bytes in the queue": queue.bytes,
       workers: workers.size,
       threads: living.size,
+      "child processes": process.getActiveResourcesInfo().filter((kind) => kind === "ProcessWrap").length,
       "listeners on signals": signals.reduce((sum, each) => sum + getEventListeners(each, "abort").length, 0),
     })) {
       if (count !== 0) left.push(`${count} ${what}`);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The file `child.mjs`: a worker that is a child process starts with it. Connects to the pool, then imports the task module.
+import { createRequire, syncBuiltinESMExports } from "node:module";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { encodeError, withoutUncopied } from "../error/wire.js";
+import type { OnMessage, ParentEndpoint } from "../host/host.js";
+import { printed } from "../host/node/output.js";
+import {
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  ProcessMessage,
+  type ProcessOrders,
+  parentKey,
+  postCopy,
+} from "../host/node/process-messages.js";
+import type { StartOrders } from "../host/node/start-orders.js";
+import { loadTaskModule } from "./load.js";
+
+// Read at once, because it changes when the parent is gone.
+const parentPid = process.ppid;
+
+let heard: OnMessage | undefined;
+let unreadable: (() => void) | undefined;
+/** Messages that arrived before the task module called `expose()`. */
+let early: unknown[] = [];
+/** Whether an uncaught error ends this process. It runs nothing more that the pool sends. */
+let dying = false;
+
+// Calls `sent` when the message was written, or cannot be written any more.
+function send(message: Envelope, sent: () => void = () => {}): void {
+  if (process.connected) process.send?.(message, undefined, undefined, sent);
+  else sent();
+}
+
+function received(message: unknown): void {
+  if (dying) return;
+  let decoded: ReturnType<typeof decodeMessage>;
+  try {
+    decoded = decodeMessage(message);
+  } catch {
+    return unreadable?.();
+  }
+  const [kind, content] = decoded ?? [];
+  if (kind === ProcessMessage.Start) begin(content as ProcessOrders);
+  else if (kind === ProcessMessage.Flush) {
+    void (printed() ?? Promise.resolve()).then(() => send(encodeMessage(ProcessMessage.Flush, undefined)));
+  } else if (kind === ProcessMessage.Posted) heard ? heard(content) : early.push(content);
+}
+
+function begin({ url, start, name, greeting, workerData }: ProcessOrders): void {
+  // A module that does not call `expose()` ends with its own work, as in a thread.
+  process.channel?.unref();
+  process.title = name;
+  if (url.startsWith("file:")) process.argv[1] = fileURLToPath(url);
+  if (workerData !== undefined) {
+    (createRequire(import.meta.url)("node:worker_threads") as { workerData: unknown }).workerData = workerData;
+    syncBuiltinESMExports();
+  }
+  const endpoint: ParentEndpoint = {
+    marked: true,
+    greeting,
+    post: (message, transfer) => postCopy(send, message, transfer),
+    listen: (onMessage, onMessageError) => {
+      process.channel?.ref();
+      heard = onMessage;
+      unreadable = onMessageError;
+      const waiting = early;
+      early = [];
+      queueMicrotask(() => {
+        watchParent();
+        waiting.forEach(onMessage);
+      });
+    },
+    onEnding: (last) => process.once("exit", last),
+    ignore: () => {},
+    printed,
+    holdLifeline: () => {},
+  };
+  Object.defineProperty(globalThis, parentKey, { value: endpoint });
+  const loaded: Promise<unknown> = start ? loadTaskModule(start as StartOrders) : import(url);
+  // Thrown outside of the promise, because an app may configure that Node ignores unhandled rejections.
+  loaded.catch((reason) => {
+    setImmediate(() => {
+      throw reason;
+    });
+  });
+}
+
+// Reports the error, and ends this process when everything that it has sent before is on its way.
+function uncaught(reason: unknown): void {
+  // The task module has its own listener, which handles the error.
+  if (process.listenerCount("uncaughtException") > 1 || dying) return;
+  dying = true;
+  const wire = withoutUncopied(encodeError(reason), (each) => encodeMessage(ProcessMessage.Uncaught, each));
+  send(encodeMessage(ProcessMessage.Uncaught, wire), () => process.exit(1));
+}
+
+// Ends this process when its parent is gone, even if a task blocks this thread. A parent that is killed cannot end its children. Called when
+// the worker has greeted its pool and before it runs a call, because starting the thread would delay the import of the task module.
+function watchParent(): void {
+  const code = `setInterval(() => process.ppid === ${parentPid} || process.kill(process.pid, "SIGKILL"), 1_000);`;
+  try {
+    const watch = new Worker(code, { eval: true, execArgv: [], stdout: true, stderr: true });
+    watch.unref();
+    watch.on("error", () => {});
+  } catch {
+    // Node's permissions may forbid threads. This process then ends when it no longer blocks.
+  }
+}
+
+process.on("message", received);
+process.on("disconnect", () => process.exit());
+process.on("uncaughtException", uncaught);
+// A terminal sends this signal to all processes of an app. The pool ends its workers when the app is ready for that, as it ends threads.
+process.on("SIGINT", () => {});

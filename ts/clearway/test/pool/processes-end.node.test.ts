@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How a program with child processes ends, and how they end with it. Each program is a process of its own, like a user's script.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { builtUrl } from "../fixtures/pools.js";
+
+async function program(source: string): Promise<ChildProcess> {
+  // In the fixtures' folder, so that `clearway` resolves as it does there.
+  const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/program-", import.meta.url)));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = `${folder}/program.mjs`;
+  const head = `import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(builtUrl("process").href)});
+    const make = (options) => pool(url, { size: 1, processes: true, ...options });\n`;
+  await writeFile(file, head + source);
+  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** Settles when the program has exited by itself. */
+async function outcome(source: string): Promise<{ code: number | null; output: string }> {
+  const child = await program(source);
+  let output = "";
+  for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (data) => (output += data));
+  const [code] = await once(child, "close");
+  return { code, output: output.trim() };
+}
+
+describe("a script exits by itself", () => {
+  test.each([
+    ["with processes that it never used", `make({ size: 2 }); console.log("end");`, "end"],
+    ["with idle processes that it used", `console.log(await make({ size: 2 }).call.add(1, 2));`, "3"],
+    [
+      "with a stream that it no longer reads",
+      `const s = make({ window: { items: 1 } }).call.values(9, 1); console.log((await s.next()).value.length); globalThis.kept = s;`,
+      "1",
+    ],
+    ["after run()", `console.log(await run(url, { processes: true }).call.add(2, 2));`, "4"],
+    ["but not before the answer to a call", `make().call.later(50).then(console.log);`, "done"],
+    [
+      "but not before the answer to a call of a warm pool",
+      `const p = make(); await p.ready(); p.call.later(50).then(console.log);`,
+      "done",
+    ],
+    [
+      "but not before close() has settled",
+      `const p = make(); await p.ready(); p.close().then(() => console.log("closed"));`,
+      "closed",
+    ],
+  ])("%s", async (_name, source, output) => {
+    expect(await outcome(source)).toEqual({ code: 0, output });
+  });
+});
+
+test.each([
+  ["a script ends", ""],
+  ["a pool is closed", "await p.close();"],
+])("all output of a process arrives when %s", async (_when, end) => {
+  const length = 300_000;
+  const source = `const p = make({ stderr: { write() {} } }); await p.ready(); await p.call.print("x".repeat(${length})); ${end}`;
+  const { code, output } = await outcome(source);
+  expect([code, output.length]).toEqual([0, length]);
+});
+
+/** Whether a process runs. One that has ended, and that no parent has noticed yet, does not. */
+function runs(pid: number): boolean {
+  const stat = `/proc/${pid}/stat`;
+  return existsSync(stat) && !/^\d+ \(.*\) [ZX]/.test(readFileSync(stat, "utf8"));
+}
+
+// Prints the number of its worker's process when that is where it should be.
+const idle = "const p = make(); console.log(await p.call.pid()); setInterval(() => {}, 1000);";
+const blocked = "make().with({ onProgress: console.log }).call.hotLoop();";
+
+describe.runIf(process.platform === "linux")("a process ends with its parent", () => {
+  test.each([
+    ["is killed", idle, "kill"],
+    ["is killed, even in a loop that never ends", blocked, "kill"],
+    ["calls process.exit()", `${idle} process.stdin; setTimeout(() => process.exit(3));`, "wait"],
+    [
+      "calls process.exit(), even in a loop that never ends",
+      "make().with({ onProgress: (pid) => { console.log(pid); setTimeout(() => process.exit(3)); } }).call.hotLoop();",
+      "wait",
+    ],
+    [
+      "has an uncaught error",
+      "make().with({ onProgress: (pid) => { console.log(pid); setTimeout(() => { throw new Error(); }); } }).call.hotLoop();",
+      "wait",
+    ],
+  ])("that %s", async (_how, source, end) => {
+    const parent = await program(source);
+    const exited = once(parent, "exit");
+    const [line] = await once(createInterface(parent.stdout!), "line");
+    const pid = Number(line);
+    if (end === "kill") {
+      expect(runs(pid)).toBe(true);
+      parent.kill("SIGKILL");
+    }
+    await exited;
+    await expect.poll(() => runs(pid)).toBe(false);
+  });
+
+  test("that is killed while its process starts", async () => {
+    const parent = await program(
+      `const p = make(); console.log((await import("node:fs")).readFileSync("/proc/self/task/" + process.pid + "/children", "utf8").trim()); setInterval(() => {}, 1000);`,
+    );
+    const [line] = await once(createInterface(parent.stdout!), "line");
+    const pids = String(line).split(" ").map(Number);
+    parent.kill("SIGKILL");
+    await expect.poll(() => pids.filter(runs)).toEqual([]);
+  });
+});
