@@ -133,6 +133,31 @@ const sizes = [
   { name: "clearway/channel/stdio (Node, minified, gzip)", path: node("stdio"), limit: "3.6 KB", ignore: [/^node:/] },
   { name: "clearway/channel/websocket (browser, minified, gzip)", path: browser("websocket"), limit: "4 KB" },
   {
+    name: "clearway/channel/window (browser, minified, gzip)",
+    path: browser("window"),
+    limit: "5.5 KB",
+    ignore: [lazyModules],
+  },
+  {
+    name: "clearway/channel/shared-worker (browser, minified, gzip)",
+    path: browser("shared-worker"),
+    limit: "4.5 KB",
+    ignore: [lazyModules],
+  },
+  {
+    name: "clearway/channel/service-worker (browser, minified, gzip)",
+    path: browser("service-worker"),
+    limit: "5 KB",
+    ignore: [lazyModules],
+  },
+  { name: "clearway/channel/extension (browser, minified, gzip)", path: browser("extension"), limit: "3 KB" },
+  {
+    name: "clearway/channel/electron (browser, minified, gzip)",
+    path: browser("electron"),
+    limit: "4.2 KB",
+    ignore: [lazyModules],
+  },
+  {
     name: "clearway/channel/websocket-server (Node, minified, gzip)",
     path: node("websocket-server"),
     limit: "6.1 KB",

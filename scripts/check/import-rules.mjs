@@ -144,6 +144,17 @@ export const folders = {
     may: ["error", "channel", "websocket"],
     why: "channels over WebSockets, the server's end; Node only",
   },
+  window: {
+    may: ["error", "lazy", "channel"],
+    why: "channels between windows: the handshake, which checks origins, and the ports that it hands over",
+  },
+  "shared-worker": { may: ["error", "channel"], why: "channels between pages and a shared worker, both ends" },
+  "service-worker": {
+    may: ["error", "lazy", "channel"],
+    why: "channels between pages and a service worker, both ends",
+  },
+  extension: { may: ["error", "channel"], why: "channels over the ports of a browser extension, which carry JSON" },
+  electron: { may: ["error", "channel"], why: "channels over the ports of Electron, which move no memory" },
   offload: {
     may: ["error", "host", "index.ts", "pool/options.ts", "task"],
     why: "functions that a build has moved to task files: the calls, the shared pool, and the tasks of its workers",
@@ -156,6 +167,11 @@ export const folders = {
   "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
   "websocket.ts": { may: ["channel", "websocket"], why: "entry `clearway/channel/websocket`" },
   "websocket-server.ts": { may: ["channel", "websocket-server"], why: "entry `clearway/channel/websocket-server`" },
+  "window.ts": { may: ["channel", "window"], why: "entry `clearway/channel/window`" },
+  "shared-worker.ts": { may: ["channel", "shared-worker"], why: "entry `clearway/channel/shared-worker`" },
+  "service-worker.ts": { may: ["channel", "service-worker"], why: "entry `clearway/channel/service-worker`" },
+  "extension.ts": { may: ["channel", "extension"], why: "entry `clearway/channel/extension`" },
+  "electron.ts": { may: ["channel", "electron"], why: "entry `clearway/channel/electron`" },
   start: {
     may: ["error", "host"],
     why: "the files with which a worker starts whose module is TypeScript, or that is a child process; Node only",

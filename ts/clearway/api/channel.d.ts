@@ -5,6 +5,8 @@ export { a as ChannelSink, b as CloseCode } from './types-limits.js';
 import { Window } from './index.js';
 import { M as Moved } from './types-move.js';
 export { m as move } from './types-move.js';
+export { P as PortOptions, p as portTransport } from './types-port.js';
+export { P as PortLike } from './types-port-like.js';
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 interface Codec<T, Written = T> {
@@ -1006,31 +1008,5 @@ interface ValidationIssueParts {
  */
 declare function memoryPair(limits?: TransportLimits): [ChannelTransport, ChannelTransport];
 
-/**
- * One side of a worker's port, with the methods that Node and browsers share. It is a `MessagePort`, a `Worker` in its owner's
- * thread, or a worker's `self` or `parentPort`.
- */
-interface PortLike {
-    /** Posts a message and moves the memory in `transfer`. */
-    postMessage(message: unknown, transfer: never[]): void;
-}
-
-/** Settings of a port that carries channels. */
-interface PortOptions extends TransportLimits {
-    /**
-     * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
-     * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
-     * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
-     * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
-     */
-    readonly ring?: "offer" | "accept";
-}
-/**
- * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Attachments are moved, and shared
- * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
- * like any port with listeners. Throws `invalid-argument`.
- */
-declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
-
-export { ChannelSchema, ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, Moved, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, portTransport, readSchema, schema, standardMessageCodec, standardMethodCodec, stringCodec };
-export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, ValidationIssueParts as MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, PortLike, PortOptions, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };
+export { ChannelSchema, ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, Moved, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, readSchema, schema, standardMessageCodec, standardMethodCodec, stringCodec };
+export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, ValidationIssueParts as MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };

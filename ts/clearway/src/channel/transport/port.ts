@@ -5,7 +5,7 @@ import { lazyModule } from "../../lazy/lazy-module.js";
 import { Op } from "../../transport/protocol.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
 import { checkFrame, isShared, type TransportLimits, transportOptions } from "./limits.js";
-import { closePort, listenTo, type PortLike } from "./port-like.js";
+import { closePort, listenTo, type PortEvents, type PortLike } from "./port-like.js";
 import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
 import { SendWindow, windowBytesOf } from "./window.js";
@@ -39,11 +39,15 @@ export function portTransport(port: PortLike, options: PortOptions = {}): Channe
   return new PortChannelTransport(port, transportOptions(options, { ring: ["offer", "accept"] }));
 }
 
-class PortChannelTransport implements ChannelTransport {
-  readonly name = "port";
-  readonly trusted = true;
-  readonly moves = true;
-  readonly shares = typeof SharedArrayBuffer === "function";
+/**
+ * Carries frames over a worker's port. Subclasses carry them over other ports. They override the properties, and how the transport
+ * listens to the port and closes it.
+ */
+export class PortChannelTransport implements ChannelTransport {
+  readonly name: string = "port";
+  readonly trusted: boolean = true;
+  readonly moves: boolean = true;
+  readonly shares: boolean = typeof SharedArrayBuffer === "function";
   readonly frameBytesMax: number;
   readonly #port: PortLike;
   readonly #out: SendWindow;
@@ -76,7 +80,7 @@ class PortChannelTransport implements ChannelTransport {
     if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
     this.#sink = sink;
     if (this.#reason !== undefined) return this.#reportClosed(this.#reason);
-    this.#stop = listenTo(this.#port, {
+    this.#stop = this.listen(this.#port, {
       message: (message) => this.#receive(message),
       unreadable: () => this.#fail({ code: "failed", message: "a message could not be read on arrival" }),
       gone: (detail) => {
@@ -94,6 +98,16 @@ class PortChannelTransport implements ChannelTransport {
       if (!this.#closed) this.#post([portMark, Post.lifeline, own], []);
     });
     if (this.#ring === "offer" && this.shares) void this.#openRing(undefined);
+  }
+
+  /** Listens to the port. Returns a function that stops listening. */
+  protected listen(port: PortLike, events: PortEvents): () => void {
+    return listenTo(port, events);
+  }
+
+  /** Closes the port when the transport has ended. */
+  protected disconnect(port: PortLike): void {
+    closePort(port);
   }
 
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = none): boolean {
@@ -155,7 +169,7 @@ class PortChannelTransport implements ChannelTransport {
     // Posting a view clones the view's whole buffer, which may hold other data.
     const bytes = fillsBuffer(frame) ? frame : frame.slice();
     const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
-    if (large) transfer.push(bytes.buffer as ArrayBuffer);
+    if (large && this.moves) transfer.push(bytes.buffer as ArrayBuffer);
     const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
     this.#asks = false;
     if (attachments.length > 0) message.push(attachments);
@@ -192,7 +206,8 @@ class PortChannelTransport implements ChannelTransport {
     if (post === Post.close) return this.#end(readReason(first));
     if (post === Post.ring) return this.#accept(first);
     if (post === Post.opened) return;
-    if (post === Post.lifeline) return this.#watch(first);
+    // An end that is not trusted could name a lock of the app.
+    if (post === Post.lifeline) return this.trusted ? this.#watch(first) : undefined;
     if (post !== Post.taken || typeof first !== "number") return this.#fail(garbled);
     if (this.#out.taken(first)) this.#sink?.drained();
   }
@@ -303,7 +318,7 @@ class PortChannelTransport implements ChannelTransport {
     this.#stop();
     this.#watching?.abort();
     this.#ringPort?.close();
-    closePort(this.#port);
+    this.disconnect(this.#port);
     this.#reportClosed(reason);
   }
 

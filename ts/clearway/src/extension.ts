@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * Connects channels between the parts of a browser extension, over `runtime.Port`.
+ *
+ * @module clearway/channel/extension
+ */
+
+export type { TransportLimits } from "./channel/transport/limits.js";
+export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export { type ExtensionPort, extensionTransport } from "./extension/transport.js";

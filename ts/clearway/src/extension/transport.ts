@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { checkFrame, frameTooLarge, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
+import {
+  type ChannelSink,
+  type ChannelTransport,
+  type CloseReason,
+  closedHere,
+  readReason,
+} from "../channel/transport/transport.js";
+import { SendWindow, windowBytesOf } from "../channel/transport/window.js";
+import { invalid } from "../error/clearway-error.js";
+import { bytesOfBase64, fromBase64, toBase64 } from "./base64.js";
+import { type ExtensionMessage, extensionMark, partBytesMax, partBytesMin, readExtensionMessage } from "./message.js";
+
+interface ExtensionEvent<Listener> {
+  addListener(listener: Listener): void;
+  removeListener(listener: Listener): void;
+}
+
+/** The parts of an extension's port (`chrome.runtime.Port`, `browser.runtime.Port`) that Clearway uses. */
+export interface ExtensionPort {
+  /** Posts a message as JSON. */
+  postMessage(message: unknown): void;
+  disconnect(): void;
+  readonly onMessage: ExtensionEvent<(message: never) => void>;
+  readonly onDisconnect: ExtensionEvent<(port: never) => void>;
+}
+
+/**
+ * Returns a transport over a port between two parts of a browser extension, such as a content script and the service worker. Both ends
+ * call this function as soon as they have the port, because browsers drop messages without a listener. Takes ownership of the port.
+ *
+ * Such ports carry JSON. A frame crosses as base64, in messages of at most 4 MiB, because browsers refuse messages of 64 MiB. Nothing is
+ * moved or shared. The ends do not trust each other: a content script runs in the process of a page.
+ *
+ * The transport closes with:
+ *
+ * - `failed`, if no part of the extension listens. `cause` has the browser's message.
+ * - `lost`, if the port was disconnected: the page was left, the service worker was stopped, or the extension was reloaded.
+ * - `closed`, if the other end closed.
+ *
+ * Throws `invalid-argument`.
+ */
+export function extensionTransport(port: ExtensionPort, options: TransportLimits = {}): ChannelTransport {
+  if (typeof port?.postMessage !== "function" || typeof port.onMessage?.addListener !== "function")
+    throw invalid("port", "a port of chrome.runtime.connect() or onConnect", port);
+  return new ExtensionTransport(
+    port,
+    transportOptions(options),
+  );
+}
+
+class ExtensionTransport implements ChannelTransport {
+  readonly name = "extension";
+  readonly moves = false;
+  readonly shares = false;
+  readonly frameBytesMax: number;
+  readonly #windowBytes: number;
+  readonly #port: ExtensionPort;
+  readonly #out: SendWindow;
+  #sink: ChannelSink | undefined;
+  /** Messages that arrived before `open`, or while the sink was paused. */
+  #early: ExtensionMessage[] = [];
+  #earlyBytes = 0;
+  #paused = false;
+  /** Parts of the frame that is arriving. */
+  #parts: Uint8Array[] = [];
+  #partBytes = 0;
+  #taken = 0;
+  #heard = false;
+  /** The reason of the end. It is delivered after the messages that arrived before it. */
+  #reason: CloseReason | undefined;
+  #closedHere = false;
+  #closedReported = false;
+  #scheduled = false;
+
+  constructor(port: ExtensionPort, { frameBytesMax, windowBytes }: Required<TransportLimits>) {
+    this.#port = port;
+    this.frameBytesMax = frameBytesMax;
+    this.#windowBytes = windowBytes;
+    this.#out = new SendWindow(windowBytes);
+    port.onMessage.addListener(this.#message);
+    port.onDisconnect.addListener(this.#disconnected);
+  }
+
+  open(sink: ChannelSink): void {
+    if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
+    this.#sink = sink;
+    this.#schedule();
+  }
+
+  send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
+    checkFrame(frame, attachments, this);
+    if (this.#reason !== undefined) return false;
+    const asks = this.#out.sent(windowBytesOf(frame, attachments));
+    let at = 0;
+    for (; frame.byteLength - at > partBytesMax; at += partBytesMax)
+      this.#post("part", toBase64(frame.subarray(at, at + partBytesMax)));
+    this.#post(asks ? "asking" : "frame", toBase64(at === 0 ? frame : frame.subarray(at)));
+    return this.#reason === undefined && this.#out.room;
+  }
+
+  pause(): void {
+    this.#paused = this.#reason === undefined;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#schedule();
+  }
+
+  close(reason: CloseReason = closedHere): void {
+    if (this.#reason !== undefined) {
+      // The other end has closed, and frames of it still wait. This end wants no more of them.
+      this.#closedHere = true;
+      return;
+    }
+    const { code, message, detail } = reason;
+    this.#closedHere = true;
+    this.#post("close", { code, message, detail });
+    this.#end(reason);
+  }
+
+  #post(kind: string, value: unknown): void {
+    if (this.#reason !== undefined) return;
+    try {
+      this.#port.postMessage([extensionMark, kind, value]);
+    } catch (cause) {
+      // The port was disconnected, or the extension was reloaded under a content script.
+      this.#end({ code: "lost", message: "the port is disconnected", cause });
+    }
+  }
+
+  readonly #message = (given: unknown): void => {
+    const message = readExtensionMessage(given);
+    if (message === undefined || this.#reason !== undefined) return;
+    this.#heard = true;
+    if (message === null) return this.close(garbled);
+    // Only frames count and wait. A report makes room for frames to send, also while the sink is paused.
+    if (message.kind === "taken") {
+      if (this.#out.taken(message.bytes)) this.#sink?.drained();
+      return;
+    }
+    if (message.kind === "close") return this.#end(readReason(message.reason));
+    this.#early.push(message);
+    this.#earlyBytes += bytesOfBase64(message.text) + 8;
+    // A sender that respects its window stops long before.
+    const most = 2 * (this.frameBytesMax + this.#windowBytes);
+    if (this.#earlyBytes > most && (this.#paused || this.#sink === undefined))
+      return this.close({ code: "too-large", message: `${this.#earlyBytes} bytes arrived while no frame was taken` });
+    if (this.#sink !== undefined) this.#deliver();
+  };
+
+  readonly #disconnected = (): void => {
+    const error = disconnectError(this.#port);
+    const message = error ?? "the port was disconnected";
+    this.#end({
+      code: error !== undefined && !this.#heard ? "failed" : "lost",
+      message,
+      ...(error !== undefined && { cause: new Error(error) }),
+    });
+  };
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#deliver();
+    });
+  }
+
+  /** Delivers waiting frames to the sink, then the end if the transport has ended. */
+  #deliver(): void {
+    const sink = this.#sink;
+    if (sink === undefined || this.#closedReported) return;
+    while (!this.#paused && !this.#closedHere) {
+      const message = this.#early.shift();
+      if (message === undefined || message.kind === "taken" || message.kind === "close") break;
+      this.#earlyBytes -= bytesOfBase64(message.text) + 8;
+      this.#take(message.text, message.kind, sink);
+    }
+    if (this.#reason === undefined || (this.#early.length > 0 && !this.#closedHere)) return;
+    this.#closedReported = true;
+    sink.closed(this.#reason);
+  }
+
+  #take(text: string, kind: "frame" | "asking" | "part", sink: ChannelSink): void {
+    const bytes = this.#partBytes + bytesOfBase64(text);
+    // The size of a text is up to 2 bytes larger than its bytes.
+    if (bytes > this.frameBytesMax + 2)
+      return this.close({ code: "too-large", message: frameTooLarge(bytes, this.frameBytesMax).message });
+    const part = fromBase64(text);
+    if (part === undefined || (kind === "part" && part.byteLength < partBytesMin)) return this.close(garbled);
+    if (kind === "part") {
+      this.#parts.push(part);
+      this.#partBytes += part.byteLength;
+      return;
+    }
+    const frame = this.#parts.length === 0 ? part : joined([...this.#parts.splice(0), part]);
+    this.#partBytes = 0;
+    if (frame.byteLength > this.frameBytesMax)
+      return this.close({ code: "too-large", message: frameTooLarge(frame.byteLength, this.frameBytesMax).message });
+    this.#taken += windowBytesOf(frame, []);
+    sink.frame(frame, []);
+    if (kind !== "asking") return;
+    this.#post("taken", this.#taken);
+    this.#taken = 0;
+  }
+
+  #end(reason: CloseReason): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#paused = false;
+    this.#port.onMessage.removeListener(this.#message);
+    this.#port.onDisconnect.removeListener(this.#disconnected);
+    try {
+      this.#port.disconnect();
+    } catch {
+      // A port of an extension that was reloaded throws. It is disconnected already.
+    }
+    this.#schedule();
+  }
+}
+
+const garbled: CloseReason = { code: "protocol", message: "a message that is not of this protocol" };
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
+}
+
+interface Runtime {
+  readonly runtime?: { readonly lastError?: { readonly message?: string } };
+}
+
+// Returns the browser's message for a disconnection. Reading it also tells Chrome that the app has seen it. Firefox has it on the port.
+function disconnectError(port: ExtensionPort): string | undefined {
+  const { error } = port as { error?: { message?: string } | null };
+  const { chrome } = globalThis as { chrome?: Runtime };
+  return chrome?.runtime?.lastError?.message ?? error?.message;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * Connects channels between pages and a shared worker of their origin.
+ *
+ * @module clearway/channel/shared-worker
+ */
+
+export type { TransportLimits } from "./channel/transport/limits.js";
+export type { PortLike } from "./channel/transport/port-like.js";
+export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export { type SharedWorkerChannels, type SharedWorkerServerOptions, serveSharedWorker } from "./shared-worker/serve.js";
+export { type SharedWorkerLike, sharedWorkerTransport } from "./shared-worker/transport.js";

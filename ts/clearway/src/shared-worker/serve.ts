@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { accept } from "../channel/transport/accept.js";
+import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
+import type { ChannelTransport, CloseReason } from "../channel/transport/transport.js";
+import { UnsharedPortTransport } from "../channel/transport/unshared-port.js";
+import { ClearwayError, invalid } from "../error/clearway-error.js";
+
+export interface SharedWorkerServerOptions extends TransportLimits {
+  /** Receives the errors of the connection function. Default: `console.error`. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The channels of a shared worker. */
+export interface SharedWorkerChannels {
+  /** Number of open connections. Each call of `sharedWorkerTransport` is one. */
+  readonly connections: number;
+  /** Closes all connections, and accepts no further ones. The worker goes on. */
+  close(reason?: CloseReason): void;
+}
+
+/**
+ * Serves channels from inside a shared worker. Calls `onTransport` for each page that connects, with a transport of its own. Call it
+ * while the worker's script runs for the first time, before any `await`: browsers report the first page right after that. If
+ * `onTransport` throws or rejects, its page's transport closes with `failed`, and `onError` receives the error.
+ *
+ * A page that is left closes its transport. A page that crashes does not. Throws `invalid-argument`, also
+ * outside of shared workers.
+ */
+export function serveSharedWorker(
+  onTransport: (transport: ChannelTransport) => unknown,
+  options: SharedWorkerServerOptions = {},
+): SharedWorkerChannels {
+  if (typeof onTransport !== "function") throw invalid("onTransport", "a function", onTransport);
+  const { onError, ...limits } = transportOptions(options, { onError: "function" });
+  const scope = globalThis as unknown as EventTarget;
+  if (!("SharedWorkerGlobalScope" in globalThis))
+    throw new ClearwayError("invalid-argument", "serveSharedWorker() must be called in a shared worker");
+  const open = new Set<ChannelTransport>();
+  const connected = (event: Event): void => {
+    const [port] = (event as MessageEvent).ports;
+    if (port === undefined) return;
+    const transport = new UnsharedPortTransport("shared-worker", port, limits, () => open.delete(transport));
+    open.add(transport);
+    void accept("clearway/channel/shared-worker", onTransport, onError, transport);
+  };
+  scope.addEventListener("connect", connected);
+  return {
+    get connections() {
+      return open.size;
+    },
+    close(reason) {
+      scope.removeEventListener("connect", connected);
+      for (const transport of [...open]) transport.close(reason);
+    },
+  };
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * Connects channels between two windows: a page and its frames, or a page and its popup. Checks the origin of the other page.
+ *
+ * @module clearway/channel/window
+ */
+
+export type { TransportLimits } from "./channel/transport/limits.js";
+export type { PortOptions } from "./channel/transport/port.js";
+export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type { WindowLike } from "./window/handshake.js";
+export { type WindowOptions, windowTransport } from "./window/transport.js";

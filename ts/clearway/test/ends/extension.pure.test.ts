@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { connect } from "../../src/channel/endpoint/connect.js";
+import { fromBase64, toBase64 } from "../../src/extension/base64.js";
+import { extensionTransport } from "../../src/extension/transport.js";
+import { type Connected, channelTransportContract, Log, pattern } from "../channel/transports/contract.js";
+import { fakePorts } from "./fake-extension-port.js";
+
+channelTransportContract("extension", (wanted): Connected => {
+  const [one, two] = fakePorts();
+  return { a: extensionTransport(one, wanted), b: extensionTransport(two, wanted), kill: () => two.disconnect() };
+});
+
+const bytesOf = (...bytes: number[]): string => toBase64(new Uint8Array(bytes));
+const mark = "clearway.extension";
+
+describe("an extension transport", () => {
+  test("splits a large frame into messages far below the browser's limit, and joins them", async () => {
+    const [one, two] = fakePorts();
+    const [a, b] = [extensionTransport(one), extensionTransport(two)];
+    const log = new Log();
+    b.open(log);
+    const bytes = 7 * (1 << 20) + 5;
+    a.send(pattern(bytes, 3));
+    a.send(pattern(2));
+    await log.count(2);
+    expect(log.frames.map(({ byteLength }) => byteLength)).toEqual([bytes, 2]);
+    expect(toBase64(log.frames[0]!) === toBase64(pattern(bytes, 3))).toBe(true);
+    expect(one.posted.map((text) => text.length <= (4 << 20) + 64)).toEqual([true, true, true, true]);
+    a.close();
+  });
+
+  test("lets two endpoints call each other, and fails an open call when the port is disconnected", async () => {
+    const [one, two] = fakePorts();
+    const [here, there] = await Promise.all([connect(extensionTransport(one)), connect(extensionTransport(two))]);
+    there.methods("page").handle({ double: (value: number) => value * 2, wait: () => new Promise(() => {}) });
+    expect(await here.methods("page").call("double", 21)).toBe(42);
+    const open = here.methods("page").call("wait", null);
+    open.catch(() => {});
+    two.disconnect();
+    await expect(open).rejects.toMatchObject({ code: "transport-closed" });
+    expect(await here.closed).toMatchObject({ code: "lost", message: "the port was disconnected" });
+  });
+
+  test("reports `failed` with the browser's message when no part of the extension listens", async () => {
+    const [one] = fakePorts();
+    const a = extensionTransport(one);
+    const log = new Log();
+    a.open(log);
+    one.gone("Could not establish connection. Receiving end does not exist.");
+    expect(await log.end()).toMatchObject({
+      code: "failed",
+      message: "Could not establish connection. Receiving end does not exist.",
+    });
+  });
+
+  test("reports `lost` when the extension was reloaded under it, also from inside a send", async () => {
+    const [one] = fakePorts();
+    const a = extensionTransport(one);
+    const log = new Log();
+    a.open(log);
+    const invalidated = (): never => {
+      throw new Error("Extension context invalidated.");
+    };
+    Object.assign(one, { postMessage: invalidated, disconnect: invalidated });
+    expect(a.send(pattern(3))).toBe(false);
+    expect(log.reasons).toEqual([]);
+    expect(await log.end()).toMatchObject({ code: "lost", cause: new Error("Extension context invalidated.") });
+  });
+
+  test.for([
+    ["a kind that does not exist", [mark, "shout", "x"]],
+    ["a frame that is no text", [mark, "frame", 7]],
+    ["a frame that is not base64", [mark, "frame", "???"]],
+    ["a report of no number", [mark, "taken", "all"]],
+    ["a part without bytes", [mark, "part", ""]],
+    ["a small part", [mark, "part", bytesOf(1)]],
+  ] as const)("closes with `protocol` when the other end sends %s", async ([, message]) => {
+    const [one] = fakePorts();
+    const a = extensionTransport(one);
+    const log = new Log();
+    a.open(log);
+    one.arrive(message);
+    expect(await log.end()).toMatchObject({ code: "protocol" });
+    expect(log.frames).toEqual([]);
+  });
+
+  test("ignores messages that are not of a channel", async () => {
+    const [one] = fakePorts();
+    const a = extensionTransport(one);
+    const log = new Log();
+    a.open(log);
+    for (const other of [null, 7, "text", {}, [], ["else", "frame", "x"]]) one.arrive(other);
+    one.arrive([mark, "frame", bytesOf(1, 2)]);
+    await log.count(1);
+    expect(log.frames).toEqual([new Uint8Array([1, 2])]);
+    a.close();
+  });
+
+  test("closes with `too-large` before it decodes a frame over the limit, whole or in parts", async () => {
+    const part = toBase64(new Uint8Array(64 << 10));
+    for (const messages of [
+      [[mark, "frame", toBase64(new Uint8Array(200_000))]],
+      [
+        [mark, "part", part],
+        [mark, "part", part],
+      ],
+    ]) {
+      const [one] = fakePorts();
+      const a = extensionTransport(one, { frameBytesMax: 100_000 });
+      const log = new Log();
+      a.open(log);
+      for (const message of messages) one.arrive(message);
+      expect(await log.end()).toMatchObject({ code: "too-large" });
+    }
+  });
+
+  test("closes with `too-large` when a sender ignores the window of an end that takes no frames", async () => {
+    const [one] = fakePorts();
+    const a = extensionTransport(one, { frameBytesMax: 1000, windowBytes: 1000 });
+    for (let sent = 0; sent < 10; sent++) one.arrive([mark, "frame", toBase64(new Uint8Array(900))]);
+    const log = new Log();
+    a.open(log);
+    expect(await log.end()).toMatchObject({ code: "too-large" });
+  });
+
+  test("refuses a port that is none, and unknown options", () => {
+    expect(() => extensionTransport({} as never)).toThrow("port must be a port of chrome.runtime.connect()");
+    expect(() => extensionTransport(fakePorts()[0], { windowByte: 1 } as never)).toThrow(
+      "windowByte must be a known option (the nearest is windowBytes): windowByte=1",
+    );
+  });
+});
+
+describe("base64 without the browser's own functions", () => {
+  test("gives the same text and the same bytes", () => {
+    const bytes = pattern(100_001, 5);
+    const expected = plainBase64(bytes);
+    const text = toBase64(Object.assign(bytes.slice(), { toBase64: undefined }));
+    expect(text === expected).toBe(true);
+    const own = Object.getOwnPropertyDescriptor(Uint8Array, "fromBase64");
+    Object.defineProperty(Uint8Array, "fromBase64", { value: undefined, configurable: true, writable: true });
+    try {
+      expect(fromBase64(text)?.every((byte, at) => byte === bytes[at])).toBe(true);
+      expect(fromBase64("***")).toBeUndefined();
+    } finally {
+      if (own) Object.defineProperty(Uint8Array, "fromBase64", own);
+      else Reflect.deleteProperty(Uint8Array, "fromBase64");
+    }
+  });
+});
+
+// An independent encoder: the host's `btoa` of one string.
+function plainBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { windowTransport } from "../../src/window/transport.js";
+import { type Connected, channelTransportContract, type Wanted } from "../channel/transports/contract.js";
+import { RemoteEnd } from "./remote-end.js";
+
+// Vitest's browser routes every `import()` through an object that exists in the page of a test, and not in its frames.
+const imports = "globalThis.__vitest_browser_runner__ = { wrapDynamicImport: (load) => load() };";
+let count = 0;
+
+/** Connects to a frame of the same origin. The frame's script starts after the page's end. */
+function connect(wanted: Wanted, ring?: "offer" | "accept"): Connected {
+  const control = `window ${count++} ${Math.random()}`;
+  const frame = document.createElement("iframe");
+  const other = ring && (ring === "offer" ? "accept" : "offer");
+  const options = JSON.stringify({ control, ...wanted, ...(other && { ring: other }) });
+  const script = new URL("./window-end.ts", import.meta.url).href;
+  frame.srcdoc = `<body data-options='${options}'><script>${imports}</script><script type="module" src="${script}"></script>`;
+  document.body.append(frame);
+  const b = new RemoteEnd(wanted.frameBytesMax);
+  const heard = ({ data, ports }: MessageEvent): void => void (data === control && b.use(ports[0]!));
+  addEventListener("message", heard);
+  const a = windowTransport(frame.contentWindow!, { origin: location.origin, ...wanted, ...(ring && { ring }) });
+  const dispose = (): void => {
+    removeEventListener("message", heard);
+    b.dispose();
+    frame.remove();
+  };
+  return { a, b, dispose };
+}
+
+channelTransportContract("window", (wanted) => connect(wanted));
+channelTransportContract("window with a ring", (wanted) => connect(wanted, "offer"));
+channelTransportContract("window with a ring, from the end that accepts it", (wanted) => connect(wanted, "accept"));
