@@ -40,6 +40,8 @@ declare function expose<const Tasks extends TaskMap, Data = undefined>(tasks: Ta
  * pool's option `setup` is an object with the data for each of these modules, by name; they run one after the other.
  *
  * Throws `invalid-argument` if a value is not the default export of a task module, or if two tasks get the same name.
+ *
+ * @typeParam Modules - The default exports of the task modules, by name.
  */
 declare function exposeAll<const Modules extends Readonly<Record<string, TaskMap>>>(all: Modules): Exposed<Combined<Modules>, CombinedData<Modules>>;
 
