@@ -122,11 +122,9 @@ describe("a worker of a pool with processes", () => {
 
   test("that blocks is killed when its call is over its limit", async () => {
     const made = processPool({ graceMs: 10 });
-    const pid = gate<number>();
-    const call = made.with({ timeoutMs: 1, onProgress: (each) => pid.tell(each as number) }).call.hotLoop();
-    expect(await reasonOf(call)).toMatchObject({ code: "timeout" });
-    const ended = await pid.promise;
-    await expect.poll(() => runs(ended)).toBe(false);
+    const pid = await made.call.pid();
+    expect(await reasonOf(made.with({ timeoutMs: 1 }).call.hotLoop())).toMatchObject({ code: "timeout" });
+    await expect.poll(() => runs(pid)).toBe(false);
     expect(await made.call.add(1, 2)).toBe(3);
   });
 });
