@@ -172,7 +172,10 @@ interface PluginOptions {
      * to worker threads.
      */
     views?: ViewKind;
-    /** Receives the plugin's log lines. `level` is 0 for debug, 1 for info, 2 for warning, 3 for error. Default: prints 2 and 3 to stderr. */
+    /**
+     * Receives the plugin's log lines. `level` is 0 for debug, 1 for info, 2 for warning, 3 for error. Default: prints 2 and 3 to stderr. If
+     * it throws or rejects, the error is printed with `console.error`, and has no other effect.
+     */
     onLog?(level: number, text: string): void;
 }
 /** The counters of one plugin instance, at one point in time. */

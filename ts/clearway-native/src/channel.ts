@@ -53,24 +53,24 @@ const servedRules: Rules = {
  * Disposing the result ends the service. The plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is already
  * served.
  */
-export function servePlugin(plugin: Plugin, endpoint: Endpoint, given: ServedChannels): Disposable {
-  const channels = checked(given, servedRules);
+export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable {
+  const settings = checked(channels, servedRules);
   const served: Disposable[] = [];
   const end = (): void => {
     for (const each of served.splice(0)) each[Symbol.dispose]();
   };
   try {
-    for (const name of channels.messages ?? []) {
+    for (const name of settings.messages ?? []) {
       served.push(
         endpoint.messages(name, binaryCodec).handle((bytes, { signal }) => send(plugin, name, bytes, signal)),
       );
     }
-    for (const [name, codec] of Object.entries(channels.events ?? {})) {
+    for (const [name, codec] of Object.entries(settings.events ?? {})) {
       served.push(
-        endpoint.events(name).serve((args, { signal }) => events(plugin, name, codec, args, signal, channels)),
+        endpoint.events(name).serve((args, { signal }) => events(plugin, name, codec, args, signal, settings)),
       );
     }
-    for (const name of channels.asks ?? []) {
+    for (const name of settings.asks ?? []) {
       const remote = endpoint.messages(name, binaryCodec);
       served.push(
         // Needs no copy: `send` encodes the bytes before it returns, and the plugin's message is released only after the answer.

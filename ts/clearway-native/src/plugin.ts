@@ -7,6 +7,7 @@ import { invalid, textOf } from "./error.js";
 import { type ListenOptions, listen, type NativeEvents } from "./events.js";
 import { type NativeLedger, snapshot } from "./ledger.js";
 import type { LentMemory } from "./lent.js";
+import { toStderr } from "./log.js";
 import type { NativeMemory } from "./memory.js";
 import type { NativeMessage } from "./message.js";
 import type { Attachments, Payload } from "./payload.js";
@@ -220,8 +221,4 @@ class Channel implements NativeChannel {
   listen(options: ListenOptions = {}): NativeEvents {
     return listen(this.#port, this.name, options);
   }
-}
-
-function toStderr(level: number, text: string): void {
-  if (level >= 2) console.error(`clearway plugin: ${text}`);
 }

@@ -7,6 +7,7 @@ import { invalid, NativeError, textOf } from "./error.js";
 import { emptySide, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
 import { Loans } from "./loans.js";
+import { logLater, type OnLog } from "./log.js";
 import { type MemoryOwner, NativeMemory } from "./memory.js";
 import { type NativeMessage, nullMessage } from "./message.js";
 import { type Attachments, handleOf, type Payload, toAddonPayload } from "./payload.js";
@@ -73,7 +74,7 @@ export class Port implements MemoryOwner, RecordSink {
     readonly addon: Addon,
     readonly path: string,
     readonly views: ViewKind,
-    readonly onLog: (level: number, text: string) => void,
+    readonly onLog: OnLog,
   ) {
     const lentView = (id: number): Uint8Array | undefined => this.loans.viewOf(id);
     const drained = new Records(this, lentView);
@@ -329,12 +330,7 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   log(records: Records, record: number): void {
-    const text = records.text(record);
-    const level = records.get(record, "status");
-    // Runs in a microtask, because an error of `onLog` must not stop the pump.
-    Promise.resolve()
-      .then(() => this.onLog(level, text))
-      .catch(reportLogError);
+    logLater(this.onLog, records.get(record, "status"), records.text(record));
   }
 
   loanReturned(id: number): void {
@@ -394,14 +390,5 @@ export class Port implements MemoryOwner, RecordSink {
     if (keep === this.#keepsAlive) return;
     this.#keepsAlive = keep;
     this.addon.setKeepsAlive(this.port, keep);
-  }
-}
-
-/** Prints an error of `onLog`. Never throws, whatever the value is. */
-function reportLogError(thrown: unknown): void {
-  try {
-    console.error("clearway plugin, onLog threw:", thrown);
-  } catch {
-    console.error(`clearway plugin, onLog threw: ${textOf(thrown)}`);
   }
 }

@@ -120,7 +120,7 @@ test.each([
   [() => Student.tableOf(5 as never), "rows must be iterable: rows=5"],
   [() => Student.tableOf([]).toObjects({ rowsMax: "9" as never }), 'rowsMax must be a number: rowsMax="9"'],
   [() => Student.tableOf([]).release({ before: Number.NaN }), "before must be a number: before=NaN"],
-  [() => struct(null as never), "fields must be an object of columns: fields=null"],
+  [() => struct(null as never), "fields must be an object: fields=null"],
 ])("an option of the wrong type is refused by name: %#", (act, message) => {
   expect(thrown(act)).toMatchObject({ code: "invalid-argument", message });
 });
