@@ -26,10 +26,7 @@ export interface ElectronPort {
  */
 export function electronTransport(port: ElectronPort, options: TransportLimits = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function") throw invalid("port", "a port of Electron", port);
-  return new ElectronTransport(
-    port,
-    transportOptions(options),
-  );
+  return new ElectronTransport(port, transportOptions(options));
 }
 
 /** What Electron's emitters add to those of Node. */

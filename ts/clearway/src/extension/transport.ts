@@ -44,10 +44,7 @@ export interface ExtensionPort {
 export function extensionTransport(port: ExtensionPort, options: TransportLimits = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function" || typeof port.onMessage?.addListener !== "function")
     throw invalid("port", "a port of chrome.runtime.connect() or onConnect", port);
-  return new ExtensionTransport(
-    port,
-    transportOptions(options),
-  );
+  return new ExtensionTransport(port, transportOptions(options));
 }
 
 class ExtensionTransport implements ChannelTransport {
