@@ -59,7 +59,7 @@ const pure = "test/**/*.pure.test.ts";
 // The suites that also run over child processes: what a pool does, without what needs shared memory or threads. Each test starts processes,
 // so this is a part of the suites. `processes.node.test.ts` and `processes-end.node.test.ts`, which test the differences, run in `node`.
 const overProcesses = [
-  "pool/{broadcast,callback,calls,cancel,crash,ending,events,keys,map,setup}",
+  "pool/{callback,calls,cancel,crash,ending,events,keys,map}",
   "pool/no-hang.node",
   "stream/{streams,two-way}",
 ];
