@@ -53,13 +53,15 @@ const options = (host, plugins) => ({
     "#meter-host": here(`./src/meter/host/${host}.ts`),
     "#serving": here(`./src/task/serving/${host}.ts`),
   },
-  define: { hasProcesses: String(host === "node") },
   sourcemap: true,
   // Node prints the source line of an uncaught error. With a single line, it would print the whole library.
   lineLimit: 120,
   legalComments: "none",
-  // The app's bundler decides. For browsers, esbuild would replace it by "development" here.
-  define: { "process.env.NODE_ENV": "process.env.NODE_ENV" },
+  define: {
+    hasProcesses: String(host === "node"),
+    // The app's bundler decides. For browsers, esbuild would replace it by "development" here.
+    "process.env.NODE_ENV": "process.env.NODE_ENV",
+  },
   logLevel: "warning",
   external: ["apache-arrow", "ws"], // optional peers: apps with Arrow tables or a WebSocket server install them
   plugins,
