@@ -27,6 +27,7 @@ const caught = (reason: unknown): void => void stray.push(reason);
 const surroundings: Surroundings = {
   watchMs,
   url: new URL("../fixtures/built/chaos.tasks.js", import.meta.url),
+  poolOptions: { module: () => import("../fixtures/chaos.tasks.js") },
   listeners: (signal) => getEventListeners(signal, "abort").length,
   noWorkerLeft: async () => {
     if (living.size > 0) throw new Error(`${living.size} workers are left`);
@@ -73,7 +74,10 @@ describe(`no call ever hangs (seed ${seed})`, () => {
   });
 
   test("when a worker runs out of memory during other calls", { timeout }, async () => {
-    const limited = { ...surroundings, poolOptions: { resourceLimits: { maxOldGenerationSizeMb: 24 } } };
+    const limited = {
+      ...surroundings,
+      poolOptions: { ...surroundings.poolOptions, resourceLimits: { maxOldGenerationSizeMb: 24 } },
+    };
     const withMemory = plans(10).map((plan): Plan => {
       const at = Math.floor(plan.commands.length / 2);
       const commands = plan.commands.toSpliced(at, 0, { do: "call", task: "memory", n: 0, options: {} });

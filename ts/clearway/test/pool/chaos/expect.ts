@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway";
+import { hangs } from "./many.js";
 import type { Command, Plan, PlanOptions } from "./plan.js";
 import type { Abort } from "./play.js";
 import type { Seen } from "./read.js";
@@ -18,6 +19,7 @@ export function expectEnding(command: Command): boolean {
     if (command.task !== "stallsAfter" && command.task !== "finallyStalls") return true;
     return staysWithin(command, command.n);
   }
+  if (command.do === "callback") return !hangs(command);
   if (command.do !== "twoWay") return true;
   const { task, source, n } = command;
   if (source !== "stuck" && source !== "endless") return true;
@@ -147,7 +149,7 @@ function same(value: unknown, expected: unknown): boolean {
 }
 
 // Returns the errors that the pool may answer to any call, because of the other commands in the plan.
-function errorsOf(command: Call | Stream | TwoWay, plan: Plan): Set<string> {
+export function errorsOf(command: Extract<Command, { options: PlanOptions }>, plan: Plan): Set<string> {
   const may = new Set<string>();
   const { options } = command;
   const all = plan.commands;
@@ -166,7 +168,8 @@ function errorsOf(command: Call | Stream | TwoWay, plan: Plan): Set<string> {
   if (tasks.has("memory")) may.add("out-of-memory");
   // A task that does not stop ends the other calls on its thread. With one call at a time there are none, except streams that wait for
   // their readers, which always share a thread.
-  const shared = plan.concurrency > 1 || some((each) => each.do === "stream" || each.do === "twoWay");
+  const shared =
+    plan.concurrency > 1 || some((each) => each.do === "stream" || each.do === "twoWay" || each.do === "callback");
   if (shared && some((each) => "options" in each && (mayBeStopped(each) || "read" in each))) may.add("worker-crashed");
   return may;
 }
@@ -205,7 +208,8 @@ function inputErrors({ source }: TwoWay): string[] {
   return source === "bad" ? ["not-cloneable"] : [];
 }
 
-function judge(
+/** Returns a complaint about an error that is neither in `may` nor the reason of the command's own signal. */
+export function judge(
   reason: unknown,
   may: ReadonlySet<string>,
   options: PlanOptions,
