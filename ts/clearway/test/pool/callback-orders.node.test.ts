@@ -114,7 +114,9 @@ async function play({ carrier, calls, terminates }: typeof plan extends fc.Arbit
   return { late, stats: made.stats() };
 }
 
-test(`no order of callbacks leaves a call, a handle or a listener, or runs a callback after its call (seed ${seed})`, { timeout }, async () => {
+test(`no order of callbacks leaves a call, a handle or a listener, or runs a callback after its call (seed ${seed})`, {
+  timeout,
+}, async () => {
   const heap = new HeapWatch(runs);
   const left = watchLeft();
   await fc.assert(
