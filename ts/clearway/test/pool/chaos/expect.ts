@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway";
-import { hangs } from "./many.js";
 import type { Command, Plan, PlanOptions } from "./plan.js";
 import type { Abort } from "./play.js";
 import type { Seen } from "./read.js";
@@ -27,6 +26,13 @@ export function expectEnding(command: Command): boolean {
   if (task === "firstOf") return source === "endless" || n > 0;
   if (task === "countOf") return false;
   return staysWithin(command, source === "endless" ? Number.POSITIVE_INFINITY : n);
+}
+
+// Returns whether a callback that hangs is reached.
+function hangs({ deeds, n }: Extract<Command, { do: "callback" }>): boolean {
+  const failed = deeds.findIndex((each) => each === "throws" || each === "rejects" || each === "lies");
+  const hung = deeds.indexOf("hangs");
+  return hung >= 0 && hung < n && (failed < 0 || hung < failed);
 }
 
 // Returns whether the reader leaves before it requests more than `count` values.

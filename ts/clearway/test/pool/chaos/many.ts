@@ -46,13 +46,6 @@ export function callbackOf({ deeds, concurrency }: CallbackCommand, returned: (p
   );
 }
 
-/** Returns whether a callback that hangs is reached. */
-export function hangs({ deeds, n }: CallbackCommand): boolean {
-  const failed = deeds.findIndex((each) => each === "throws" || each === "rejects" || each === "lies");
-  const hung = deeds.indexOf("hangs");
-  return hung >= 0 && hung < n && (failed < 0 || hung < failed);
-}
-
 /** Checks the outcome of a callback's call. */
 export function expectAsked(command: CallbackCommand, outcome: Outcome, plan: Plan, aborts: readonly Abort[]) {
   const fails = command.deeds.slice(0, command.n).find((each) => each !== "answers" && each !== "answersLater");
