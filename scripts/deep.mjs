@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make deep`: runs the tests that take too long for `make test`. They are random orders of events from a new seed, all interleavings with
 // loom, jcstress, miri, sanitizers and coverage-guided fuzzing. If a tool is missing, leaves out its stages and prints how to install it.
-// CLEARWAY_DEEP_ORDERS is the number of random orders for pools and channels. The default is 20,000; 1,000,000 orders take a day.
+// These variables set the numbers of random orders:
+//
+// - CLEARWAY_DEEP_ORDERS: of pools and of callbacks. The default is 20,000. An order takes 86 ms on two cores, so 1,000,000 take a day.
+// - CLEARWAY_DEEP_CHANNEL_ORDERS: of channels, in TypeScript. The default is 100,000.
+// - CLEARWAY_DEEP_JVM_ORDERS: of the JVM's executor and channels. The default is 100,000.
 import { spawnSync } from "node:child_process";
 import { chosen } from "./maven.mjs";
 import { builds, sayMissing, toolchains } from "./native.mjs";
 import { runStages } from "./stages.mjs";
 
 const node = process.execPath;
-const asked = process.env.CLEARWAY_DEEP_ORDERS ?? "20000";
-const orders = Number(asked);
-if (!Number.isInteger(orders) || orders < 1) {
-  console.error(`deep: CLEARWAY_DEEP_ORDERS must be a whole number, 1 or more: CLEARWAY_DEEP_ORDERS=${asked}`);
+
+/** Returns the number in an environment variable. Ends the process if it is not a number of orders. */
+function ordersOf(name, otherwise) {
+  const asked = process.env[name] ?? String(otherwise);
+  const orders = Number(asked);
+  if (Number.isInteger(orders) && orders >= 1) return orders;
+  console.error(`deep: ${name} must be a whole number, 1 or more: ${name}=${asked}`);
   process.exit(2);
 }
+
+const orders = ordersOf("CLEARWAY_DEEP_ORDERS", 20_000);
+const channelOrders = ordersOf("CLEARWAY_DEEP_CHANNEL_ORDERS", 100_000);
+const jvmOrders = ordersOf("CLEARWAY_DEEP_JVM_ORDERS", 100_000);
 const has = (...command) => spawnSync(command[0], command.slice(1), { stdio: "ignore" }).status === 0;
 const nightly = toolchains.rust && has("cargo", "+nightly", "--version");
 const miri = nightly && has("cargo", "+nightly", "miri", "--version");
@@ -59,17 +70,24 @@ const stages = [
     lane: "typescript",
   },
   {
+    name: "pools: orders of callbacks",
+    command: vitest("--project", "node", "test/pool/callback-orders.node.test.ts"),
+    env: { ...random(orders), ...heap },
+    after: ["build"],
+    lane: "typescript",
+  },
+  {
     name: "channels: orders",
     command: vitest("--project", "node", "test/channel/endpoint/no-hang.test.ts"),
     // The test has eight combinations of carrier and wire. Each one runs this number of random orders.
-    env: random(Math.ceil(orders / 8)),
+    env: random(Math.ceil(channelOrders / 8)),
     after: ["build"],
     lane: "typescript",
   },
   {
     name: "channels: orders, and what they leave behind",
     command: vitest("--project", "node", "test/channel/endpoint/no-leak.node.test.ts"),
-    env: { ...random(orders), ...heap },
+    env: { ...random(channelOrders), ...heap },
     after: ["build"],
     lane: "typescript",
   },
@@ -103,7 +121,7 @@ const stages = [
         {
           name: "JVM: orders",
           command: [node, "scripts/jvm.mjs", "test", String(java.builds)],
-          env: random(orders),
+          env: random(jvmOrders),
           after: ["build"],
           lane: "native",
         },

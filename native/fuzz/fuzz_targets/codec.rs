@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Checks the Rust codecs. No bytes may cause a panic, or an error with an offset past their end. A value that was encoded, decoded and
-//! encoded again must give the same bytes.
+//! encoded again must give the same bytes. A decoded value must not have more values than the message has bytes, nor more than the limit.
 #![no_main]
 
 use clearway_codec::{Call, Error, Limits, Reply, Value, json, standard, string};
@@ -31,10 +31,34 @@ fn check<T>(
     assert_eq!(once, twice);
 }
 
+/// Counts a value and all values in its lists and maps.
+fn count(value: &Value) -> usize {
+    match value {
+        Value::List(values) => 1 + values.iter().map(count).sum::<usize>(),
+        Value::Map(entries) => 1 + entries.iter().map(|(key, value)| count(key) + count(value)).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// Checks the number of values that a message creates, without a limit and with a small one.
+fn check_count(bytes: &[u8], read: impl Fn(&[u8], Limits) -> Result<Value, Error>) {
+    if let Ok(value) = read(bytes, LIMITS) {
+        // A message without bytes is null.
+        assert!(count(&value) <= bytes.len().max(1), "{} values of {} bytes", count(&value), bytes.len());
+    }
+    let items_max = usize::from(bytes.first().copied().unwrap_or(0));
+    if let Ok(value) = read(bytes, Limits { items_max, ..LIMITS }) {
+        assert!(count(&value) - 1 <= items_max, "{} values in a message with at most {items_max}", count(&value) - 1);
+    }
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = data.split_first() else { return };
     match kind % 7 {
-        0 => check(bytes, |bytes| standard::read(bytes, LIMITS), |value: &Value, to| standard::write(value, LIMITS, to)),
+        0 => {
+            check_count(bytes, standard::read);
+            check(bytes, |bytes| standard::read(bytes, LIMITS), |value: &Value, to| standard::write(value, LIMITS, to))
+        }
         1 => check(
             bytes,
             |bytes| standard::read_call(bytes, LIMITS),

@@ -98,9 +98,10 @@ interface CodecLimits {
      */
     readonly depthMax: number;
     /**
-     * Maximum number of values in all lists and maps of one message together. Decoding checks this limit. Encoding does not. A
-     * map entry counts as two values. Default: 16,777,216. A value takes at least one byte of the message and up to about 60
-     * bytes of memory, so this limit bounds the memory of a decoded message.
+     * Maximum number of values in all lists, maps and extension values of one message together. Decoding checks this limit.
+     * Encoding does not. A map entry counts as two values. Default: 16,777,216. A value takes at least one byte of the message and
+     * up to about 200 bytes of memory, so this limit bounds the memory of a decoded message. An endpoint also has `valuesMax`; the
+     * smaller limit holds.
      */
     readonly itemsMax: number;
 }
@@ -380,6 +381,14 @@ interface EndpointOptions {
      * disconnected with `timeout`. Default: 30,000. Infinity: no limit.
      */
     readonly stallMs?: number;
+    /**
+     * Maximum number of values in one message that arrives. A message with more is refused with `too-large` before its values take
+     * memory. All values in lists and maps count, and a map entry counts as two. A typed array counts as one. A value takes up to
+     * about 200 bytes of memory, also if it has only 2 bytes in the message. Holds for the standard and the JSON codecs. If a
+     * codec's own `itemsMax` is smaller, that limit holds. Default: 1,048,576; 16,777,216 if the other end is a worker, a child
+     * process or another part of this process.
+     */
+    readonly valuesMax?: number;
     /** Maximum length of a channel's name, in bytes. Default: 255. It can be 65,535 at most. */
     readonly nameBytesMax?: number;
     /**

@@ -81,6 +81,43 @@ fn a_message_behind_other_bytes_is_padded_from_its_own_first_byte() {
     assert_eq!(behind.len(), 3 + alone.len(), "what was begun is taken back");
 }
 
+/// Counts a value and all values in its lists and maps.
+fn count(value: &Value) -> usize {
+    match value {
+        Value::List(values) => 1 + values.iter().map(count).sum::<usize>(),
+        Value::Map(entries) => 1 + entries.iter().map(|(key, value)| count(key) + count(value)).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+#[test]
+fn a_message_has_at_most_one_value_for_each_byte_and_at_most_its_limit_of_values() {
+    let mut random = Random(3);
+    let items: [&[u8]; 6] = [&[8, 0], &[12, 0], &[13, 0], &[0], &[12, 1, 13, 0], &[13, 1, 0, 0]];
+    let mut decoded = 0;
+    for _ in 0..COUNT {
+        let item = items[random.below(6) as usize];
+        let number = random.below(200) as u8;
+        let mut message = vec![12, number];
+        message.extend(item.repeat(number.into()));
+        if random.below(2) == 0 {
+            let at = random.below(message.len() as u64) as usize;
+            message[at] = random.below(15) as u8;
+        }
+        let Ok(value) = standard::read(&message, Limits::DEFAULT) else { continue };
+        decoded += 1;
+        assert!(count(&value) <= message.len(), "{message:?}");
+        let limit = |items_max| standard::read(&message, Limits { items_max, ..Limits::DEFAULT });
+        // A map keeps one of several entries with the same key, but all of them count.
+        let items_max = random.below(300) as usize;
+        if let Ok(value) = limit(items_max) {
+            assert!(count(&value) - 1 <= items_max, "{message:?}");
+        }
+        assert_eq!(limit(message.len()), Ok(value));
+    }
+    assert!(decoded > COUNT / 4, "{decoded} messages were decoded");
+}
+
 #[test]
 fn changed_bytes_decode_to_a_value_or_an_error_with_an_offset_inside() {
     let mut random = Random(2);

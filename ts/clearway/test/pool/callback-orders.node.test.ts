@@ -7,14 +7,16 @@ import { describe, expect, test } from "vitest";
 import { upTo, warmCallbackPool } from "../fixtures/callback-pools.js";
 import fc, { seed } from "../fixtures/fast-check.js";
 import { builtUrl } from "../fixtures/pools.js";
-import { watchLeft } from "./chaos/left-behind.js";
+import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 
 type Callbacks = typeof import("../fixtures/callback.tasks.js");
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-const runs = Number(process.env["CLEARWAY_FUZZ_RUNS"] ?? 15);
+const runs = Number(process.env["CLEARWAY_FUZZ_RUNS"] ?? 60);
+// Ends the test if a run hangs.
+const timeout = 120_000 + runs * 2000;
 
 const deeds = [
   "answers",
@@ -112,17 +114,22 @@ async function play({ carrier, calls, terminates }: typeof plan extends fc.Arbit
   return { late, stats: made.stats() };
 }
 
-test(`no order of callbacks leaves a call, a handle or a listener, or runs a callback after its call (seed ${seed})`, async () => {
+test(`no order of callbacks leaves a call, a handle or a listener, or runs a callback after its call (seed ${seed})`, {
+  timeout,
+}, async () => {
+  const heap = new HeapWatch(runs);
   const left = watchLeft();
   await fc.assert(
     fc.asyncProperty(plan, async (each) => {
       const { late, stats } = await play(each);
       expect(late).toEqual([]);
       expect(stats).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
+      heap.played();
     }),
     { numRuns: runs, seed },
   );
   expect(await left()).toEqual([]);
+  expect(heap.grown()).toBeUndefined();
 });
 
 describe("the memory of a callback", () => {

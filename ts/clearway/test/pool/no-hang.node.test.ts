@@ -30,8 +30,11 @@ const surroundings: Surroundings = {
   watchMs,
   url: new URL("../fixtures/built/chaos.tasks.js", import.meta.url),
   listeners: (signal) => getEventListeners(signal, "abort").length,
-  // A process prints the reason when V8 ends it.
-  ...(inProcesses && { poolOptions: { processes: true, stderr: { write() {} } } }),
+  poolOptions: {
+    module: () => import("../fixtures/chaos.tasks.js"),
+    // A process prints the reason when V8 ends it.
+    ...(inProcesses && { processes: true, stderr: { write() {} } }),
+  },
   noWorkerLeft: async () => {
     if (living.size > 0) throw new Error(`${living.size} workers are left`);
     const children = process.getActiveResourcesInfo().filter((kind) => kind === "ProcessWrap").length;

@@ -104,9 +104,10 @@ export interface CodecLimits {
    */
   readonly depthMax: number;
   /**
-   * Maximum number of values in all lists and maps of one message together. Decoding checks this limit. Encoding does not. A
-   * map entry counts as two values. Default: 16,777,216. A value takes at least one byte of the message and up to about 60
-   * bytes of memory, so this limit bounds the memory of a decoded message.
+   * Maximum number of values in all lists, maps and extension values of one message together. Decoding checks this limit.
+   * Encoding does not. A map entry counts as two values. Default: 16,777,216. A value takes at least one byte of the message and
+   * up to about 200 bytes of memory, so this limit bounds the memory of a decoded message. An endpoint also has `valuesMax`; the
+   * smaller limit holds.
    */
   readonly itemsMax: number;
 }

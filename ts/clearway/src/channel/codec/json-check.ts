@@ -19,12 +19,15 @@ const unit = /[\da-fA-F]{0,4}/y;
 const lowHalf = /(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]{0,2})?)?)?)?/y;
 
 /**
- * Throws `too-deep` if JSON is nested deeper than `depthMax`. JSON of at most `depthMax` bytes is not scanned, because it
- * cannot be nested deeper. Engines parse JSON of any depth, but code that then walks the value recursively overflows the stack.
+ * Throws `too-deep` if JSON is nested deeper than `depthMax`, and `too-large` if it has more than `valuesMax` values. Every
+ * opening bracket, comma and colon counts as one value. This counts a key and its value as two, and an empty list or object as
+ * one more. JSON with fewer bytes than both limits is not scanned. Engines parse JSON of any depth, but code that then walks the
+ * value recursively overflows the stack.
  */
-export function checkDepth(bytes: Uint8Array, depthMax: number): void {
-  if (bytes.length <= depthMax) return;
+export function checkNesting(bytes: Uint8Array, depthMax: number, valuesMax: number): void {
+  if (bytes.length <= Math.min(depthMax, valuesMax)) return;
   let depth = 0;
+  let values = 0;
   let inText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -35,9 +38,14 @@ export function checkDepth(bytes: Uint8Array, depthMax: number): void {
     else if (byte === openList || byte === openMap) {
       if (depth === depthMax) throw codecError("too-deep", `values are nested deeper than ${depthMax}`, at);
       depth++;
+      if (++values > valuesMax) throw tooMany(valuesMax, at);
     } else if (byte === closeList || byte === closeMap) depth--;
+    else if ((byte === comma || byte === colon) && ++values > valuesMax) throw tooMany(valuesMax, at);
   }
 }
+
+const tooMany = (valuesMax: number, at: number): CodecError =>
+  codecError("too-large", `more than ${valuesMax} values`, at);
 
 /**
  * Finds the first error in JSON that the engine's parser refused. Engines report the wrong byte in different ways, or not at all. Returns

@@ -11,8 +11,9 @@ import {
   type MethodCodec,
   type MethodReply,
 } from "./codec.js";
-import { checkError, codecError } from "./codec-error.js";
-import { checkDepth, jsonError } from "./json-check.js";
+import { checkError, codecError, isCodecError } from "./codec-error.js";
+import { checkNesting, jsonError } from "./json-check.js";
+import { outOfBand } from "./out-of-band.js";
 import { readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();
@@ -33,7 +34,7 @@ export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
   }
   if (text === undefined) throw codecError("not-encodable", `JSON has no form for a ${typeof value}`, 0);
   const bytes = encoder.encode(text);
-  checkDepth(bytes, depthMax);
+  checkNesting(bytes, depthMax, Number.POSITIVE_INFINITY);
   if (escapedSurrogate.test(text) && jsonError(bytes, depthMax))
     throw codecError("not-encodable", "a text has half of a surrogate pair", 0);
   return bytes;
@@ -41,17 +42,20 @@ export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
 
 /**
  * Decodes UTF-8 JSON. No other thread may write to the bytes. Throws `bad-utf8`, `malformed`, `truncated`, `trailing-bytes`,
- * `too-deep`.
+ * `too-deep`. Throws `too-large` if the message has more values than the endpoint accepts.
  */
 export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown {
+  const { valuesMax = Number.POSITIVE_INFINITY } = outOfBand;
+  outOfBand.valuesMax = undefined;
   let value: unknown;
   let text: string;
   try {
     text = readUtf8(bytes, 0, bytes.length);
-    checkDepth(bytes, depthMax);
+    checkNesting(bytes, depthMax, valuesMax);
     value = JSON.parse(text);
   } catch (cause) {
-    // `readUtf8`, `checkDepth` and `JSON.parse` do not report the first wrong byte of the whole message. `jsonError` scans
+    if (isCodecError(cause) && cause.code === "too-large") throw cause;
+    // `readUtf8`, `checkNesting` and `JSON.parse` do not report the first wrong byte of the whole message. `jsonError` scans
     // the bytes again to find it.
     throw jsonError(bytes, depthMax, cause) ?? cause;
   }

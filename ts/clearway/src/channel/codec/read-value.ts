@@ -98,7 +98,12 @@ function readExtension(reader: Reader, tag: number, depth: number, options: Read
     );
   const inside = enter(reader, depth, options);
   try {
-    return own.read(valueReader(reader, () => readValue(reader, inside, options)));
+    return own.read(
+      valueReader(reader, () => {
+        reader.charge(1, reader.at);
+        return readValue(reader, inside, options);
+      }),
+    );
   } catch (thrown) {
     if (thrown instanceof ClearwayError) throw thrown;
     throw codecError("malformed", `the extension of type ${tag} could not be read`, from, thrown);

@@ -24,7 +24,7 @@ export class Reader {
    * `inlined` sets a limit, because it copies an attachment once for each reference.
    */
   attachedLeft = Number.POSITIVE_INFINITY;
-  /** Number of values that the lists and maps of the message may still announce. */
+  /** Number of values that the lists, maps and extension values of the message may still have. */
   #itemsLeft: number;
   readonly #itemsMax: number;
   #view: DataView | undefined;
@@ -35,8 +35,11 @@ export class Reader {
     this.viewsAllowed = viewsAllowed;
     this.attached = outOfBand.attached;
     outOfBand.attached = undefined;
-    this.#itemsLeft = itemsMax;
-    this.#itemsMax = itemsMax;
+    const { valuesMax } = outOfBand;
+    outOfBand.valuesMax = undefined;
+    // `Math.min` would return a float64, and V8 would then allocate memory each time that a list is counted.
+    this.#itemsMax = valuesMax !== undefined && valuesMax < itemsMax ? valuesMax : itemsMax;
+    this.#itemsLeft = this.#itemsMax;
   }
 
   get view(): DataView {
@@ -111,15 +114,20 @@ export class Reader {
 
   /**
    * Reads a count of items that take at least `bytesEach` bytes each. Checks the count against the remaining bytes and against
-   * `itemsMax`.
+   * `itemsMax` or the endpoint's `valuesMax`, whichever is smaller.
    */
   count(bytesEach: number): number {
     const from = this.at;
     const count = this.size();
     this.need(count * bytesEach, from);
-    this.#itemsLeft -= count * bytesEach;
-    if (this.#itemsLeft < 0) throw codecError("too-large", `more than ${this.#itemsMax} values`, from);
+    this.charge(count * bytesEach, from);
     return count;
+  }
+
+  /** Counts values of the message. Throws `too-large`, with the offset `from`, if they are too many. */
+  charge(values: number, from: number): void {
+    this.#itemsLeft -= values;
+    if (this.#itemsLeft < 0) throw codecError("too-large", `more than ${this.#itemsMax} values`, from);
   }
 
   text(): string {

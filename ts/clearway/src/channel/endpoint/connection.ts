@@ -12,7 +12,7 @@ import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/fr
 import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
 import { type AttachmentRules, Attachments, type Ownership } from "./attachments.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
-import type { EndpointSettings } from "./options.js";
+import { type EndpointSettings, trustedValuesMax, valuesMax } from "./options.js";
 import type { ByteBudget } from "./source-queue.js";
 
 /** An encoded message to send. */
@@ -64,6 +64,7 @@ export class Connection {
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
+  readonly #valuesMax: number;
   readonly #lost: (reason: CloseReason) => void;
 
   constructor(
@@ -81,6 +82,7 @@ export class Connection {
     const ours = wire === "clearway";
     this.queued = { bytes: 0, bytesMax: settings.replyBytesMax };
     this.#exposes = settings.exposeErrors ?? transport.trusted === true;
+    this.#valuesMax = settings.valuesMax ?? (transport.trusted === true ? trustedValuesMax : valuesMax);
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
     // Half of the smallest allowed frame stays free for the parts that follow a name.
@@ -162,14 +164,17 @@ export class Connection {
       const bytes = attachments[0];
       if (bytes === undefined || attachments.length > 1)
         throw codecError("malformed", "a message that is bytes alone", 0);
-      return binary ? (bytes as T) : codec.decode(bytes, { owned: true });
+      if (binary) return bytes as T;
+      return this.decode(codec, { body: bytes, flags: 0, attachments: none, fillsBuffer: true });
     }
-    if (binary && attachments.length > 0) return inlined(body, attachments, this.#transport.frameBytesMax) as T;
-    outOfBand.attached = attachments.length > 0 ? attachments : undefined;
+    outOfBand.valuesMax = this.#valuesMax;
     try {
+      if (binary && attachments.length > 0) return inlined(body, attachments, this.#transport.frameBytesMax) as T;
+      outOfBand.attached = attachments.length > 0 ? attachments : undefined;
       return codec.decode(body, { owned: fillsBuffer });
     } finally {
       outOfBand.attached = undefined;
+      outOfBand.valuesMax = undefined;
     }
   }
 

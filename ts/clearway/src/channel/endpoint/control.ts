@@ -14,11 +14,13 @@ export const controlChannel = "dev.flutter/channel-buffers";
  * allowed]` controls a warning about dropped messages. This end never warns, so it only checks the arguments of `overflow`.
  */
 export function control(resize: (name: string, count: number) => void): Handler {
+  // No request of this channel has more values.
+  const { call } = standardMethodCodec.with({ itemsMax: 64 });
   const done = { ...nothing, body: standardMethodCodec.reply.encode({ kind: "success", value: null }) };
   return {
     request(served) {
       try {
-        const asked = standardMethodCodec.call.decode(served.message.body);
+        const asked = call.decode(served.message.body);
         const [name, value] = argumentsOf(asked);
         const { method } = asked;
         if (method === "resize") resize(name, count(value));

@@ -40,6 +40,14 @@ export interface EndpointOptions {
    * disconnected with `timeout`. Default: 30,000. Infinity: no limit.
    */
   readonly stallMs?: number;
+  /**
+   * Maximum number of values in one message that arrives. A message with more is refused with `too-large` before its values take
+   * memory. All values in lists and maps count, and a map entry counts as two. A typed array counts as one. A value takes up to
+   * about 200 bytes of memory, also if it has only 2 bytes in the message. Holds for the standard and the JSON codecs. If a
+   * codec's own `itemsMax` is smaller, that limit holds. Default: 1,048,576; 16,777,216 if the other end is a worker, a child
+   * process or another part of this process.
+   */
+  readonly valuesMax?: number;
   /** Maximum length of a channel's name, in bytes. Default: 255. It can be 65,535 at most. */
   readonly nameBytesMax?: number;
   /**
@@ -79,17 +87,23 @@ export interface EndpointOptions {
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
-type Optional = "wire" | "signal" | "exposeErrors" | "redactError";
+type Optional = "wire" | "signal" | "valuesMax" | "exposeErrors" | "redactError";
 
 /** The options with all defaults filled in. */
 export interface EndpointSettings
   extends Required<Omit<EndpointOptions, Optional>>,
-    Pick<EndpointOptions, "exposeErrors" | "redactError"> {
+    Pick<EndpointOptions, "valuesMax" | "exposeErrors" | "redactError"> {
   readonly wires: readonly WireName[];
   readonly signal: AbortSignal | undefined;
 }
 
 export const earlyMax = 1024;
+
+// Defaults of `valuesMax`. An empty typed array and an empty `Map` have 2 bytes in a message, and take 194 bytes of memory in Node
+// 20 (ts/clearway/bench/codec/values.mjs). A frame of 64 MiB with nothing else would take 6 GB, or 3 GB with the codecs' own
+// limit of 16,777,216 values. With 1,048,576 values, a message takes at most 0.2 GB beyond its texts and typed arrays.
+export const valuesMax = 1 << 20;
+export const trustedValuesMax = 1 << 24;
 
 // A list inside a message is copied three times, from encoding to decoding. An attachment is copied once, or moved. Measured
 // round trips of a list through a port in Node 20, inside the message and as an attachment: 32 us and 30 us for 16 KiB, 47 us
@@ -121,6 +135,7 @@ const rules: Rules = {
   callsMax: (value) => wholeFrom(value, 1, 0x7fff_ffff),
   replyBytesMax: (value) => wholeFrom(value, 1, 0x7fff_ffff),
   stallMs: 0,
+  valuesMax: (value) => wholeFrom(value, 1, 0x7fff_ffff),
   nameBytesMax: (value) => wholeFrom(value, 1, 0xffff),
   early: (value) => wholeFrom(value, 0, earlyMax),
   earlyBytesMax: (value) => wholeFrom(value, 0, 0x7fff_ffff),

@@ -11,7 +11,7 @@ import { RemoteError } from "../endpoint/remote-error.js";
 let made: StandardMessageCodec | undefined;
 
 function codec(): StandardMessageCodec {
-  made ??= standardMessageCodec.with({ emptyNull: false, depthMax: 256 });
+  made ??= standardMessageCodec.with({ emptyNull: false, depthMax: 256, itemsMax: 1 << 20 });
   return made;
 }
 

@@ -18,6 +18,7 @@ export function expectEnding(command: Command): boolean {
     if (command.task !== "stallsAfter" && command.task !== "finallyStalls") return true;
     return staysWithin(command, command.n);
   }
+  if (command.do === "callback") return !hangs(command);
   if (command.do !== "twoWay") return true;
   const { task, source, n } = command;
   if (source !== "stuck" && source !== "endless") return true;
@@ -25,6 +26,13 @@ export function expectEnding(command: Command): boolean {
   if (task === "firstOf") return source === "endless" || n > 0;
   if (task === "countOf") return false;
   return staysWithin(command, source === "endless" ? Number.POSITIVE_INFINITY : n);
+}
+
+// Returns whether a callback that hangs is reached.
+function hangs({ deeds, n }: Extract<Command, { do: "callback" }>): boolean {
+  const failed = deeds.findIndex((each) => each === "throws" || each === "rejects" || each === "lies");
+  const hung = deeds.indexOf("hangs");
+  return hung >= 0 && hung < n && (failed < 0 || hung < failed);
 }
 
 // Returns whether the reader leaves before it requests more than `count` values.
@@ -147,7 +155,7 @@ function same(value: unknown, expected: unknown): boolean {
 }
 
 // Returns the errors that the pool may answer to any call, because of the other commands in the plan.
-function errorsOf(command: Call | Stream | TwoWay, plan: Plan): Set<string> {
+export function errorsOf(command: Extract<Command, { options: PlanOptions }>, plan: Plan): Set<string> {
   const may = new Set<string>();
   const { options } = command;
   const all = plan.commands;
@@ -166,7 +174,8 @@ function errorsOf(command: Call | Stream | TwoWay, plan: Plan): Set<string> {
   if (tasks.has("memory")) may.add("out-of-memory");
   // A task that does not stop ends the other calls on its thread. With one call at a time there are none, except streams that wait for
   // their readers, which always share a thread.
-  const shared = plan.concurrency > 1 || some((each) => each.do === "stream" || each.do === "twoWay");
+  const shared =
+    plan.concurrency > 1 || some((each) => each.do === "stream" || each.do === "twoWay" || each.do === "callback");
   if (shared && some((each) => "options" in each && (mayBeStopped(each) || "read" in each))) may.add("worker-crashed");
   return may;
 }
@@ -205,7 +214,8 @@ function inputErrors({ source }: TwoWay): string[] {
   return source === "bad" ? ["not-cloneable"] : [];
 }
 
-function judge(
+/** Returns a complaint about an error that is neither in `may` nor the reason of the command's own signal. */
+export function judge(
   reason: unknown,
   may: ReadonlySet<string>,
   options: PlanOptions,

@@ -14,6 +14,7 @@ export interface PlanOptions {
   strict?: boolean;
   windowItems?: number;
   progress?: "listen" | "throw";
+  placement?: "auto" | "inline";
 }
 
 export const functionTasks = [
@@ -46,6 +47,11 @@ export const streamTasks = [
 ] as const;
 export const readings = ["fully", "slowly", "break", "leave", "never", "return", "throw", "overlap"] as const;
 export const sources = ["finite", "throws", "bad", "badEnd", "moved", "stuck", "endless"] as const;
+/** Tasks that may run on the caller's thread: none blocks or ends it. */
+export const placedTasks = ["ok", "later", "unknown"] as const;
+export const manyTasks = ["ok", "later", "throws", "unknown"] as const;
+export const mapReadings = ["await", "fully", "slowly", "break", "leave", "never", "return"] as const;
+export const callbackDeeds = ["answers", "answersLater", "throws", "rejects", "lies", "hangs"] as const;
 export const twoWayTasks = ["doubles", "echoes", "countOf", "firstOf", "ignores"] as const;
 
 export type FunctionTask =
@@ -74,9 +80,30 @@ export type Command =
       after: number;
       options: PlanOptions;
     }
+  | {
+      do: "map";
+      task: (typeof manyTasks)[number];
+      n: number;
+      count: number;
+      read: (typeof mapReadings)[number];
+      after: number;
+      ordered: boolean;
+      concurrency: number;
+      options: PlanOptions;
+    }
+  | { do: "broadcast"; task: (typeof manyTasks)[number]; n: number; options: PlanOptions }
+  | {
+      do: "callback";
+      task: "asks";
+      n: number;
+      /** What the callback does at each of its calls. After the last one, it answers. */
+      deeds: (typeof callbackDeeds)[number][];
+      concurrency: number;
+      options: PlanOptions;
+    }
   | { do: "abort"; signal: number }
   | { do: "pause"; how: "microtask" | "turn" | "ms" | "ready" }
-  | { do: "ping" | "room" | "terminate" }
+  | { do: "ping" | "room" | "advise" | "terminate" }
   | { do: "close"; timeoutMs: number };
 
 export interface Plan {
@@ -154,6 +181,43 @@ const twoWay: fc.Arbitrary<Command> = fc.record({
   options,
 });
 
+const placed: fc.Arbitrary<Command> = fc
+  .tuple(call(placedTasks), fc.constantFrom<"auto" | "inline">("auto", "inline"))
+  .map(
+    ([made, placement]) => ({ ...made, options: { ...(made as { options: object }).options, placement } }) as Command,
+  );
+
+/** Options of calls whose results are neither streams nor progress. */
+const plainOptions = options.map(({ windowItems: _w, progress: _p, strict: _s, ...plain }): PlanOptions => plain);
+
+const map: fc.Arbitrary<Command> = fc.record({
+  do: fc.constant("map" as const),
+  task: fc.constantFrom(...manyTasks),
+  n,
+  count: fc.constantFrom(0, 1, 4, 12),
+  read: fc.constantFrom(...mapReadings),
+  after: fc.nat(4),
+  ordered: fc.boolean(),
+  concurrency: fc.constantFrom(1, 3),
+  options: plainOptions,
+});
+
+const broadcast: fc.Arbitrary<Command> = fc.record({
+  do: fc.constant("broadcast" as const),
+  task: fc.constantFrom(...manyTasks),
+  n,
+  options: plainOptions,
+});
+
+const callback: fc.Arbitrary<Command> = fc.record({
+  do: fc.constant("callback" as const),
+  task: fc.constant("asks" as const),
+  n: fc.constantFrom(0, 1, 5),
+  deeds: fc.array(fc.constantFrom(...callbackDeeds), { maxLength: 3 }),
+  concurrency: fc.constantFrom(1, 2, 64),
+  options: plainOptions,
+});
+
 const pause: fc.Arbitrary<Command> = fc.record({
   do: fc.constant("pause" as const),
   how: fc.constantFrom<"microtask" | "turn" | "ms" | "ready">("microtask", "turn", "ms", "ready"),
@@ -167,9 +231,13 @@ const command: fc.Arbitrary<Command> = fc
     { weight: 80, arbitrary: stream(streamTasks) },
     { weight: 10, arbitrary: stream(["exitsAfter"]) },
     { weight: 50, arbitrary: twoWay },
+    { weight: 20, arbitrary: placed },
+    { weight: 25, arbitrary: map },
+    { weight: 12, arbitrary: broadcast },
+    { weight: 25, arbitrary: callback },
     { weight: 30, arbitrary: fc.record({ do: fc.constant("abort" as const), signal: fc.nat(2) }) },
     { weight: 60, arbitrary: pause },
-    { weight: 10, arbitrary: fc.record({ do: fc.constantFrom<"ping" | "room">("ping", "room") }) },
+    { weight: 10, arbitrary: fc.record({ do: fc.constantFrom<"ping" | "room" | "advise">("ping", "room", "advise") }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant("terminate" as const) }) },
     {
       weight: 6,

@@ -2,6 +2,7 @@
 import { type CallOptions, move, type Pool, type PoolOptions, pool } from "clearway";
 import type { Mark } from "../../fixtures/chaos.tasks.js";
 import { bytesOf, expectEnding, expectOutcome, expectSeen } from "./expect.js";
+import { callbackOf, callsOf, expectAsked, expectBroadcast, expectMapped, type MapCommand } from "./many.js";
 import type { Command, Plan, PlanOptions } from "./plan.js";
 import { read, type Seen } from "./read.js";
 import { movedLength, Source } from "./source.js";
@@ -108,6 +109,12 @@ class Player {
       case "stream":
       case "twoWay":
         return this.#stream(command, at);
+      case "map":
+        return this.#map(command, at);
+      case "broadcast":
+        return this.#broadcast(command, at);
+      case "callback":
+        return this.#callback(command, at);
       case "abort":
         return this.#aborts[command.signal]!.abort();
       case "pause":
@@ -121,6 +128,9 @@ class Player {
         return;
       case "room":
         void this.#watch.follow(`${at} room()`, this.pool.room());
+        return;
+      case "advise":
+        void this.#watch.follow(`${at} advise()`, this.pool.advise());
         return;
       case "close":
         void this.#watch.follow(`${at} close()`, this.pool.close({ timeoutMs: command.timeoutMs }));
@@ -190,6 +200,41 @@ class Player {
     });
   }
 
+  #map(command: MapCommand, at: number): void {
+    const { task, n, count, read: how, after, ordered, concurrency } = command;
+    const name = `${at} map of ${count} ${task}(${n}) read "${how}"`;
+    this.#clean = false;
+    const { map } = this.pool.with(this.#options(command.options, true));
+    const marks = Array.from({ length: count }, () => this.#mark(at));
+    const mapper = (map as unknown as Record<string, (inputs: Mark[], options: object) => Mapped>)[task]!;
+    const stream = mapper(marks, { args: [n], ordered, concurrency });
+    const reading = how === "await" ? awaited(stream) : read(stream, how, after);
+    if (how === "leave") this.#left.push({ stream, reading });
+    void this.#watch.follow(name, reading).then((outcome) => {
+      this.#complain(name, expectMapped(command, (outcome as { ok: Seen }).ok, this.plan, this.#aborts));
+    });
+  }
+
+  #broadcast(command: Extract<Command, { do: "broadcast" }>, at: number): void {
+    const name = `${at} broadcast of ${command.task}(${command.n})`;
+    this.#clean = false;
+    const { broadcast } = this.pool.with(this.#options(command.options, true));
+    const caller = (broadcast as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[command.task]!;
+    void this.#watch.follow(name, caller(this.#mark(at), command.n)).then((outcome) => {
+      this.#complain(name, expectBroadcast(command, outcome, this.plan, this.#aborts));
+    });
+  }
+
+  #callback(command: Extract<Command, { do: "callback" }>, at: number): void {
+    const name = `${at} asks(${command.n}) of a callback that ${command.deeds.join(", ")}`;
+    this.#clean = false;
+    const tell = callbackOf(command, (promise) => void this.#watch.follow(`${name}: its promise`, promise));
+    const answer = this.#submit("asks", [this.#mark(at), command.n, tell], command, at);
+    void this.#watch.follow(name, answer as PromiseLike<unknown>).then((outcome) => {
+      this.#complain(name, expectAsked(command, outcome, this.plan, this.#aborts));
+    });
+  }
+
   #submit(task: string, args: unknown[], command: { options: PlanOptions } & Command, at: number): AnyAnswer {
     const callers = this.pool.with(this.#options(command.options, expectEnding(command))).call;
     const caller = (callers as unknown as Record<string, (...args: unknown[]) => AnyAnswer>)[task]!;
@@ -250,7 +295,10 @@ class Player {
     }
     this.#cells?.forEach((runs, at) => {
       const command = plan.commands[at];
-      const most = command !== undefined && "options" in command ? 1 + (command.options.retries ?? 0) : 0;
+      const most =
+        command !== undefined && "options" in command
+          ? callsOf(command, plan) * (1 + (command.options.retries ?? 0))
+          : 0;
       if (runs > most) this.#complain(`${at}`, `ran ${runs} times, ${most} at most was asked for`);
     });
     const drawn = this.#sources.filter((each) => each.kind === "moved").reduce((sum, each) => sum + each.drawn, 0);
@@ -296,6 +344,17 @@ const aliases: Readonly<Record<string, string>> = { lengthOfMoved: "lengthOf", b
 
 class ListenerError extends Error {
   override readonly name = "ListenerError";
+}
+
+type Mapped = AsyncIterableIterator<unknown> & PromiseLike<unknown[]>;
+
+/** Awaits a mapping as an array. Never rejects. */
+async function awaited(results: PromiseLike<unknown[]>): Promise<Seen> {
+  try {
+    return { values: [...(await results)], end: { value: undefined }, error: undefined };
+  } catch (reason) {
+    return { values: [], end: undefined, error: { reason } };
+  }
 }
 
 function argumentsOf({ task, n }: Extract<Command, { do: "call" }>): unknown[] {

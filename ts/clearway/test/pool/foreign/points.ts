@@ -2,6 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { move } from "clearway";
+import { callback } from "clearway/callback";
 import type { Misdeed } from "../../fixtures/misdeeds.js";
 import { foreignSignals } from "../../fixtures/signals.js";
 import { foreignUrl, type Setting, type Stage } from "./stage.js";
@@ -60,6 +61,29 @@ const signal = (name: string): Point => ({
     one.abort();
     return [...waiting, running, read, call.add(5, 6), pool.call.add(1, 2)];
   },
+});
+
+/** A point in a function of the caller that tasks call. */
+const calledBack = (name: string, make: (act: Misdeed) => () => unknown): Point => ({
+  name,
+  reach: ({ pool, act }) => [
+    pool.call.asks(3, callback(make(act))),
+    pool.call.add(1, 2),
+    pool.call.tellsAll(3, callback(make(act))),
+    pool.with({ timeoutMs: 60_000 }).call.asks(2, callback(make(act), { concurrency: 1 })),
+    pool.with({ key: "a" }).call.asks(1, callback(make(act))),
+  ],
+});
+
+/** A point in an argument of a broadcast, which calls every worker. */
+const broadcast = (name: string, make: (act: Misdeed) => unknown): Point => ({
+  name,
+  reach: ({ pool, act }) => [
+    pool.broadcast.echo(make(act)),
+    pool.call.add(1, 2),
+    pool.with({ strict: true }).broadcast.echo(make(act)),
+    pool.with({ timeoutMs: 60_000 }).broadcast.echo([make(act)]),
+  ],
 });
 
 const iterator = (steps: object): object => ({ [Symbol.asyncIterator]: () => steps });
@@ -193,6 +217,40 @@ export const callerPoints: readonly Point[] = [
   input("the return() of a stream whose value cannot cross", (act) =>
     iterator({ next: () => ({ done: false, value: () => 1 }), return: act }),
   ),
+
+  calledBack("a callback", (act) => act),
+  calledBack("a getter of a callback's value", (act) => () => ({
+    get odd() {
+      return act();
+    },
+  })),
+  calledBack("a trap of a callback's value", (act) => () => new Proxy({ a: 1 }, { ownKeys: act as never })),
+  calledBack("the value under move() of a callback", (act) => () => move([act()], [])),
+
+  broadcast("a getter of a broadcast's argument", (act) => ({
+    get odd() {
+      return act();
+    },
+  })),
+  ...(["get", "has", "ownKeys", "getPrototypeOf"] as const).map((trap) =>
+    broadcast(`the trap ${trap} of a broadcast's argument`, (act) => new Proxy({ a: 1 }, { [trap]: act })),
+  ),
+  broadcast("the Symbol.asyncIterator of a broadcast's argument", (act) => ({
+    get [Symbol.asyncIterator]() {
+      return act();
+    },
+  })),
+  {
+    name: "a callback of a broadcast",
+    reach: ({ pool, act }) => [pool.broadcast.asks(2, callback(act)), pool.call.add(1, 2), pool.broadcast.add(1, 2)],
+  },
+  {
+    name: "a signal's addEventListener under a broadcast",
+    reach: ({ pool, act }) => {
+      const { signal } = foreignSignals["the addEventListener() of a signal"]!(act);
+      return [pool.with({ signal }).broadcast.add(1, 2), pool.call.add(1, 2), pool.broadcast.add(3, 4)];
+    },
+  },
 
   ...Object.keys(foreignSignals).map(signal),
 

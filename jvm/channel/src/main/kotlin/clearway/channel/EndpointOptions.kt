@@ -26,6 +26,7 @@ public class EndpointOptions {
     internal var callsMax = 4096
     internal var replyBytesMax = 16 shl 20
     internal var stallMs = 30_000L
+    internal var valuesMax: Int? = null
     internal var nameBytesMax = 255
     internal var early = 16
     internal var earlyBytesMax = 1 shl 20
@@ -76,6 +77,18 @@ public class EndpointOptions {
      * connection closes with `timeout`. The default is 30,000; 0 waits for ever.
      */
     public fun stallMs(ms: Long): EndpointOptions = apply { stallMs = range("stallMs", ms, 0, Long.MAX_VALUE) }
+
+    /**
+     * Sets the maximum number of values in one message that arrives. A message with more is refused with `too-large`
+     * before its values take memory. All values in lists and maps count, and a map entry counts as two. An array of
+     * numbers counts as one. A value can take 200 bytes of memory although it has only 2 bytes in the message. The
+     * limit holds for the standard and the JSON codecs. The limit `itemsMax` of a channel's own codec also holds. An
+     * application's own codec has its own limits. The default is 1,048,576, or 16,777,216 if
+     * [ChannelTransport.isTrusted][clearway.channel.transport.ChannelTransport.isTrusted].
+     */
+    public fun valuesMax(count: Int): EndpointOptions = apply {
+        valuesMax = range("valuesMax", count, 1, Int.MAX_VALUE)
+    }
 
     /** Sets the maximum size of a channel's name, in bytes. The default is 255, and the maximum is 65,535. */
     public fun nameBytesMax(bytes: Int): EndpointOptions = apply {

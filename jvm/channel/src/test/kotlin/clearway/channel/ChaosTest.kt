@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel
 
+import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.StreamTransport
 import clearway.channel.transport.TransportLimits
+import java.nio.channels.Channels
+import java.nio.channels.Pipe
 import java.util.Random
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentLinkedQueue
@@ -10,15 +14,16 @@ import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Makes random calls, cancellations, streams and ends in any order. Checks that every future settles and nothing stays
- * open.
+ * Makes random calls, cancellations, streams and ends in any order. Checks that every future settles, nothing stays
+ * open and no thread of a transport remains.
  */
 class ChaosTest {
-    private class Run(seed: Long) {
+    private class Run(seed: Long, transports: Pair<ChannelTransport, ChannelTransport>) {
         val random = Random(seed)
         val clock = FakeClock()
         val futures = ConcurrentLinkedQueue<CompletableFuture<*>>()
@@ -27,8 +32,7 @@ class ChaosTest {
         val ends: List<Endpoint>
 
         init {
-            val (a, b) = MemoryTransport.pair(TransportLimits(1 shl 20, 1000))
-            val connecting = listOf(a, b).map { Endpoint.connect(it, options()) }
+            val connecting = transports.toList().map { Endpoint.connect(it, options()) }
             ends = connecting.map { it.get(LIMIT, TimeUnit.SECONDS) }
             for (end in ends) serve(end)
         }
@@ -96,7 +100,10 @@ class ChaosTest {
                 else -> futures += ends[1].closeAsync(1)
             }
             // Only this loop moves the fake clock now. `close` waits for calls that never end by themselves.
-            while (!ends.all { it.closed.isDone }) clock.pass(5)
+            while (!ends.all { it.closed.isDone }) {
+                clock.pass(5)
+                Thread.yield()
+            }
         }
 
         fun check(seed: Long) {
@@ -112,20 +119,45 @@ class ChaosTest {
     }
 
     @Test
-    fun `every future settles and nothing stays open, in any order of calls, cancellations and ends`() {
+    fun `every future settles and nothing stays open, in any order of calls, cancellations and ends`(): Unit =
+        orders(300) { MemoryTransport.pair(LIMITS) }
+
+    @Test
+    fun `every future settles and no thread remains over pipes, in any order of calls, cancellations and ends`(): Unit =
+        orders(100) {
+            val (there, back) = Pair(Pipe.open(), Pipe.open())
+            Pair(transport(there.source(), back.sink()), transport(back.source(), there.sink()))
+        }
+
+    private fun transport(input: Pipe.SourceChannel, output: Pipe.SinkChannel) =
+        StreamTransport.of(Channels.newInputStream(input), Channels.newOutputStream(output), LIMITS)
+
+    /**
+     * The threads that belong to one transport. Endpoints share all others, which end when they were idle for a while.
+     */
+    private fun threads(): Set<Thread> = Thread.getAllStackTraces().keys.filter { it.name.matches(OWN_THREAD) }.toSet()
+
+    private fun orders(runsByDefault: Int, transports: () -> Pair<ChannelTransport, ChannelTransport>) {
         val asked = System.getenv("CLEARWAY_FUZZ_SEED")
         val first = if (asked == "random") System.nanoTime() else asked?.toLong() ?: 1
-        val runs = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 300
+        val runs = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: runsByDefault
         println("runs=$runs seed=$first")
         for (seed in first until first + runs) {
-            val run = Run(seed)
+            val before = threads()
+            val run = Run(seed, transports())
             repeat(60) { run.step() }
             run.end()
             run.check(seed)
+            for (left in threads() - before) {
+                left.join(LIMIT * 1000)
+                assertFalse(left.isAlive, "${left.name} was left: seed=$seed")
+            }
         }
     }
 
     private companion object {
         const val LIMIT = 60L
+        val LIMITS = TransportLimits(1 shl 20, 1000)
+        val OWN_THREAD = Regex("clearway-channel-(reader|writer|closer)-.*")
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test
 /**
  * Runs tasks, batches, cancellations and every kind of shutdown from three threads, in random orders. Every future must
  * settle, or `shutdownNow` must return its task. No thread may remain. `CLEARWAY_FUZZ_RUNS` sets the number of orders,
- * and `CLEARWAY_FUZZ_SEED` sets the seed of the first one.
+ * and `CLEARWAY_FUZZ_SEED` sets the seed of the first one. With 1000 orders or more, the heap must not grow either.
  */
 class OrdersTest {
     private fun threads(): Set<Thread> =
@@ -52,7 +52,7 @@ class OrdersTest {
             val site = sites[random.nextInt(sites.size)]
             val service = services[random.nextInt(services.size)]
             val some = futures.firstOrNull { random.nextInt(3) == 0 }
-            when (random.nextInt(24)) {
+            when (random.nextInt(27)) {
                 in 0..7 -> futures += service.submit { item(own) }
                 in 8..11 ->
                     futures +=
@@ -63,6 +63,12 @@ class OrdersTest {
                 20 -> returned += service.shutdownNow()
                 21 -> executor.submit {}
                 22 -> Thread.yield()
+                in 23..25 ->
+                    futures +=
+                        executor.mapAllAsync(site, List(own.nextInt(20)) { it }) {
+                            item(Random(it + own.nextLong()))
+                            it
+                        }
                 else -> repeat(random.nextInt(5000)) { Thread.onSpinWait() }
             }
         }
@@ -98,7 +104,9 @@ class OrdersTest {
         val seed = fuzzSeed(20_261_123)
         val orders = fuzzRuns(100)
         println("orders=$orders seed=$seed")
+        val heap = if (orders >= 1000) HeapWatch(orders) else null
         for (number in 0 until orders) {
+            heap?.look(number)
             val before = threads()
             val order = Order(seed + number)
             order.run()
@@ -121,7 +129,37 @@ class OrdersTest {
         }
     }
 
+    /**
+     * Compares the used heap after a warm-up with the used heap at the end. Looks at the minimum of several moments,
+     * because threads and futures of the last order may not be garbage yet.
+     */
+    private class HeapWatch(private val orders: Int) {
+        private val early = ArrayList<Long>()
+        private val late = ArrayList<Long>()
+
+        fun look(number: Int) {
+            val step = orders / 20
+            if (number % step != 0) return
+            System.gc()
+            val used = Runtime.getRuntime().run { totalMemory() - freeMemory() }
+            val part = number / step
+            if (part in 2..6) early += used
+            if (part in 15..19) late += used
+            if (part == 19) {
+                println("heap: ${early.min() shr 10} KiB, then ${late.min() shr 10} KiB")
+                val grown = late.min() - early.min()
+                assertTrue(grown < HEAP_GROWTH_MAX, "the heap grew by $grown bytes in $orders orders")
+            }
+        }
+    }
+
     private companion object {
+        /**
+         * Maximum growth of the used heap, in bytes. An order that left a future or a task of 100 bytes behind would
+         * exceed it in less than 100,000 orders. The JIT compiler and class data are not in the heap.
+         */
+        const val HEAP_GROWTH_MAX = 4L shl 20
+
         /** Time in ms that the callers get before `shutdownNow`. It only determines how much they do. */
         const val STUCK_MS = 20L
     }

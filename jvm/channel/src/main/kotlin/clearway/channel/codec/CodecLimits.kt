@@ -12,8 +12,9 @@ internal const val BIG_DIGITS_MAX = 1 shl 20
  *
  * @property depthMax maximum nesting of lists, maps and extension values, from 0 to 1000, for encoding and decoding.
  *   The default is 128. Each level of nesting uses stack.
- * @property itemsMax maximum number of values that all lists and maps of one message may announce together, for
- *   decoding. A map entry counts as two values. The default is 16,777,216.
+ * @property itemsMax maximum number of values that all lists, maps and extension values of one message may have
+ *   together, for decoding. A map entry counts as two values. The default is 16,777,216. An endpoint also has
+ *   [valuesMax][clearway.channel.EndpointOptions.valuesMax]; the smaller limit holds.
  * @throws IllegalArgumentException if a limit is out of its range
  */
 public class CodecLimits

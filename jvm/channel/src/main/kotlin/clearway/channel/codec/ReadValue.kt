@@ -10,9 +10,15 @@ import java.nio.IntBuffer
 import java.nio.LongBuffer
 
 /** Decodes the values of one message with the standard codec. */
-internal class ValueSource(val reader: Reader, limits: CodecLimits, private val extensions: Extensions) {
+internal class ValueSource(
+    val reader: Reader,
+    limits: CodecLimits,
+    private val extensions: Extensions,
+    valuesMax: Int,
+) {
     private val depthMax = limits.depthMax
-    private var itemsLeft = limits.itemsMax.toLong()
+    private val itemsMax = minOf(limits.itemsMax, valuesMax)
+    private var itemsLeft = itemsMax.toLong()
 
     /** Reads a value with its type byte. `depth` counts the lists, maps and extension values around it. */
     fun value(depth: Int): Any? {
@@ -46,9 +52,14 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
         val from = reader.at
         val count = reader.size()
         reader.need(count * each, from)
-        itemsLeft -= count * each
-        if (itemsLeft < 0) throw reader.refusal(CodecError.TOO_LARGE, "more values than itemsMax allows", from)
+        charge(count * each, from)
         return count.toInt()
+    }
+
+    /** Counts values of the message. Throws `too-large` if they are too many. */
+    private fun charge(values: Long, from: Int) {
+        itemsLeft -= values
+        if (itemsLeft < 0) throw reader.refusal(CodecError.TOO_LARGE, "more than $itemsMax values", from)
     }
 
     // The list grows with its values. The announced count does not set its capacity above [FIRST], because each of
@@ -118,7 +129,12 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
                 )
         val inside = enter(depth)
         try {
-            return own.read(ValueReader(reader) { value(inside) })
+            return own.read(
+                ValueReader(reader) {
+                    charge(1, reader.at)
+                    value(inside)
+                }
+            )
         } catch (refused: CodecException) {
             throw refused
         } catch (thrown: RuntimeException) {

@@ -81,18 +81,26 @@ internal constructor(
         }
     }
 
-    override fun decode(message: ByteArray): Any? = decode(message, 0, message.size, false, null)
+    override fun decode(message: ByteArray): Any? = decode(message, 0, message.size, false, null, Int.MAX_VALUE)
 
-    override fun decodeOwned(message: ByteBuffer): Any? = decode(message, true, null)
+    override fun decodeOwned(message: ByteBuffer): Any? = decode(message, true, null, Int.MAX_VALUE)
 
-    internal fun decode(message: ByteBuffer, owned: Boolean, attached: List<ByteBuffer>?): Any? =
-        inArray(message) { bytes, start, end -> decode(bytes, start, end, owned, attached) }
+    /** Decodes a message that an endpoint received. It may have at most `valuesMax` values. */
+    internal fun decode(message: ByteBuffer, owned: Boolean, attached: List<ByteBuffer>?, valuesMax: Int): Any? =
+        inArray(message) { bytes, start, end -> decode(bytes, start, end, owned, attached, valuesMax) }
 
-    private fun decode(bytes: ByteArray, start: Int, end: Int, owned: Boolean, attached: List<ByteBuffer>?): Any? {
+    private fun decode(
+        bytes: ByteArray,
+        start: Int,
+        end: Int,
+        owned: Boolean,
+        attached: List<ByteBuffer>?,
+        valuesMax: Int,
+    ): Any? {
         if (start == end && emptyNull) return null
         return spareScratch.use { scratch ->
             val reader = Reader(bytes, start, end, scratch.keys, owned, attached)
-            val value = source(reader).value(0)
+            val value = source(reader, valuesMax).value(0)
             reader.finish()
             value
         }
@@ -102,14 +110,14 @@ internal constructor(
      * Returns a copy of a message in which lists replace the references to attachments. Code that forwards bytes uses
      * this function. That code need not know what kind of message it forwards. A message, a method call and a reply are
      * all sequences of values. The first byte of a reply is 0 or 1, which reads as null or true. Throws
-     * [CodecException] for a message that this codec cannot decode.
+     * [CodecException] for a message that this codec cannot decode, and `too-large` for more than `valuesMax` values.
      */
-    internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>): ByteArray {
+    internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>, valuesMax: Int): ByteArray {
         val values = ArrayList<Any?>()
         inArray(message) { bytes, start, end ->
             spareScratch.use { scratch ->
                 val reader = Reader(bytes, start, end, scratch.keys, true, attached)
-                val source = source(reader)
+                val source = source(reader, valuesMax)
                 while (reader.at < reader.end) values.add(source.value(0))
                 if (reader.attachedBytes > INLINED_MAX)
                     throw reader.refusal(CodecError.TOO_LARGE, "lists of ${reader.attachedBytes} bytes in all", start)
@@ -124,7 +132,7 @@ internal constructor(
 
     private fun write(writer: Writer, value: Any?) = ValueSink(writer, limits, extensions).value(value, 0)
 
-    internal fun source(reader: Reader) = ValueSource(reader, limits, extensions)
+    internal fun source(reader: Reader, valuesMax: Int) = ValueSource(reader, limits, extensions, valuesMax)
 
     internal fun sink(writer: Writer) = ValueSink(writer, limits, extensions)
 }

@@ -23,10 +23,16 @@ public class StandardMethodCodec internal constructor(private val values: Standa
             scratch.writer.copy()
         }
 
-    override fun decodeCall(message: ByteArray): MethodCall = decodeCall(ByteBuffer.wrap(message), false, null)
+    override fun decodeCall(message: ByteArray): MethodCall =
+        decodeCall(ByteBuffer.wrap(message), false, null, Int.MAX_VALUE)
 
-    internal fun decodeCall(message: ByteBuffer, owned: Boolean, attached: List<ByteBuffer>?): MethodCall =
-        read(message, owned, attached) { reader, source ->
+    internal fun decodeCall(
+        message: ByteBuffer,
+        owned: Boolean,
+        attached: List<ByteBuffer>?,
+        valuesMax: Int,
+    ): MethodCall =
+        read(message, owned, attached, valuesMax) { reader, source ->
             val method = text(reader)
             MethodCall(method, source.value(0))
         }
@@ -53,11 +59,17 @@ public class StandardMethodCodec internal constructor(private val values: Standa
         }
     }
 
-    override fun decodeReply(message: ByteArray): MethodReply = decodeReply(ByteBuffer.wrap(message), false, null)
+    override fun decodeReply(message: ByteArray): MethodReply =
+        decodeReply(ByteBuffer.wrap(message), false, null, Int.MAX_VALUE)
 
-    internal fun decodeReply(message: ByteBuffer, owned: Boolean, attached: List<ByteBuffer>?): MethodReply {
+    internal fun decodeReply(
+        message: ByteBuffer,
+        owned: Boolean,
+        attached: List<ByteBuffer>?,
+        valuesMax: Int,
+    ): MethodReply {
         if (!message.hasRemaining()) return MethodReply.None
-        return read(message, owned, attached) { reader, source ->
+        return read(message, owned, attached, valuesMax) { reader, source ->
             when (reader.byte()) {
                 Envelope.SUCCESS -> MethodReply.Success(source.value(0))
                 Envelope.ERROR -> failure(reader, source)
@@ -79,12 +91,13 @@ public class StandardMethodCodec internal constructor(private val values: Standa
         message: ByteBuffer,
         owned: Boolean,
         attached: List<ByteBuffer>?,
+        valuesMax: Int,
         act: (Reader, ValueSource) -> T,
     ): T =
         inArray(message) { bytes, start, end ->
             spareScratch.use { scratch ->
                 val reader = Reader(bytes, start, end, scratch.keys, owned, attached)
-                val read = act(reader, values.source(reader))
+                val read = act(reader, values.source(reader, valuesMax))
                 reader.finish()
                 read
             }

@@ -15,6 +15,8 @@ import clearway.channel.codec.MethodReply
 import clearway.channel.codec.NOTHING
 import clearway.channel.codec.StandardMessageCodec
 import clearway.channel.codec.StandardMethodCodec
+import clearway.channel.codec.json.JsonMessageCodec
+import clearway.channel.codec.json.JsonMethodCodec
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
@@ -73,6 +75,7 @@ internal class Connection(
     private val bodyBytesMax = (frameBytesMax - OVERHEAD - nameBytesMax).toInt()
     /** Whether errors are sent in full. */
     private val exposes = settings.exposeErrors ?: transport.isTrusted
+    private val valuesMax = settings.valuesMax ?: if (transport.isTrusted) VALUES_MAX_TRUSTED else VALUES_MAX
     private val names = ConcurrentHashMap<String, ByteArray>()
 
     /** Whether this end may start no more calls, posts or streams. */
@@ -220,18 +223,25 @@ internal class Connection(
     fun <T> decode(codec: MessageCodec<T>, message: Received): T? {
         val body = body(message)
         val attached = attached(message)
-        if (codec is StandardMessageCodec) return codec.decode(body, codec.views, attached) as T?
+        if (codec is StandardMessageCodec) return codec.decode(body, codec.views, attached, valuesMax) as T?
+        if (codec is JsonMessageCodec) return codec.decode(body, valuesMax) as T?
         if (attached == null || codec.name != "binary") return codec.decodeOwned(body)
-        return codec.decodeOwned(ByteBuffer.wrap(Codecs.STANDARD.inlined(body, attached)))
+        return codec.decodeOwned(ByteBuffer.wrap(Codecs.STANDARD.inlined(body, attached, valuesMax)))
     }
 
     fun decodeCall(codec: MethodCodec, message: Received): MethodCall =
-        if (codec is StandardMethodCodec) codec.decodeCall(body(message), codec.views, attached(message))
-        else codec.decodeCall(bytesOf(body(message)))
+        when (codec) {
+            is StandardMethodCodec -> codec.decodeCall(body(message), codec.views, attached(message), valuesMax)
+            is JsonMethodCodec -> codec.decodeCall(bytesOf(body(message)), valuesMax)
+            else -> codec.decodeCall(bytesOf(body(message)))
+        }
 
     fun decodeReply(codec: MethodCodec, message: Received): MethodReply =
-        if (codec is StandardMethodCodec) codec.decodeReply(body(message), codec.views, attached(message))
-        else codec.decodeReply(bytesOf(body(message)))
+        when (codec) {
+            is StandardMethodCodec -> codec.decodeReply(body(message), codec.views, attached(message), valuesMax)
+            is JsonMethodCodec -> codec.decodeReply(bytesOf(body(message)), valuesMax)
+            else -> codec.decodeReply(bytesOf(body(message)))
+        }
 
     private fun isWhole(message: Received) = message.flags and Flag.WHOLE != 0
 
@@ -249,6 +259,10 @@ internal class Connection(
          * fill the cache.
          */
         const val NAMES_KEPT = 1024
+
+        /** The defaults of `valuesMax`. They are those of TypeScript's endpoints, where they were measured. */
+        const val VALUES_MAX = 1 shl 20
+        const val VALUES_MAX_TRUSTED = 1 shl 24
 
         /** Upper bound for the size of a frame's head and padding, in bytes. */
         const val OVERHEAD = 32L

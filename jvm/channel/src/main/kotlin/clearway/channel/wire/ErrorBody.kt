@@ -15,7 +15,7 @@ import java.nio.ByteBuffer
 // The codec for the body of a failed reply on Clearway's wire. The body is a list, [code, message, details, error].
 // `error` describes the exception with class name, stack, own properties and causes; it may be null.
 
-private val codec = Codecs.STANDARD.withEmptyNull(false).with(CodecLimits(depthMax = 256))
+private val codec = Codecs.STANDARD.withEmptyNull(false).with(CodecLimits(depthMax = 256, itemsMax = 1 shl 20))
 
 /** Maximum length of a chain of causes. The limit also ends a circular chain. */
 private const val CAUSES_MAX = 16

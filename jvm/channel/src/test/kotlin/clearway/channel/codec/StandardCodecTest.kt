@@ -149,10 +149,12 @@ class StandardCodecTest {
         val attached = bytes(Tag.ATTACHED, Tag.BYTES, 0)
         var message = bytes(12, 254, names and 0xff, names shr 8)
         message += ByteArray(names * attached.size) { attached[it % attached.size] }
-        val read = codec.decode(ByteBuffer.wrap(message), false, listOf(beside)) as List<*>
+        val read = codec.decode(ByteBuffer.wrap(message), false, listOf(beside), Int.MAX_VALUE) as List<*>
         assertEquals(names, read.size)
         assertSame(read.first(), read.last())
-        assertThrows(CodecException::class.java) { codec.inlined(ByteBuffer.wrap(message), listOf(beside)) }
+        assertThrows(CodecException::class.java) {
+            codec.inlined(ByteBuffer.wrap(message), listOf(beside), Int.MAX_VALUE)
+        }
     }
 
     @Test

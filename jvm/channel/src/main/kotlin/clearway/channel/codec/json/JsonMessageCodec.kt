@@ -36,8 +36,13 @@ public class JsonMessageCodec internal constructor(private val limits: CodecLimi
 
     override fun decode(message: ByteArray): Any? = decodeOwned(ByteBuffer.wrap(message))
 
-    override fun decodeOwned(message: ByteBuffer): Any? {
+    override fun decodeOwned(message: ByteBuffer): Any? = decode(message, Int.MAX_VALUE)
+
+    /** Decodes a message that an endpoint received. It may have at most `valuesMax` values. */
+    internal fun decode(message: ByteBuffer, valuesMax: Int): Any? {
         if (!message.hasRemaining()) return null
-        return inArray(message) { bytes, start, end -> JsonReader(bytes, start, end, limits.depthMax).whole() }
+        return inArray(message) { bytes, start, end ->
+            JsonReader(bytes, start, end, limits.depthMax, valuesMax).whole()
+        }
     }
 }

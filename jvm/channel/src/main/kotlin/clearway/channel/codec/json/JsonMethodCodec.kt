@@ -34,8 +34,10 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
         raw("}")
     }
 
-    override fun decodeCall(message: ByteArray): MethodCall {
-        val call = read(message) as? Map<*, *> ?: throw malformed()
+    override fun decodeCall(message: ByteArray): MethodCall = decodeCall(message, Int.MAX_VALUE)
+
+    internal fun decodeCall(message: ByteArray, valuesMax: Int): MethodCall {
+        val call = read(message, valuesMax) as? Map<*, *> ?: throw malformed()
         val method = call["method"] as? String ?: throw malformed()
         return MethodCall(method, call["args"])
     }
@@ -60,9 +62,11 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
         }
     }
 
-    override fun decodeReply(message: ByteArray): MethodReply {
+    override fun decodeReply(message: ByteArray): MethodReply = decodeReply(message, Int.MAX_VALUE)
+
+    internal fun decodeReply(message: ByteArray, valuesMax: Int): MethodReply {
         if (message.isEmpty()) return MethodReply.None
-        val parts = read(message) as? List<*> ?: throw malformed()
+        val parts = read(message, valuesMax) as? List<*> ?: throw malformed()
         if (parts.size == 1) return MethodReply.Success(parts[0])
         if (parts.size != 3 && parts.size != 4) throw malformed()
         val code = parts[0] as? String ?: throw malformed()
@@ -73,7 +77,8 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
 
     private fun textOrNull(part: Any?): String? = if (part is String?) part else throw malformed()
 
-    private fun read(message: ByteArray) = JsonReader(message, 0, message.size, depthMax).whole()
+    private fun read(message: ByteArray, valuesMax: Int) =
+        JsonReader(message, 0, message.size, depthMax, valuesMax).whole()
 
     private inline fun write(act: JsonWriter.() -> Unit): ByteArray =
         spareScratch.use { scratch ->

@@ -15,8 +15,12 @@ internal class JsonReader(
     private val start: Int,
     private val end: Int,
     private val depthMax: Int,
+    private val valuesMax: Int = Int.MAX_VALUE,
 ) {
     var at = start
+    // Every opening bracket, comma and colon counts as one value. A key and its value thus count as two, and an empty
+    // list or object as one more.
+    private var values = 0
 
     /** Returns the next byte, or -1 at the end. */
     fun peek(): Int = if (at < end) bytes[at].toInt() and 0xff else -1
@@ -84,7 +88,12 @@ internal class JsonReader(
 
     private fun enter(depth: Int) {
         if (depth >= depthMax) throw refusal(CodecError.TOO_DEEP)
+        charge()
         at++
+    }
+
+    private fun charge() {
+        if (++values > valuesMax) throw CodecException(CodecError.TOO_LARGE, "more than $valuesMax values", at - start)
     }
 
     private fun list(inside: Int): List<Any?> {
@@ -105,6 +114,7 @@ internal class JsonReader(
             if (next() != '"'.code) throw refusal(CodecError.MALFORMED)
             val key = readText(this)
             if (next() != ':'.code) throw refusal(CodecError.MALFORMED)
+            charge()
             at++
             map[key] = value(inside)
             more = goesOn('}'.code)
@@ -121,6 +131,7 @@ internal class JsonReader(
         val byte = next()
         if (byte == close) return false
         if (byte != ','.code) throw refusal(CodecError.MALFORMED)
+        charge()
         at++
         return true
     }

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.codec.CodecError
+import clearway.channel.codec.CodecException
+import clearway.channel.codec.CodecLimits
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MessageCodec
+import clearway.channel.codec.MethodCodec
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.MemoryTransport
+import clearway.channel.wire.readError
+import java.nio.ByteBuffer
+import java.util.Random
+import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Checks the limit on the values of a received message. */
+class ValuesMaxTest {
+    private fun nulls(count: Int): List<Any?> = List(count) { null }
+
+    /** Runs `act` with two endpoints. Only the second has the options. */
+    private fun connected(
+        options: EndpointOptions,
+        change: (ChannelTransport) -> ChannelTransport = ::WithoutPause,
+        act: (Endpoint, Endpoint) -> Unit,
+    ) {
+        val (a, b) = MemoryTransport.pair()
+        val ends =
+            listOf(
+                    Endpoint.connect(a, EndpointOptions().onError { _, _ -> }),
+                    Endpoint.connect(change(b), options.onError { _, _ -> }),
+                )
+                .map { it.get(60, TimeUnit.SECONDS) }
+        try {
+            act(ends[0], ends[1])
+        } finally {
+            for (end in ends) end.terminate()
+        }
+    }
+
+    private fun codeOf(outcome: Outcome<*>) =
+        when (val error = outcome.error) {
+            is RemoteException -> error.code
+            is CodecException -> error.code
+            else -> "$error"
+        }
+
+    private fun checkLimit(message: MessageCodec<Any>, method: MethodCodec) =
+        connected(EndpointOptions().valuesMax(1000)) { a, b ->
+            val ran = ArrayList<String>()
+            b.messages("m", message).handle { value, _ ->
+                ran += "message"
+                Reply.of((value as List<*>).size)
+            }
+            b.methods("c", method)
+                .handle(
+                    MethodTable().on("go") { args, _ ->
+                        ran += "call"
+                        (args as List<*>).size
+                    }
+                )
+            a.methods("back", method).handle(MethodTable().on("go") { args, _ -> nulls(args as Int) })
+            fun sent(count: Int) = Outcome.of(a.messages("m", message).send(nulls(count))).get(60, TimeUnit.SECONDS)
+            fun called(count: Int) =
+                Outcome.of(a.methods("c", method).call<Any?>("go", nulls(count))).get(60, TimeUnit.SECONDS)
+            fun asked(count: Int) =
+                Outcome.of(b.methods("back", method).call<Any?>("go", count)).get(60, TimeUnit.SECONDS)
+            assertEquals("too-large", codeOf(sent(1001)))
+            assertEquals("too-large", codeOf(called(1002)))
+            assertEquals("too-large", codeOf(asked(1001)))
+            assertEquals(emptyList<String>(), ran)
+            assertEquals(listOf(1000, 990, 990), listOf(sent(1000), called(990), asked(990)).map { countOf(it.value) })
+        }
+
+    private fun countOf(value: Any?): Any? = (value as? List<*>)?.size ?: (value as? Reply<*>)?.value ?: value
+
+    @Test
+    fun `an endpoint refuses a message, a call and a reply with more values, and goes on`() {
+        checkLimit(Codecs.STANDARD, Codecs.STANDARD_METHODS)
+        checkLimit(Codecs.JSON, Codecs.JSON_METHODS)
+    }
+
+    @Test
+    fun `an endpoint refuses more than 2^20 values by default, but 2^24 from another part of its process`() {
+        val most = 1 shl 20
+        fun sent(a: Endpoint, b: Endpoint, count: Int): Outcome<Reply<Any>> {
+            b.messages("m")
+                .handle { value, _ -> Reply.of((value as List<*>).size) }
+                .use {
+                    return Outcome.of(a.messages("m").send(nulls(count))).get(60, TimeUnit.SECONDS)
+                }
+        }
+        connected(EndpointOptions()) { a, b ->
+            assertEquals(most, sent(a, b, most).value?.value)
+            assertEquals("too-large", codeOf(sent(a, b, most + 1)))
+        }
+        connected(EndpointOptions(), { it }) { a, b -> assertEquals(most + 1, sent(a, b, most + 1).value?.value) }
+    }
+
+    @Test
+    fun `valuesMax must be 1 or more`() {
+        for (count in listOf(0, -1)) {
+            val error = assertThrows(IllegalArgumentException::class.java) { EndpointOptions().valuesMax(count) }
+            assertEquals("valuesMax must be from 1 to ${Int.MAX_VALUE}: valuesMax=$count", error.message)
+        }
+    }
+
+    /** Counts a value and all values in its lists and maps. */
+    private fun countValues(value: Any?): Int =
+        when (value) {
+            is List<*> -> 1 + value.sumOf(::countValues)
+            is Map<*, *> -> 1 + value.entries.sumOf { countValues(it.key) + countValues(it.value) }
+            else -> 1
+        }
+
+    /** Returns bytes that decoders read far into: type bytes, small sizes, and the smallest values. */
+    private fun message(random: Random): ByteArray {
+        val items = listOf("0800", "0c00", "0d00", "00", "0c010d00", "0d010000", "050131", "070161")
+        val bytes = ArrayList<Byte>()
+        if (random.nextBoolean()) {
+            val item = items[random.nextInt(items.size)].chunked(2).map { it.toInt(16).toByte() }
+            val count = random.nextInt(200)
+            bytes += listOf(12.toByte(), count.toByte())
+            repeat(count) { bytes += item }
+        }
+        repeat(random.nextInt(40)) { bytes += random.nextInt(15).toByte() }
+        return bytes.toByteArray()
+    }
+
+    private fun json(random: Random): ByteArray {
+        fun value(depth: Int): String =
+            when (random.nextInt(if (depth == 0) 3 else 5)) {
+                0 -> "null"
+                1 -> "[]"
+                2 -> "\"a\""
+                3 -> List(random.nextInt(5)) { value(depth - 1) }.joinToString(",", "[", "]")
+                else -> List(random.nextInt(5)) { "\"$it\":${value(depth - 1)}" }.joinToString(",", "{", "}")
+            }
+        return value(4).toByteArray()
+    }
+
+    @Test
+    fun `a decoded message has at most one value for each byte, and at most its limit of values`() {
+        // With a fixed seed, only a change of the code can make the test fail.
+        val random = Random(System.getenv("CLEARWAY_FUZZ_SEED")?.toLongOrNull() ?: 20_260_101)
+        val runs = System.getenv("CLEARWAY_FUZZ_RUNS")?.toIntOrNull() ?: 2000
+        repeat(runs) {
+            val standard = message(random)
+            val json = json(random)
+            val limit = 1 + random.nextInt(300)
+            val decoders =
+                listOf<Pair<ByteArray, (Int) -> Any?>>(
+                    standard to { Codecs.STANDARD.decode(ByteBuffer.wrap(standard), it % 2 == 0, null, it) },
+                    standard to { Codecs.STANDARD_METHODS.decodeCall(ByteBuffer.wrap(standard), false, null, it).args },
+                    json to { Codecs.JSON.decode(ByteBuffer.wrap(json), it) },
+                )
+            for ((bytes, decode) in decoders) {
+                val all = attempt { decode(Int.MAX_VALUE) } ?: continue
+                assertTrue(countValues(all[0]) <= bytes.size + 1, "more values than bytes: ${bytes.toList()}")
+                val some = attempt { decode(limit) } ?: continue
+                assertTrue(countValues(some[0]) - 1 <= limit, "more than $limit values: ${bytes.toList()}")
+            }
+            val error = attempt { readError(ByteBuffer.wrap(standard), "c") }
+            if (error != null) assertTrue(countValues(error[0]!!.details) <= standard.size)
+        }
+    }
+
+    @Test
+    fun `an error's body is refused when it has more than 2^20 values`() {
+        val body = ByteBuffer.allocate(7 + (1 shl 20)).order(java.nio.ByteOrder.LITTLE_ENDIAN)
+        body.put(12).put(-1).putInt((1 shl 20) + 1).rewind()
+        val refused = assertThrows(CodecException::class.java) { readError(body, "c") }
+        assertEquals(Pair(CodecError.TOO_LARGE, 1), Pair(refused.error, refused.offset))
+    }
+
+    @Test
+    fun `a message is refused at the count that exceeds its limit, before its values are created`() {
+        val message = byteArrayOf(12, 2, 12, 100) + ByteArray(101)
+        val refused = assertThrows(CodecException::class.java) { decode(message, 101) }
+        assertEquals(Pair(CodecError.TOO_LARGE, 3), Pair(refused.error, refused.offset))
+        assertEquals(103, countValues(decode(message, 102)))
+        val few = Codecs.STANDARD.with(CodecLimits(itemsMax = 3))
+        assertThrows(CodecException::class.java) { few.decode(ByteBuffer.wrap(message), false, null, 1000) }
+    }
+
+    private fun decode(message: ByteArray, valuesMax: Int) =
+        Codecs.STANDARD.decode(ByteBuffer.wrap(message), false, null, valuesMax)
+
+    /** Returns the result in a list, or null if the codec refused the message. */
+    private fun <T> attempt(run: () -> T): List<T>? =
+        try {
+            listOf(run())
+        } catch (_: CodecException) {
+            null
+        }
+}
