@@ -7,4 +7,4 @@
 
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
-export { type ExtensionPort, extensionTransport } from "./extension/transport.js";
+export { type ExtensionEvent, type ExtensionPort, extensionTransport } from "./extension/transport.js";

@@ -12,8 +12,11 @@ import { invalid } from "../error/clearway-error.js";
 import { bytesOfBase64, fromBase64, toBase64 } from "./base64.js";
 import { type ExtensionMessage, extensionMark, partBytesMax, partBytesMin, readExtensionMessage } from "./message.js";
 
-interface ExtensionEvent<Listener> {
+/** The parts of an extension's event that Clearway uses. */
+export interface ExtensionEvent<Listener> {
+  /** Calls `listener` for each event. */
   addListener(listener: Listener): void;
+  /** Stops the calls of `listener`. */
   removeListener(listener: Listener): void;
 }
 
@@ -21,8 +24,11 @@ interface ExtensionEvent<Listener> {
 export interface ExtensionPort {
   /** Posts a message as JSON. */
   postMessage(message: unknown): void;
+  /** Closes both ends. This end gets no `onDisconnect`. */
   disconnect(): void;
+  /** A message of the other end has arrived. */
   readonly onMessage: ExtensionEvent<(message: never) => void>;
+  /** The other end has closed the port, or is gone. */
   readonly onDisconnect: ExtensionEvent<(port: never) => void>;
 }
 

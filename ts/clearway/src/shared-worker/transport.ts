@@ -9,7 +9,9 @@ import { invalid } from "../error/clearway-error.js";
 /** The parts of a SharedWorker that Clearway uses. */
 export interface SharedWorkerLike {
   readonly port: PortLike;
+  /** Reports that the worker's script could not be loaded, or has thrown. */
   addEventListener(type: "error", listener: (event: ErrorEvent) => void): void;
+  /** Removes a listener. */
   removeEventListener(type: "error", listener: (event: ErrorEvent) => void): void;
 }
 
