@@ -1,16 +1,22 @@
 import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
 export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
 
+/** The parts of an extension's event that Clearway uses. */
 interface ExtensionEvent<Listener> {
+    /** Calls `listener` for each event. */
     addListener(listener: Listener): void;
+    /** Stops the calls of `listener`. */
     removeListener(listener: Listener): void;
 }
 /** The parts of an extension's port (`chrome.runtime.Port`, `browser.runtime.Port`) that Clearway uses. */
 interface ExtensionPort {
     /** Posts a message as JSON. */
     postMessage(message: unknown): void;
+    /** Closes both ends. This end gets no `onDisconnect`. */
     disconnect(): void;
+    /** A message of the other end has arrived. */
     readonly onMessage: ExtensionEvent<(message: never) => void>;
+    /** The other end has closed the port, or is gone. */
     readonly onDisconnect: ExtensionEvent<(port: never) => void>;
 }
 /**
@@ -31,4 +37,4 @@ interface ExtensionPort {
 declare function extensionTransport(port: ExtensionPort, options?: TransportLimits): ChannelTransport;
 
 export { ChannelTransport, TransportLimits, extensionTransport };
-export type { ExtensionPort };
+export type { ExtensionEvent, ExtensionPort };

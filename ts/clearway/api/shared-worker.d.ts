@@ -26,7 +26,9 @@ declare function serveSharedWorker(onTransport: (transport: ChannelTransport) =>
 /** The parts of a SharedWorker that Clearway uses. */
 interface SharedWorkerLike {
     readonly port: PortLike;
+    /** Reports that the worker's script could not be loaded, or has thrown. */
     addEventListener(type: "error", listener: (event: ErrorEvent) => void): void;
+    /** Removes a listener. */
     removeEventListener(type: "error", listener: (event: ErrorEvent) => void): void;
 }
 /**
