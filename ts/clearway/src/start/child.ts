@@ -24,7 +24,7 @@ const parentPid = process.ppid;
 let heard: OnMessage | undefined;
 let unreadable: (() => void) | undefined;
 /** Messages that arrived before the task module called `expose()`. */
-let early: unknown[] = [];
+const early: unknown[] = [];
 /** Whether an uncaught error ends this process. It runs nothing more that the pool sends. */
 let dying = false;
 
@@ -64,13 +64,12 @@ function begin({ url, start, name, greeting, workerData }: ProcessOrders): void 
     post: (message, transfer) => postCopy(send, message, transfer),
     listen: (onMessage, onMessageError) => {
       process.channel?.ref();
-      heard = onMessage;
       unreadable = onMessageError;
-      const waiting = early;
-      early = [];
-      queueMicrotask(() => {
+      // A thread's messages, too, arrive in a later turn. The worker greets its pool before.
+      setImmediate(() => {
+        heard = onMessage;
         watchParent();
-        waiting.forEach(onMessage);
+        for (const message of early.splice(0)) onMessage(message);
       });
     },
     onEnding: (last) => process.once("exit", last),

@@ -12,6 +12,7 @@ import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.WebSocket
 import java.net.http.WebSocketHandshakeException
+import java.time.Duration
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ConcurrentLinkedQueue
@@ -24,6 +25,7 @@ import org.eclipse.jetty.websocket.api.Callback
 import org.eclipse.jetty.websocket.api.Session
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTimeoutPreemptively
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
@@ -139,16 +141,20 @@ class WebSocketServerTest {
     fun `the server serves other connections while onConnect hangs`() {
         val accepted = Log()
         val hangs = CountDownLatch(1)
-        val calls = AtomicInteger()
+        val hanging = CountDownLatch(1)
         val rules = WebSocketServerOptions().withoutToken()
         WebSocketServer.start(rules) {
-                if (calls.getAndIncrement() == 0) hangs.await()
+                if (hanging.count > 0) {
+                    hanging.countDown()
+                    hangs.await()
+                }
                 it.open(accepted)
             }
             .use { server ->
                 val first = WebSocketTransport.connect(server.uri)
                 first.open(Log())
                 first.send(byteArrayOf(1))
+                assertTrue(hanging.await(60, TimeUnit.SECONDS))
                 val next = WebSocketTransport.connect(server.uri)
                 next.open(Log())
                 next.send(byteArrayOf(2))
@@ -177,7 +183,7 @@ class WebSocketServerTest {
         server.close()
         log.end()
         assertTrue(interrupted.await(60, TimeUnit.SECONDS))
-        assertEquals(0, server.connections)
+        assertTimeoutPreemptively(Duration.ofSeconds(60)) { while (server.connections > 0) Thread.yield() }
     }
 
     @Test
@@ -231,7 +237,8 @@ class WebSocketServerTest {
         WebSocketTransport.connect(server.uri).open(log)
         log.end()
         closed.get(60, TimeUnit.SECONDS)
-        assertEquals(0, server.connections)
+        // The connection counts until its own `onConnect` has returned.
+        assertTimeoutPreemptively(Duration.ofSeconds(60)) { while (server.connections > 0) Thread.yield() }
     }
 
     @Test
