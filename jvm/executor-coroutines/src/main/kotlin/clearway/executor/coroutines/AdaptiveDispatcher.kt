@@ -18,8 +18,8 @@ import kotlinx.coroutines.asCoroutineDispatcher
  * After a shutdown of the executor or the dispatcher, coroutines are cancelled, and their `finally` blocks run on
  * `Dispatchers.IO`.
  *
- * A coroutine that waits for a thread is one of the tasks that `shutdownNow` of the executor returns. It stays suspended
- * until the caller runs that task, on any thread. `shutdown` and `close` lose no coroutine.
+ * A coroutine that waits for a thread is one of the tasks that `shutdownNow` of the executor returns. It stays
+ * suspended until the caller runs that task, on any thread. `shutdown` and `close` lose no coroutine.
  *
  * The caller owns the dispatcher. `close` ends only this dispatcher, which then accepts no more dispatches; the
  * executor continues. Thread-safe.
