@@ -66,7 +66,7 @@ export class Watch {
   /** Measures how long the messages to a worker take to copy. */
   started(worker: Worker): void {
     const { handle } = worker;
-    const { post } = handle;
+    const post = handle.post.bind(handle);
     handle.post = (message, transfer) => {
       const startMs = this.#clock();
       post(message, transfer);
