@@ -76,7 +76,8 @@ suite("native memory", () => {
     await using plugin = await with_({ views: "shared" });
     const before = live(plugin);
     readAfterRelease(plugin);
-    await collect(() => live(plugin) === before);
+    // The number before may count views of earlier tests, which are collected now.
+    await collect(() => live(plugin) <= before);
   });
 
   test("can be shared with another thread, whose writes native code sees", async () => {

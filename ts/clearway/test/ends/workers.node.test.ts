@@ -248,7 +248,7 @@ test("functions for workers refuse other threads, and arguments that are not val
     "invalid-argument, onTransport must be a function: onTransport=7",
     "invalid-argument, onErrors must be a known option (the nearest is onError): onErrors=1",
     "invalid-argument, worker must be a SharedWorker: worker=[object]",
-    "invalid-argument, windowBytes must be at least 1: windowBytes=0",
+    "invalid-argument, windowBytes must be a number, 1 or more: windowBytes=0",
     "invalid-argument, worker must be a ServiceWorker: worker=undefined",
     "invalid-argument, awakeMs must be a number, 1 or more: awakeMs=0",
   ]);
