@@ -32,7 +32,7 @@ describe("the packed lab", () => {
   test("writes a scenario that `bench` measures, and has types for it", async () => {
     expect(await clearway("init", "bench")).toContain("bench.ts and bench.tasks.ts written");
     const summary = await clearway("bench", "--rounds", "1", "--time", "5ms");
-    expect(summary).toContain("2 questions, 8 comparisons");
+    expect(summary).toContain("2 questions, 12 comparisons");
     const config = {
       compilerOptions: { module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: [] },
     };
