@@ -49,14 +49,19 @@ function bytesOf(root: unknown): number {
   for (let object: object | undefined = root; object !== undefined; object = waiting?.pop()) {
     if (ArrayBuffer.isView(object)) continue;
     if (Array.isArray(object)) {
-      if (object.length > nodesMax) return weightMax;
-      for (const element of object) count(element);
-    } else if (object instanceof Map || object instanceof Set) {
+      const { length } = object;
+      if (length > nodesMax) return weightMax;
+      // By index, as structured clone reads it: an array may have an iterator of its own, which may never end.
+      for (let at = 0; at < length; at++) count(object[at]);
+    } else if (object instanceof Map) {
       if (object.size > nodesMax) return weightMax;
-      object.forEach((value, key) => {
+      Map.prototype.forEach.call(object, (value, key) => {
         count(value);
-        if (object instanceof Map) count(key);
+        count(key);
       });
+    } else if (object instanceof Set) {
+      if (object.size > nodesMax) return weightMax;
+      Set.prototype.forEach.call(object, count);
     } else for (const key in object) count((object as Record<string, unknown>)[key]);
     // Also ends the search of a value that contains itself.
     if (nodes > nodesMax) return weightMax;

@@ -25,6 +25,7 @@ describe("the weight of a stream's value", () => {
       },
     ],
     ["a revoked proxy", revoked()],
+    ["collections whose own iterators never end", [endless([1]), endless(new Map([[1, 2]])), endless(new Set([1]))]],
   ])("is 0 for %s", (_name, value) => {
     expect(weightOf(value)).toBe(0);
   });
@@ -48,4 +49,14 @@ function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
+}
+
+function endless(collection: object): object {
+  const forever = function* (): Generator<number> {
+    for (;;) yield 1;
+  };
+  const forEach = (): void => {
+    throw new Error("not to be called");
+  };
+  return Object.assign(collection, { [Symbol.iterator]: forever, forEach });
 }

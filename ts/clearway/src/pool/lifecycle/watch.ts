@@ -9,7 +9,7 @@ import { type Finding, printWarning } from "./warnings.js";
 // Bytes of binary memory. A copy of 1 MiB takes about a tenth of a millisecond, twice as long as a wake-up.
 const copiedBytesMin = 2 ** 20;
 
-// The queue is looked at once in this time, in milliseconds. It has only grown if its least length has grown at so many looks in a row.
+// The interval between two looks at the queue, in milliseconds, and the number of looks in a row at which its least length must have grown.
 const lookMs = 1_000;
 const looksMin = 10;
 
