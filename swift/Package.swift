@@ -1,0 +1,29 @@
+// swift-tools-version: 6.0
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import PackageDescription
+
+let package = Package(
+  name: "Clearway",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  products: [
+    .library(name: "ClearwayChannel", targets: ["ClearwayChannel"]),
+    .library(name: "ClearwayPlugin", targets: ["ClearwayPlugin"]),
+    .library(name: "ClearwayTasks", targets: ["ClearwayTasks"]),
+    .library(name: "ClearwayMeter", targets: ["ClearwayMeter"]),
+  ],
+  targets: [
+    .target(name: "ClearwayChannel"),
+    .target(name: "CClearway"),
+    .target(name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel"]),
+    .target(name: "ClearwayTasks"),
+    .target(name: "ClearwayMeter"),
+    .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
+    .executableTarget(
+      name: "ClearwayLab", dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayMeter"]),
+    .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),
+    .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin"]),
+    .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks"]),
+    .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
