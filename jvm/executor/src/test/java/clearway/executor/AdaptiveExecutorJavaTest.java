@@ -57,6 +57,43 @@ class AdaptiveExecutorJavaTest {
     }
 
     @Test
+    @DisplayName("Java: failures, streams of results, single calls and completable futures read as Java")
+    void settlesAndCalls() throws Exception {
+        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
+            List<String> words = List.of("12", "x", "34");
+            int sum = 0;
+            // #region settle-all
+            Site numbers = executor.site("numbers");
+            for (ItemResult<Integer> each : executor.settleAll(numbers, words, Integer::parseInt)) {
+                if (each.isSuccess()) sum += each.getValue();
+                else System.err.println(words.get(each.getIndex()) + ": " + each.getFailure());
+            }
+            // #endregion settle-all
+            assertEquals(46, sum);
+            sum = 0;
+            Iterable<String> lines = words; // for example, the lines of a large file
+            // #region settle-each
+            EachOptions options = new EachOptions().window(16).asFinished(); // at most 16 lines are in work
+            try (ResultStream<String, Integer> results =
+                    executor.settleEach(numbers, lines, options, Integer::parseInt)) {
+                for (ItemResult<Integer> each : results) if (each.isSuccess()) sum += each.getValue();
+            }
+            // #endregion settle-each
+            assertEquals(46, sum);
+            // #region call-async
+            CompletableFuture<Integer> one = executor.callAsync(numbers, () -> Integer.parseInt("56"));
+            CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> 78, executor); // learns by this line
+            // #endregion call-async
+            assertEquals(134, one.get() + other.get());
+            SiteOptions ordered = new SiteOptions().ordered();
+            assertEquals(ordered, new SiteOptions().ordered());
+            SiteMismatchException refused =
+                    assertThrows(SiteMismatchException.class, () -> executor.site("numbers", ordered));
+            assertEquals(ordered, refused.getRequested());
+        }
+    }
+
+    @Test
     @DisplayName("Java: a checked exception of a task comes as the cause, one of an item as it is")
     void exceptions() {
         try (AdaptiveExecutor executor = new AdaptiveExecutor(2)) {
