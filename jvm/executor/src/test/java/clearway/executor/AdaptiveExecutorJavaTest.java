@@ -41,6 +41,33 @@ class AdaptiveExecutorJavaTest {
         }
     }
 
+    private static String shrink(String image) {
+        return image + " small";
+    }
+
+    private static void show(List<String> images) {
+        assertEquals(List.of("a.png small", "b.png small"), images);
+    }
+
+    @Test
+    @DisplayName("Java: the first example uses the results of a batch, of a future and of a task in order")
+    void firstExample() throws Exception {
+        List<String> images = List.of("a.png", "b.png");
+        String letter = "letter";
+        // #region first
+        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
+            Site thumbnails = executor.site("thumbnails"); // one site for each kind of work; keep it
+            List<String> small = executor.mapAll(thumbnails, images, image -> shrink(image)); // blocks; this thread helps
+            show(small);
+            executor.mapAllAsync(thumbnails, images, image -> shrink(image)) // returns at once: for event threads
+                    .thenAccept(later -> show(later));
+            ExecutorService mail = executor.asExecutorService(executor.site("mail", new SiteOptions().ordered()));
+            Future<Integer> sent = mail.submit(() -> letter.length()); // tasks of this site run one by one, in order
+            System.out.println("sent: " + sent.get());
+        }
+        // #endregion first
+    }
+
     @Test
     @DisplayName("Java: mapAll and mapAllAsync return the results in the order of the items")
     void mapsAll() throws Exception {

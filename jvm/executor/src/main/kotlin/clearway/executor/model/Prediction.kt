@@ -127,7 +127,9 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
                 bestNs = ns
             }
         }
-        return best
+        // The last threads cost little. Without them, a too high measurement of the cost of a start would make the last
+        // items wait for a second round.
+        return if (best * 2 > most && (most - best) * costs.startNs <= site.itemNs / FEW_STARTS) most else best
     }
 
     /**
@@ -149,6 +151,8 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
          * most an eighth of the time, and the exact calculation would cost more than it gains.
          */
         private const val MANY_ROUNDS = 4
+        /** One thread per item is preferred if the starts that it adds take at most this part of an item. */
+        private const val FEW_STARTS = 8
         /** Halvings of an item's time: the result is precise to a 64th of an item. */
         private const val HALVINGS = 6
         /**
