@@ -41,6 +41,7 @@ class CallerCodeTest {
             CompletableFuture.runAsync(waits, executor).ended()
             CompletableFuture.runAsync({}, executor).ended()
         }
+        executor.close() // A task is learnt after its future has ended.
         val lines = executor.known.sortedBy { it.name }
         assertEquals(2, lines.size)
         assertTrue(lines[0].needsElastic)
