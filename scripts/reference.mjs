@@ -62,9 +62,11 @@ const modules = [
   "executor-coroutines",
   "executor-rxjava3",
   "channel",
+  "channel-coroutines",
   "channel-websocket",
   "meter",
   "native",
+  "native-coroutines",
 ];
 
 /** The Rust crates for authors of hosts and plugins, and for users of the codecs. */

@@ -111,8 +111,8 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
         get() = lock.withLock { over && queue.isEmpty() && problem == null }
 
     /**
-     * Reads the next event as [take] does, without blocking. The future's value is null at the end of the stream. A read
-     * that was cancelled before its event arrived takes no event.
+     * Reads the next event as [take] does, without blocking. The future's value is null at the end of the stream. A
+     * read that was cancelled before its event arrived takes no event.
      *
      * The plugin's reading thread completes the future. Code chained to the future must not block that thread; use the
      * `…Async` forms.
@@ -246,17 +246,18 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     }
 
     private fun finish(why: PluginException?, dropped: Long): Boolean {
-        val readers = lock.withLock {
-            lost += dropped
-            if (over) return false
-            over = true
-            problem = why
-            changed.signalAll()
-            forgetCancelled()
-            // One reader gets the error: the first of these, or else a later one.
-            if (asking.isNotEmpty()) problem = null
-            asking.toList().also { asking.clear() }
-        }
+        val readers =
+            lock.withLock {
+                lost += dropped
+                if (over) return false
+                over = true
+                problem = why
+                changed.signalAll()
+                forgetCancelled()
+                // One reader gets the error: the first of these, or else a later one.
+                if (asking.isNotEmpty()) problem = null
+                asking.toList().also { asking.clear() }
+            }
         var error = why
         for (reader in readers) {
             if (error == null) reader.complete(null) else if (reader.completeExceptionally(error)) error = null

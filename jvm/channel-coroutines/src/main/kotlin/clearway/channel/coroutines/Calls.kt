@@ -17,11 +17,8 @@ import clearway.channel.transport.ChannelTransport
  *
  * Cancelling the coroutine cancels the call at the other end. A coroutine that is already cancelled sends nothing.
  */
-public suspend fun <R> Methods.awaitCall(
-    method: String,
-    args: Any? = null,
-    options: CallOptions = CallOptions(),
-): R = awaitUncancelled("$name.$method") { call(method, args, options) }
+public suspend fun <R> Methods.awaitCall(method: String, args: Any? = null, options: CallOptions = CallOptions()): R =
+    awaitUncancelled("$name.$method") { call(method, args, options) }
 
 /**
  * Sends a message as [Messages.send] does, and suspends until the reply arrives. The exceptions are those of the future

@@ -21,9 +21,9 @@ import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.launch
 
 /**
- * Adds a method that suspends. Each call runs in a coroutine of `scope`. When the call is cancelled or its time is over,
- * that coroutine is cancelled. It counts against `callsMax` of the endpoint until it has ended. An exception goes to the
- * caller and does not cancel `scope`. Calls fail with `cancelled` after `scope` was cancelled.
+ * Adds a method that suspends. Each call runs in a coroutine of `scope`. When the call is cancelled or its time is
+ * over, that coroutine is cancelled. It counts against `callsMax` of the endpoint until it has ended. An exception goes
+ * to the caller and does not cancel `scope`. Calls fail with `cancelled` after `scope` was cancelled.
  *
  * Throws IllegalArgumentException if the table has a method with this name.
  */
@@ -31,9 +31,8 @@ public fun MethodTable.onSuspending(
     method: String,
     scope: CoroutineScope,
     handler: suspend (args: Any?, context: HandlerContext) -> Any?,
-): MethodTable = on(method) { args, context ->
-    scope.run(context.channel, context::onCancel) { handler(args, context) }
-}
+): MethodTable =
+    on(method) { args, context -> scope.run(context.channel, context::onCancel) { handler(args, context) } }
 
 /**
  * Handles the channel's messages with a function that suspends. The coroutines run in `scope`, at the same time, under
@@ -70,8 +69,8 @@ private suspend fun sendAll(values: Flow<*>, sink: EventSink) {
 }
 
 /**
- * Runs `act` in a coroutine, which `onCancel` cancels. The future completes when the coroutine has ended, not when it is
- * cancelled: until then, it counts for the peer that caused it.
+ * Runs `act` in a coroutine, which `onCancel` cancels. The future completes when the coroutine has ended, not when it
+ * is cancelled: until then, it counts for the peer that caused it.
  */
 private fun <T> CoroutineScope.run(
     channel: String,

@@ -72,17 +72,14 @@ class CallsTest {
             )
         val math = ends.here.methods("math")
         assertEquals("OUT_OF_RANGE", thrownBy<RemoteException> { math.awaitCall<Int>("refuse") }.code)
-        assertEquals(
-            ChannelError.NOT_IMPLEMENTED,
-            thrownBy<ChannelException> { math.awaitCall<Int>("focus") }.error,
-        )
+        assertEquals(ChannelError.NOT_IMPLEMENTED, thrownBy<ChannelException> { math.awaitCall<Int>("focus") }.error)
         val soon = CallOptions().deadlineMs(1)
-        assertEquals(ChannelError.DEADLINE, thrownBy<ChannelException> { math.awaitCall<Int>("hang", null, soon) }.error)
-        ends.here.terminate()
         assertEquals(
-            ChannelError.TRANSPORT_CLOSED,
-            thrownBy<ChannelException> { math.awaitCall<Int>("refuse") }.error,
+            ChannelError.DEADLINE,
+            thrownBy<ChannelException> { math.awaitCall<Int>("hang", null, soon) }.error,
         )
+        ends.here.terminate()
+        assertEquals(ChannelError.TRANSPORT_CLOSED, thrownBy<ChannelException> { math.awaitCall<Int>("refuse") }.error)
     }
 
     @Test
@@ -114,10 +111,11 @@ class CallsTest {
         val calls = AtomicInteger()
         ends.there.methods("count").handle(MethodTable().on("up") { _, _ -> calls.incrementAndGet() })
         val count = ends.here.methods("count")
-        val cancelled = launch(start = CoroutineStart.UNDISPATCHED) {
-            coroutineContext[Job]?.cancel()
-            count.awaitCall<Int>("up")
-        }
+        val cancelled =
+            launch(start = CoroutineStart.UNDISPATCHED) {
+                coroutineContext[Job]?.cancel()
+                count.awaitCall<Int>("up")
+            }
         cancelled.join()
         assertEquals(1, count.awaitCall<Int>("up"))
     }
@@ -176,7 +174,8 @@ class CallsTest {
         val connect = launch(start = CoroutineStart.UNDISPATCHED) { Endpoint.awaitConnect(one) }
         connect.cancelAndJoin()
         // The peer may have received the hello before the transport closed.
-        val closed = Endpoint.connect(other).handle { peer, _ -> peer?.closed ?: CompletableFuture.completedFuture(null) }
+        val closed =
+            Endpoint.connect(other).handle { peer, _ -> peer?.closed ?: CompletableFuture.completedFuture(null) }
         closed.get().get()
         Unit
     }

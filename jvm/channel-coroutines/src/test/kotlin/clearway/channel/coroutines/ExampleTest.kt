@@ -33,10 +33,9 @@ class ExampleTest {
     private suspend fun read(sensor: Endpoint): Pair<Double, Double> = coroutineScope {
         val reading = sensor.methods("lab/thermometer").awaitCall<Map<String, Double>>("level")
         val hot =
-            sensor
-                .events("lab/thermometer/changed")
-                .asFlow<Map<String, Double>>()
-                .first { it.getValue("level") > 30 } // then ends the stream at both ends
+            sensor.events("lab/thermometer/changed").asFlow<Map<String, Double>>().first {
+                it.getValue("level") > 30
+            } // then ends the stream at both ends
         Pair(reading.getValue("level"), hot.getValue("level"))
     }
 

@@ -17,10 +17,7 @@ import kotlinx.coroutines.suspendCancellableCoroutine
  *
  * `release` receives a value that arrived when the coroutine was cancelled, so that no memory is lost.
  */
-internal suspend fun <T> awaitUncancelled(
-    release: (T) -> Unit,
-    start: () -> CompletableFuture<T>,
-): T {
+internal suspend fun <T> awaitUncancelled(release: (T) -> Unit, start: () -> CompletableFuture<T>): T {
     currentCoroutineContext().ensureActive()
     try {
         val future = start()

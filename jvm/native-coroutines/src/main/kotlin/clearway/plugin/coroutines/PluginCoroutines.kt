@@ -17,14 +17,12 @@ import kotlinx.coroutines.flow.flow
  * Sends a message as [PluginChannel.send] does, and suspends until the answer arrives. The caller owns the answer and
  * must close it if it has native memory. Throws [clearway.plugin.PluginException].
  *
- * Cancelling the coroutine notifies the plugin that the caller no longer waits. An answer that arrives at that moment is
- * released. A coroutine that is already cancelled sends nothing. Memory of the message that is lent stays lent until the
- * plugin has returned it, even after a cancellation.
+ * Cancelling the coroutine notifies the plugin that the caller no longer waits. An answer that arrives at that moment
+ * is released. A coroutine that is already cancelled sends nothing. Memory of the message that is lent stays lent until
+ * the plugin has returned it, even after a cancellation.
  */
-public suspend fun PluginChannel.awaitSend(
-    message: Payload? = null,
-    attachments: List<Memory> = emptyList(),
-): Message = awaitUncancelled(Message::close) { send(message, attachments) }
+public suspend fun PluginChannel.awaitSend(message: Payload? = null, attachments: List<Memory> = emptyList()): Message =
+    awaitUncancelled(Message::close) { send(message, attachments) }
 
 /**
  * Sends a copy of the bytes as [PluginChannel.send] does, and suspends until the answer arrives. The rules of the other

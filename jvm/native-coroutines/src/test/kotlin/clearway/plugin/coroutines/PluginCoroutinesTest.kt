@@ -81,10 +81,11 @@ class PluginCoroutinesTest {
     @Test
     fun `a coroutine that is cancelled sends nothing`() = loaded { plugin ->
         val before = plugin.stats().native.getValue("messages")
-        val cancelled = launch(start = CoroutineStart.UNDISPATCHED) {
-            coroutineContext[Job]?.cancel()
-            plugin.channel("null").awaitSend()
-        }
+        val cancelled =
+            launch(start = CoroutineStart.UNDISPATCHED) {
+                coroutineContext[Job]?.cancel()
+                plugin.channel("null").awaitSend()
+            }
         cancelled.join()
         assertEquals(before, plugin.stats().native.getValue("messages"))
     }
@@ -106,10 +107,11 @@ class PluginCoroutinesTest {
         val one = Dispatchers.Default.limitedParallelism(1)
         val call = launch(one) { plugin.channel("pool/make").awaitSend(int32s(100_000)).close() }
         // The answer waits for this thread. When the thread is free, the call's coroutine is cancelled.
-        val holder = launch(one) {
-            blocked.complete(Unit)
-            block.await()
-        }
+        val holder =
+            launch(one) {
+                blocked.complete(Unit)
+                block.await()
+            }
         blocked.await()
         while (plugin.stats().native.getValue("calls") > 0) yield()
         call.cancel()
@@ -155,7 +157,9 @@ class PluginCoroutinesTest {
         for (at in 0..30) {
             var thrown: Throwable? = null
             try {
-                plugin.ticks(0, 8192, 1 + at % 5).collect { if (numberIn(it) == at) throw IllegalStateException("mine") }
+                plugin.ticks(0, 8192, 1 + at % 5).collect {
+                    if (numberIn(it) == at) throw IllegalStateException("mine")
+                }
             } catch (mine: IllegalStateException) {
                 thrown = mine
             }
@@ -170,7 +174,9 @@ class PluginCoroutinesTest {
     fun `a collector that is cancelled at a random moment leaves nothing behind`() = loaded { plugin ->
         val random = Random(2)
         repeat(System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 300) {
-            val job = launch { plugin.ticks(0, 8192, 1 + random.nextInt(8)).collect { if (random.nextBoolean()) yield() } }
+            val job = launch {
+                plugin.ticks(0, 8192, 1 + random.nextInt(8)).collect { if (random.nextBoolean()) yield() }
+            }
             repeat(random.nextInt(40)) { yield() }
             job.cancelAndJoin()
         }

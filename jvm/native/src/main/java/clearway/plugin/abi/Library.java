@@ -69,7 +69,8 @@ public final class Library {
         return SymbolLookup.libraryLookup(System.mapLibraryName("clearway"), arena);
     }
 
-    // The folder is new, and only this user may write to it. A loaded library needs its file no more, except on Windows.
+    // The folder is new, and only this user may write to it. A loaded library needs its file no more, except on
+    // Windows.
     private static SymbolLookup unpacked(InputStream bundled, Arena arena) throws IOException {
         Path folder = Files.createTempDirectory("clearway-");
         Path file = folder.resolve(System.mapLibraryName("clearway"));
