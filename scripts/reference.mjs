@@ -63,9 +63,11 @@ const modules = [
   "executor-rxjava3",
   "executor-micrometer",
   "channel",
+  "channel-coroutines",
   "channel-websocket",
   "meter",
   "native",
+  "native-coroutines",
 ];
 
 /** The Rust crates for authors of hosts and plugins, and for users of the codecs. */
