@@ -45,6 +45,15 @@ class AdaptiveExecutorJavaTest {
         return image + " small";
     }
 
+    private static void confirm(int sent) {
+        assertEquals(6, sent);
+    }
+
+    private static void report(String word, Throwable failure) {
+        assertEquals("x", word);
+        assertTrue(failure instanceof NumberFormatException);
+    }
+
     private static void show(List<String> images) {
         assertEquals(List.of("a.png small", "b.png small"), images);
     }
@@ -57,13 +66,14 @@ class AdaptiveExecutorJavaTest {
         // #region first
         try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
             Site thumbnails = executor.site("thumbnails"); // one site for each kind of work; keep it
-            List<String> small = executor.mapAll(thumbnails, images, image -> shrink(image)); // blocks; this thread helps
+            List<String> small =
+                    executor.mapAll(thumbnails, images, image -> shrink(image)); // blocks; this thread helps
             show(small);
             executor.mapAllAsync(thumbnails, images, image -> shrink(image)) // returns at once: for event threads
                     .thenAccept(later -> show(later));
             ExecutorService mail = executor.asExecutorService(executor.site("mail", new SiteOptions().ordered()));
             Future<Integer> sent = mail.submit(() -> letter.length()); // tasks of this site run one by one, in order
-            System.out.println("sent: " + sent.get());
+            confirm(sent.get());
         }
         // #endregion first
     }
@@ -93,7 +103,7 @@ class AdaptiveExecutorJavaTest {
             Site numbers = executor.site("numbers");
             for (ItemResult<Integer> each : executor.settleAll(numbers, words, Integer::parseInt)) {
                 if (each.isSuccess()) sum += each.getValue();
-                else System.err.println(words.get(each.getIndex()) + ": " + each.getFailure());
+                else report(words.get(each.getIndex()), each.getFailure());
             }
             // #endregion settle-all
             assertEquals(46, sum);
