@@ -48,7 +48,8 @@ class NettyTest {
     // #region netty-guard
     /** Registers the threads of all loops, once, when the server starts. */
     static void guard(AdaptiveExecutor executor, EventLoopGroup loops) throws Exception {
-        for (EventExecutor loop : loops) executor.registerEventThread(loop.submit(Thread::currentThread).get());
+        for (EventExecutor loop : loops)
+            executor.registerEventThread(loop.submit(Thread::currentThread).get());
     }
     // #endregion netty-guard
 
@@ -67,7 +68,8 @@ class NettyTest {
         protected void channelRead0(ChannelHandlerContext context, List<String> images) {
             executor.mapAllAsync(site, images, Thumbnails::shrink) // returns at once
                     .whenComplete((small, failure) -> {
-                        if (failure == null) context.writeAndFlush(small); // from any thread: Netty hands it to the loop
+                        if (failure == null)
+                            context.writeAndFlush(small); // from any thread: Netty hands it to the loop
                         else context.fireExceptionCaught(failure);
                     });
         }

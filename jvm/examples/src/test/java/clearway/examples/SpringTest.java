@@ -43,7 +43,8 @@ class SpringTest {
     static class Images {
         @Async("thumbnails") // the name of the bean
         public CompletableFuture<String> shrink(String image) {
-            return CompletableFuture.completedFuture(image + " shrunk by " + Thread.currentThread().getName());
+            return CompletableFuture.completedFuture(
+                    image + " shrunk by " + Thread.currentThread().getName());
         }
     }
     // #endregion spring

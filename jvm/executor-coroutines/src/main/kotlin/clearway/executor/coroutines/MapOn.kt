@@ -20,10 +20,10 @@ import kotlinx.coroutines.sync.Semaphore
  * Calls `transform` for each value of the flow, on threads of `executor`, and emits the results in the order of the
  * values. `transform` runs as tasks of `site`. It may block, but cannot suspend.
  *
- * At most `window` values are in work or wait to be emitted: a slow collector slows the source down. The first exception
- * of the source or of `transform` fails the flow. Then, and when the collector ends early or is cancelled, the running
- * tasks are interrupted, and the flow ends when they have ended. A task costs 1 to 10 us: for short work, collect lists
- * and use [awaitMapAll].
+ * At most `window` values are in work or wait to be emitted: a slow collector slows the source down. The first
+ * exception of the source or of `transform` fails the flow. Then, and when the collector ends early or is cancelled,
+ * the running tasks are interrupted, and the flow ends when they have ended. A task costs 1 to 10 us: for short work,
+ * collect lists and use [awaitMapAll].
  *
  * After a shutdown of the executor, the flow fails with [java.util.concurrent.RejectedExecutionException].
  *

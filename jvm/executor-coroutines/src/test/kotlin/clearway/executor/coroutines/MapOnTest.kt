@@ -112,15 +112,16 @@ class MapOnTest {
             val began = CompletableDeferred<Unit>()
             val running = AtomicInteger()
             val mapped =
-                flowOf(1).both {
-                    running.incrementAndGet()
-                    began.complete(Unit)
-                    try {
-                        CountDownLatch(1).await()
-                    } finally {
-                        running.decrementAndGet()
-                    }
-                }[number]
+                flowOf(1)
+                    .both {
+                        running.incrementAndGet()
+                        began.complete(Unit)
+                        try {
+                            CountDownLatch(1).await()
+                        } finally {
+                            running.decrementAndGet()
+                        }
+                    }[number]
             val job = launch(Dispatchers.Default) { mapped.collect() }
             began.await()
             job.cancelAndJoin()

@@ -11,8 +11,8 @@ import io.micrometer.core.instrument.Tags
 import io.micrometer.core.instrument.binder.MeterBinder
 
 /**
- * Metrics of an [AdaptiveExecutor] for Micrometer. The first five have the names that Micrometer uses for the executors of
- * the JDK, so that dashboards for those work:
+ * Metrics of an [AdaptiveExecutor] for Micrometer. The first five have the names that Micrometer uses for the executors
+ * of the JDK, so that dashboards for those work:
  * - `executor.active`: tasks that run
  * - `executor.queued`: tasks that wait for a thread
  * - `executor.completed`: tasks that have ended, as a counter
@@ -20,8 +20,8 @@ import io.micrometer.core.instrument.binder.MeterBinder
  * - `clearway.executor.batches`: batches that run
  * - `clearway.executor.sites`: kinds of work that the executor knows
  *
- * Starts no thread, and costs the executor nothing between two readings. The registry holds the executor weakly: keep the
- * executor in a field.
+ * Starts no thread, and costs the executor nothing between two readings. The registry holds the executor weakly: keep
+ * the executor in a field.
  *
  * @param name value of the tag `name` of each metric
  * @param tags further tags of each metric

@@ -97,11 +97,14 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
         return enough
     }
 
-    /** Returns how many items have ended until `ns`, without a limit of their number. */
+    /**
+     * Returns how many items have ended until `ns`, if that is less than [size]; otherwise any number that is not less.
+     * Each step counts an item, so that items of any length, also of 0 ns, need at most [size] steps.
+     */
     private fun endedUntil(ns: Double, helpers: Int): Double {
         var ended = maxOf(0.0, floor((ns - costs.startNs.toDouble() * helpers) / site.itemNs))
         var spareNs = ns - costs.startedNs - site.itemNs
-        while (spareNs >= 0) {
+        while (spareNs >= costs.startNs && ended < size) {
             // The helpers that have ended one more item: those that started before `spareNs`.
             ended += minOf(helpers.toDouble(), floor(spareNs / costs.startNs))
             spareNs -= site.itemNs

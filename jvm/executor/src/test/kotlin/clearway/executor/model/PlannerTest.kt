@@ -83,6 +83,19 @@ class PlannerTest {
     }
 
     @Test
+    fun `a site that blocked is planned quickly when its items become immeasurably short`() {
+        for (itemNs in listOf(0L, 1L)) {
+            val site = SiteModel()
+            val plans = Planner(site)
+            repeat(10) { site.observe(Observation(Placement.ELASTIC, 100, 100_000_000, 1_500_000, slept = true)) }
+            repeat(10) { site.observe(Observation(Placement.ELASTIC, 100, itemNs * 100, 1_000)) }
+            assertTrue(site.mayBlock && site.itemNs <= 1.0, "itemNs=${site.itemNs}")
+            repeat(1_000) { plans.plan(100, costs) }
+            repeat(1_000) { plans.plan(1_000, costs.copy(startNs = 1_000_000)) }
+        }
+    }
+
+    @Test
     fun `a site with few slow starts does not start threads that come too late`() {
         val dear = costs.copy(startNs = 100_000, startedNs = 200_000)
         World(dear, seed = 6, itemNs = { 1e6 }, cpuShare = 0.01).play(model, planner, dear, size = 100, batches = 40)
