@@ -22,11 +22,11 @@ function dump(java, names, to) {
   if (status !== 0) throw new Error(`the API of jvm/ could not be read: ${stderr}`);
 }
 
-/** Returns a problem for each module whose committed API differs from `from`. With `write`, replaces the committed API instead. */
-export function compare(names, from, write) {
+/** Returns a problem for each module whose committed API, below `at`, differs from `from`. With `write`, replaces it instead. */
+export function compare(names, from, { write = false, at = root } = {}) {
   const problems = [];
   for (const name of names) {
-    const [path, built] = [join(root, committed(name)), join(from, `${name}.api`)];
+    const [path, built] = [join(at, committed(name)), join(from, `${name}.api`)];
     if (textOf(path) === textOf(built)) continue;
     if (write) {
       mkdirSync(join(path, ".."), { recursive: true });
@@ -52,7 +52,8 @@ if (isProgram(import.meta)) {
     const to = mkdtempSync(join(tmpdir(), "clearway-jvm-api-"));
     try {
       dump(join(found.get(builds), "bin/java"), names, to);
-      report(compare(names, to, process.argv.includes("--write")), `${names.length} modules of jvm/ have the API as committed`);
+      const problems = compare(names, to, { write: process.argv.includes("--write") });
+      report(problems, `${names.length} modules of jvm/ have the API as committed`);
     } finally {
       rmSync(to, { recursive: true, force: true });
     }
