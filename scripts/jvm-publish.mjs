@@ -43,7 +43,7 @@ function stageLibrary() {
   return [`-Dlibclearway.platform=${platform()}`];
 }
 
-/** Publishes to a folder. Returns Maven's exit status. Nothing is written to the user's own Maven repository. */
+/** Publishes to a folder. Returns Maven's exit status. The user's own Maven repository gets metadata, but no artifact. */
 export function publish(target, javadoc) {
   if (!target || (javadoc !== undefined && javadoc !== "javadoc")) {
     console.error("jvm: publish FOLDER [javadoc]");
