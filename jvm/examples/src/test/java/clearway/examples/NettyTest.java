@@ -84,7 +84,7 @@ class NettyTest {
     @DisplayName("Netty: a handler answers with the results of a batch, which runs on no event loop")
     void answers() throws Exception {
         LocalAddress address = new LocalAddress(NettyTest.class);
-        new ServerBootstrap()
+        Channel server = new ServerBootstrap()
                 .group(loops)
                 .channel(LocalServerChannel.class)
                 .childHandler(new ChannelInitializer<Channel>() {
@@ -94,7 +94,8 @@ class NettyTest {
                     }
                 })
                 .bind(address)
-                .sync();
+                .sync()
+                .channel();
         CompletableFuture<Object> answer = new CompletableFuture<>();
         Channel client = new Bootstrap()
                 .group(loops)
@@ -110,6 +111,8 @@ class NettyTest {
                 .channel();
         client.writeAndFlush(List.of("a.png", "b.png"));
         assertEquals(List.of("a.png small", "b.png small"), answer.get(1, TimeUnit.MINUTES));
+        client.close().sync();
+        server.close().sync();
     }
 
     @Test
