@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Most targets first install the tools that they need. This is quick if no tool is missing.
 .DEFAULT_GOAL := help
-.PHONY: measure deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: measure soak deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,13 @@ measure: ## check allocation budgets, the meter's errors and idle cost with cloc
 	@node scripts/build.mjs
 	@node scripts/native.mjs plugins >/dev/null || echo "measure: the example plugins were not built; figures that need them say so"
 	@node measure/run.mjs $(ONLY)
+
+soak: ## run mixed load with injected faults for HOURS (default 1), and check that everything settles and nothing grows: out/soak/report.html
+	@scripts/setup.sh node jvm rust
+	@node scripts/build.mjs
+	@node scripts/native.mjs "C plugins" >/dev/null || echo "soak: the example plugin was not built; its part is left out"
+	@node scripts/jvm.mjs compile >/dev/null || echo "soak: the JVM's executor was not compiled; its part is left out"
+	@node soak/run.mjs --hours $(or $(HOURS),1)
 
 deep: ## run checks that take hours: random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY as in test
 	@scripts/setup.sh node postgresql jvm rust

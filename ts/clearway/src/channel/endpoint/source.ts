@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
+import { type TurnBudget, turnBudget } from "../../stream/turn-budget.js";
 import { Status } from "../wire/frame.js";
 import type { Encoded } from "./connection.js";
 import { type ByteBudget, type QueueLimits, SourceQueue } from "./source-queue.js";
@@ -17,6 +18,8 @@ export interface EventSink<T = unknown> {
    * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
    * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
    * `queue-full` if 1024 calls already wait.
+   *
+   * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
    */
   send(event: T): Promise<boolean>;
   /** Ends the stream after the events sent so far. */
@@ -48,6 +51,7 @@ export class Source implements EventSink {
   readonly #limits: QueueLimits;
   readonly #controller = new AbortController();
   readonly #onEnded: () => void;
+  readonly #turns: TurnBudget;
   /** Sends that wait for room, in order. */
   #waiters: { message: Encoded; bytes: number; settle: (taken: boolean) => void }[] = [];
   /** The end of the stream. It is sent after all events. */
@@ -61,7 +65,9 @@ export class Source implements EventSink {
     limits: QueueLimits,
     wire: SourceWire,
     onEnded: () => void,
+    turns: TurnBudget = turnBudget,
   ) {
+    this.#turns = turns;
     this.queue = new SourceQueue(limits, wire.budget);
     this.#limits = limits;
     this.#wire = wire;
@@ -82,6 +88,7 @@ export class Source implements EventSink {
     const taken = this.#waiters.length > 0 ? "full" : this.queue.push(message, bytes);
     if (taken !== "full") {
       this.drain();
+      if (this.#turns.isSpent) await this.#nextTurn();
       return taken === "taken";
     }
     if (this.#limits.whenFull === "fail")
@@ -170,6 +177,7 @@ export class Source implements EventSink {
         // taken from the iterator must not be lost.
         this.#waiters.push({ ...this.#encode(step.value), settle: () => {} });
         this.drain();
+        if (this.#turns.isSpent) await this.#nextTurn();
       }
       this.end();
     } catch (error) {
@@ -183,6 +191,14 @@ export class Source implements EventSink {
   async #waitToPull(): Promise<boolean> {
     while (!this.#mayPull && !this.#over) await new Promise<void>((resolve) => (this.#resumePump = resolve));
     return !this.#over;
+  }
+
+  /**
+   * Waits for the next turn of the event loop, because streams have used up the time of this one. Without this, a source that never waits
+   * would block its thread: where events are dropped, and on the plain wire, there is always room.
+   */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.#turns.pause(resolve));
   }
 
   get #mayPull(): boolean {
