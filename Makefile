@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Most targets first install the tools that they need. This is quick if no tool is missing.
 .DEFAULT_GOAL := help
-.PHONY: measure soak deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: measure soak site deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,12 @@ fmt: ## fix what a program can fix: format, snippets, figures, API snapshot, lic
 reference: ## generate the API reference of every language: out/reference/index.html; ONLY="typescript rust jvm c" selects some
 	@scripts/setup.sh node jvm rust
 	@node scripts/reference.mjs $(ONLY)
+
+site: ## build the static site from the pages, the API reference and the last kept run: out/site/index.html
+	@scripts/setup.sh node jvm rust
+	@node scripts/build.mjs
+	@node scripts/reference.mjs || echo "site: a part of the API reference was not generated; the rest of the site is built"
+	@node site/build.mjs
 
 build: ## build the library, the native addon and the lab
 	@scripts/setup.sh node

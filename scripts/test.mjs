@@ -73,6 +73,7 @@ const stages = [
   { name: "examples", ...tests("examples", { after: ["build", ...addon.after] }) },
   { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
   { name: "runs with", ...tests("test", { files: ["runs-with"] }) },
+  { name: "site", ...tests("test", { files: ["site"] }) },
   { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...addon.after, ...java] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
   ...checks.map((stage) => ({

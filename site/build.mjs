@@ -1,11 +1,11 @@
 #!/usr/bin/env node
+import { spawnSync } from "node:child_process";
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make site`: builds a static site from the repository's pages, with the API reference, the report of the last kept run of the lab, and a page
 // to try Clearway in the browser. `node site/build.mjs [--out FOLDER] [--reference FOLDER]`. The site needs no server of its own, and works
 // from any folder of one.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
@@ -23,7 +23,10 @@ const start = ["README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.m
 function lastRun() {
   const folder = join(root, "lab/records");
   const runs = readdirSync(folder).filter((name) => existsSync(join(folder, name, "results.json")));
-  return runs.sort().map((name) => join(folder, name)).at(-1);
+  return runs
+    .sort()
+    .map((name) => join(folder, name))
+    .at(-1);
 }
 
 /** Writes the report of the last kept run. Returns whether there is one. */
@@ -31,7 +34,9 @@ function writeReport(out) {
   const run = lastRun();
   const cli = join(root, "ts/clearway-lab/dist/cli.js");
   if (run === undefined || !existsSync(cli)) return false;
-  const { status, stderr } = spawnSync(process.execPath, [cli, "report", run, "--out", join(out, "report.html")], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, [cli, "report", run, "--out", join(out, "report.html")], {
+    encoding: "utf8",
+  });
   if (status !== 0) throw new Error(`the report of ${run} could not be written: ${stderr}`);
   return true;
 }

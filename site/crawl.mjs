@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, normalize, relative } from "node:path";
 import { root } from "../scripts/sources.mjs";
-import { codeHtml, render } from "./markdown.mjs";
 import { escaped } from "./layout.mjs";
+import { codeHtml, render } from "./markdown.mjs";
 
 const images = new Set([".png", ".svg", ".jpg", ".gif"]);
 /** Files that are larger are not shown as source. Tools wrote them, and no person reads them. */
@@ -46,7 +46,9 @@ export function crawl(start, extra = new Map()) {
     const link = (href) => {
       if (outside.test(href)) return href;
       const [target, fragment] = href.split("#");
-      const there = normalize(join(isFolder(path) ? path : dirname(path), decodeURIComponent(target))).replace(/\/$/, "").replace(/^\.$/, "");
+      const there = normalize(join(isFolder(path) ? path : dirname(path), decodeURIComponent(target)))
+        .replace(/\/$/, "")
+        .replace(/^\.$/, "");
       const own = extra.get(there);
       if (own === undefined && (there.startsWith("..") || !existsSync(join(root, there)))) {
         problems.push(`${path}: ${href} leads to nothing`);
@@ -80,7 +82,9 @@ function folderPage(path, link) {
   const names = readdirSync(join(root, path))
     .filter((name) => !/^(?:node_modules|dist|target|build|out|\..*)$/.test(name))
     .sort();
-  const items = names.map((name) => `<li><a href="${escaped(link(encodeURIComponent(name)))}"><code>${escaped(name)}</code></a></li>`);
+  const items = names.map(
+    (name) => `<li><a href="${escaped(link(encodeURIComponent(name)))}"><code>${escaped(name)}</code></a></li>`,
+  );
   return {
     html: `<h1>${escaped(path)}</h1>\n<p>The files of this folder:</p>\n<ul class="files">${items.join("\n")}</ul>`,
     title: path,

@@ -76,7 +76,9 @@ export function page({ address, title, html, headings = [], has, head = "" }) {
     `<li><a href="${to(target)}"${target === address ? ' aria-current="page"' : ""}>${escaped(name)}</a></li>`;
   const around = [
     at > 0 ? `<a rel="prev" href="${to(flat[at - 1][0])}">← ${escaped(flat[at - 1][1])}</a>` : "",
-    at >= 0 && at + 1 < flat.length ? `<a rel="next" href="${to(flat[at + 1][0])}">${escaped(flat[at + 1][1])} →</a>` : "",
+    at >= 0 && at + 1 < flat.length
+      ? `<a rel="next" href="${to(flat[at + 1][0])}">${escaped(flat[at + 1][1])} →</a>`
+      : "",
   ];
   const contents = headings.map(
     ({ level, id, title: name }) => `<li class="level${level}"><a href="#${escaped(id)}">${escaped(name)}</a></li>`,
@@ -100,11 +102,11 @@ ${head}</head>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
 <a class="name" href="${to("index.html")}"><img src="${to("assets/icon.svg")}" alt="" width="24" height="24">Clearway</a>
-<search class="search"><input id="search" type="search" aria-label="Search" placeholder="Search" autocomplete="off" aria-controls="found"><div id="found" aria-live="polite" hidden></div></search>
-<button id="menu" type="button" aria-expanded="false" aria-controls="sidebar">Menu</button>
+<search class="search"><input id="search" type="search" aria-label="Search" placeholder="Search" autocomplete="off" aria-controls="found"><div id="found" class="found" aria-live="polite" hidden></div></search>
+<button id="menu" class="menu" type="button" aria-expanded="false" aria-controls="sidebar">Menu</button>
 </header>
 <div class="columns">
-<nav id="sidebar" aria-label="Pages">
+<nav id="sidebar" class="sidebar" aria-label="Pages">
 ${groups.map(({ group, pages }) => `<p>${escaped(group)}</p>\n<ul>${pages.map(item).join("\n")}</ul>`).join("\n")}
 </nav>
 <main id="content" tabindex="-1">

@@ -60,7 +60,8 @@ export function render(text, link) {
     callback: (token, { slug, title }) => headings.push({ level: Number(token.tag.slice(1)), id: slug, title }),
   });
   const rewrite = (name) => {
-    const previous = md.renderer.rules[name] ?? ((tokens, at, options, _, self) => self.renderToken(tokens, at, options));
+    const previous =
+      md.renderer.rules[name] ?? ((tokens, at, options, _, self) => self.renderToken(tokens, at, options));
     md.renderer.rules[name] = (tokens, at, ...rest) => {
       const attribute = name === "image" ? "src" : "href";
       const given = tokens[at].attrGet(attribute);
@@ -71,16 +72,25 @@ export function render(text, link) {
   rewrite("link_open");
   rewrite("image");
   // Wide tables scroll in a frame of their own, so that the page does not.
-  md.renderer.rules.table_open = () => '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n';
+  md.renderer.rules.table_open = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n';
   md.renderer.rules.table_close = () => "</table></div>\n";
+  // A corner without a text is no header.
+  const corner = (tokens, at) => tokens[at].content === "";
   md.renderer.rules.th_open = (tokens, at, options, _, self) => {
+    if (corner(tokens, at + 1)) return "<td>";
     tokens[at].attrSet("scope", "col");
     return self.renderToken(tokens, at, options);
   };
+  md.renderer.rules.th_close = (tokens, at) => (corner(tokens, at - 1) ? "</td>" : "</th>");
   const tokens = md.parse(text.replace(/<!--[\s\S]*?-->\n?/g, ""), {});
   const body = md.renderer.render(tokens, md.options, {});
   const title = headings.find(({ level }) => level === 1)?.title ?? "";
-  return { html: body, title, headings: headings.filter(({ level }) => level > 1 && level < 4), sections: sectionsOf(tokens) };
+  return {
+    html: body,
+    title,
+    headings: headings.filter(({ level }) => level > 1 && level < 4),
+    sections: sectionsOf(tokens),
+  };
 }
 
 /** Splits a page at its headings, for the search. */
@@ -98,4 +108,5 @@ function sectionsOf(tokens) {
   return sections.filter(({ title, text }) => title !== "" || text !== "");
 }
 
-const plain = ({ children }) => (children ?? []).map(({ content, type }) => (type === "softbreak" ? " " : content)).join("");
+const plain = ({ children }) =>
+  (children ?? []).map(({ content, type }) => (type === "softbreak" ? " " : content)).join("");

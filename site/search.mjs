@@ -8,4 +8,6 @@ const search = MiniSearch.loadJSON(index, options);
 
 /** Returns the best sections for some words, as `{ address, title, page }`. */
 globalThis.clearwaySearch = (words) =>
-  search.search(words, { prefix: true, fuzzy: 0.15, boost: { title: 3, page: 2 }, combineWith: "AND" }).slice(0, resultsMax);
+  search
+    .search(words, { prefix: true, fuzzy: 0.15, boost: { title: 3, page: 2 }, combineWith: "AND" })
+    .slice(0, resultsMax);

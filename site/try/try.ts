@@ -19,7 +19,9 @@ const move = (now: number): void => {
 };
 requestAnimationFrame(move);
 
-const work = pool<typeof tasks>(() => new Worker(new URL("./try.tasks.js", import.meta.url), { type: "module" }), { size: 1 });
+const work = pool<typeof tasks>(() => new Worker(new URL("./try.tasks.js", import.meta.url), { type: "module" }), {
+  size: 1,
+});
 
 async function show(row: string, run: () => number | Promise<number>): Promise<void> {
   const { value, report }: { value: number; report: StallReport } = await measure(run);

@@ -83,11 +83,11 @@ describe("make soak", () => {
     expect(status).toBe(1);
   });
 
-  test("reports errors that nobody expects or handles, and not those that are expected", async () => {
+  test("reports errors that no operation expects, errors without a handler, and not those that are expected", async () => {
     const { status, parts } = await soak("--operations", "12", "--seed", "1", "--parts", part("fails"));
     const { faults, report } = parts[0]!;
     expect(new Set(faults.map((text) => text.split("\n")[0]))).toEqual(
-      new Set(["both: TypeError: nobody expects this", "unhandled rejection: Error: nobody handles this"]),
+      new Set(["both: TypeError: no operation expects this", "unhandled rejection: Error: no handler catches this"]),
     );
     expect(report.outcomes["expected: RangeError"]).toBeGreaterThan(0);
     expect(status).toBe(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A part with an error that no operation expects, one that is expected, and one that nobody handles.
+// A part with an error that no operation expects, one that is expected, and one that no handler catches.
 import { open as quiet } from "./quiet.mjs";
 
 export const open = () => ({
@@ -10,9 +10,9 @@ export const open = () => ({
       weight: 1,
       expected: ["RangeError"],
       async run() {
-        void Promise.reject(new Error("nobody handles this"));
+        void Promise.reject(new Error("no handler catches this"));
         await new Promise((resolve) => setTimeout(resolve));
-        throw new TypeError("nobody expects this");
+        throw new TypeError("no operation expects this");
       },
     },
     {
