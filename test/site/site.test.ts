@@ -15,7 +15,7 @@ let addresses: string[] = [];
 
 beforeAll(async () => {
   addresses = await buildSite(out);
-});
+}, 600_000);
 afterAll(() => rmSync(out, { recursive: true }));
 
 const text = (address: string): string => readFileSync(join(out, address), "utf8");
