@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Transport } from "../transport/transport.js";
 import { SendCredit } from "./credit.js";
-import { Linger } from "./linger.js";
+import { Linger, lingerMicrotasks } from "./linger.js";
 import { weightOf } from "./weight.js";
 
 /** The messages that a producer sends to its consumer. */
@@ -61,17 +61,22 @@ export class Producer {
    * Stops the stream for a consumer that wants no more values: runs the iterator's `finally`, then ends.
    *
    * Pass true for `withoutWaiting` if the iterator cannot learn of the stop while its `next()` is pending, which may take long. The stream
-   * then ends at once. The iterator's `finally` runs after `next()` has settled.
+   * then ends after a few microtasks, in which the `next()` of a generator that has a value settles. Otherwise the iterator's `finally` runs
+   * after the end, when `next()` has settled.
    */
   stop(withoutWaiting = false): void {
     if (this.#over || this.#stopping) return;
     this.#stopping = true;
     // If `#pull` is running, its loop finds the flag after the current step.
     if (!this.#pulling) void this.#finish();
-    else if (withoutWaiting && this.#awaiting) {
-      this.#over = true;
-      this.#wire.end(undefined);
-    }
+    else if (withoutWaiting) void this.#endWithoutWaiting();
+  }
+
+  async #endWithoutWaiting(): Promise<void> {
+    for (let left = lingerMicrotasks; left > 0 && this.#awaiting; left--) await undefined;
+    if (this.#over || !this.#awaiting) return;
+    this.#over = true;
+    this.#wire.end(undefined);
   }
 
   /** Handles a posted value that could not be sent: closes the iterator and fails the stream with that reason. */
