@@ -96,7 +96,7 @@ describe("a reader of arrays", () => {
     consumer.ended("end");
     expect(await pending).toEqual({ done: true, value: undefined });
     expect(await left).toEqual({ done: true, value: "mine" });
-    expect(wire.text).toBe("+4000!");
+    expect(wire.text).toBe("+1024!");
   });
 
   test("gets one array a turn when it takes long for each", async () => {
@@ -152,7 +152,8 @@ describe("a reader of arrays", () => {
         if (fails) consumer.failed(new Error("x"));
         else consumer.ended("end");
         for (let more = 0; more <= sent; more++) read.push(consumer.next());
-        while (turns.turn()) await settle();
+        do await settle();
+        while (turns.turn());
         const steps = await Promise.allSettled(read);
         const values = steps.flatMap((each) =>
           each.status === "fulfilled" && !each.value.done ? [each.value.value].flat() : [],
