@@ -90,8 +90,9 @@ export class Consumer extends Reader {
     const result = new Promise<IteratorResult<unknown>>((resolve, reject) =>
       this.#waiting.push({ isBatch, resolve, reject }),
     );
-    if (this.#hasReady) this.#serveLater();
-    else if (!this.#opened) {
+    if (this.#hasReady) {
+      if (!this.#servesAfterMessage) this.#serveLater();
+    } else if (!this.#opened) {
       this.#opened = true;
       this.#grant(this.#credit.open());
     }

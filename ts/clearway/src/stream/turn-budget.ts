@@ -31,17 +31,21 @@ export class TurnBudget {
   /** Whether this turn's time is over. The first call of a turn starts the time. */
   get isSpent(): boolean {
     if (this.#paused.length > 0) return true;
-    const nowMs = this.#turns.now();
-    if (this.#isOpen) return nowMs - this.#beganMs >= turnBudgetMs;
-    this.#isOpen = true;
-    this.#beganMs = nowMs;
-    this.#turns.afterTurn(this.#next);
+    if (this.#isOpen) return this.#turns.now() - this.#beganMs >= turnBudgetMs;
+    this.#open();
     return false;
   }
 
   /** Calls `next` in the next turn, in the order of these calls. */
   pause(next: () => void): void {
     this.#paused.push(next);
+    if (!this.#isOpen) this.#open();
+  }
+
+  #open(): void {
+    this.#isOpen = true;
+    this.#beganMs = this.#turns.now();
+    this.#turns.afterTurn(this.#next);
   }
 
   readonly #next = (): void => {
