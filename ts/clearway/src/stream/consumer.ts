@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isTable, revive } from "../transfer/revive.js";
+import { type TurnBudget, turnBudget } from "../transport/turn-budget.js";
 import { type Grant, inFlightMax, ReceiveCredit, type WindowSetting } from "./credit.js";
 import { Reader } from "./reader.js";
-import { type TurnBudget, turnBudget } from "./turn-budget.js";
 
 /** The messages that a consumer sends to its producer. */
 export interface ConsumerWire {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Transport } from "../transport/transport.js";
+import type { TurnBudget } from "../transport/turn-budget.js";
 import { SendCredit } from "./credit.js";
 import { Linger, lingerMicrotasks } from "./linger.js";
 import { weightOf } from "./weight.js";
@@ -34,6 +35,7 @@ export class Producer {
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
   readonly #linger: Linger;
+  readonly #turns: TurnBudget | undefined;
   #pulling = false;
   /** True while the iterator's `next()` is pending. A `next()` may never settle. */
   #awaiting = false;
@@ -41,9 +43,11 @@ export class Producer {
   #stopping = false;
   #over = false;
 
-  constructor(iterator: AnyIterator, wire: ProducerWire) {
+  /** With a budget, the iterator goes on in the next turn of the event loop when the thread's time for streams is spent. */
+  constructor(iterator: AnyIterator, wire: ProducerWire, turns?: TurnBudget) {
     this.#iterator = iterator;
     this.#wire = wire;
+    this.#turns = turns;
     this.#linger = new Linger(wire.transport);
   }
 
@@ -95,6 +99,11 @@ export class Producer {
     let flushedMs = performance.now();
     try {
       while (this.#credit.maySend && !this.#stopping) {
+        if (this.#turns?.isSpent) {
+          this.#wire.transport.flush();
+          await new Promise<void>((next) => this.#turns?.pause(next));
+          continue;
+        }
         let step = this.#iterator.next();
         let isAsync = false;
         // Awaits only promises, so that a synchronous generator does not wait one turn for each value.

@@ -2,8 +2,8 @@
 import { afterMessages } from "#host";
 
 /**
- * How long the streams of a thread may deliver values in one turn of the event loop, in milliseconds. Timers, input and frames wait for
- * this time at most, besides the reader's own code for one value.
+ * How long streams may work in one turn of a thread's event loop, in milliseconds: readers, the sources of streams into tasks, and rings.
+ * Timers, input and frames wait for this time at most, besides the app's own code for one value and the values of one ring.
  */
 export const turnBudgetMs = 2;
 
@@ -15,8 +15,9 @@ export interface Turns {
 }
 
 /**
- * Limits how long streams deliver values without letting the event loop turn. A reader that awaits one waiting value after the other runs in
- * microtasks, and so would block the thread until the stream ends. All streams of a thread share one budget.
+ * Limits how long streams work without letting the event loop turn. A reader that awaits one waiting value after the other runs in
+ * microtasks, and so would block the thread until the stream ends. So would a source that has its values. All streams of a thread share one
+ * budget.
  */
 export class TurnBudget {
   readonly #turns: Turns;
@@ -54,5 +55,14 @@ export class TurnBudget {
   };
 }
 
+const key = Symbol.for("clearway.turnBudget");
+
+// The files of the build have copies of this module: that which reads streams, that which reads sources, and the entry `clearway/channel`.
+function ofThread(): TurnBudget {
+  const scope = globalThis as { [key]?: TurnBudget };
+  scope[key] ??= new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
+  return scope[key];
+}
+
 /** The budget of this thread. */
-export const turnBudget = /* @__PURE__ */ new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
+export const turnBudget = /* @__PURE__ */ ofThread();
