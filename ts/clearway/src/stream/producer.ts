@@ -10,10 +10,10 @@ export interface ProducerWire {
   /** Carries the messages. */
   readonly transport: Pick<Transport, "scheduled" | "flush">;
   /**
-   * Posts one value. `weight` counts as bytes of the value. Returns the bytes for which the consumer gives credit back: those of its binary
-   * memory, and `weight` if the value carries it. Throws if the value cannot be sent to another thread.
+   * Posts one value. `weigh` returns its weight, which counts as bytes of the value unless the ring carries it. Returns the bytes for which
+   * the consumer gives credit back. Throws if the value cannot be sent to another thread.
    */
-  chunk(value: unknown, weight: number): number;
+  chunk(value: unknown, weigh: (value: unknown) => number): number;
   end(value: unknown): void;
   fail(reason: unknown): void;
 }
@@ -123,7 +123,7 @@ export class Producer {
         }
         if (this.#stopping) break;
         if (isAsync) this.#linger.hold();
-        this.#credit.spend(this.#wire.chunk(step.value, weightOf(step.value)));
+        this.#credit.spend(this.#wire.chunk(step.value, weightOf));
         // The iterator may go on without letting this thread's turn end.
         const nowMs = performance.now();
         if (nowMs - flushedMs < flushMs) continue;

@@ -25,7 +25,7 @@ export class Feed implements InputFeed {
     this.#ledger = ledger;
     const producerWire: ProducerWire = {
       transport,
-      chunk: (value, weight) => {
+      chunk: (value, weigh) => {
         const entry = emptySide();
         try {
           const ready = prepare(value, strict, entry);
@@ -34,7 +34,7 @@ export class Feed implements InputFeed {
             merge(ledger, entry);
             this.#entered.set(ready.value as object, entry);
           }
-          const bytes = ready.bytes + weight;
+          const bytes = ready.bytes + weigh(value);
           transport.send(Op.Chunk, id, ready.value, bytes, ready.transfer);
           return bytes;
         } catch (reason) {
