@@ -141,7 +141,8 @@ export class Consumer extends Reader {
   }
 
   #grant(grant: Grant | undefined): void {
-    if (grant && !this.#end) this.#wire.grant(grant.items, grant.bytes);
+    // All of a grant may be withheld until values have arrived.
+    if (grant && !this.#end && (grant.items > 0 || grant.bytes > 0)) this.#wire.grant(grant.items, grant.bytes);
   }
 
   /** Grants the credit that `#credit` has withheld, in this turn if its time allows. */
