@@ -156,7 +156,9 @@ await build({
   outdir: out,
   entryPoints: promiseWorkers([
     ...onBothHosts,
-    ...["capnweb", "comlink", "default-function", "osra", "poolifier", "raw", "students"].map((name) => `node/${name}`),
+    ...["capnweb", "comlink", "default-function", "osra", "poolifier", "raw", "students", "values"].map(
+      (name) => `node/${name}`,
+    ),
   ]),
   external,
 });
@@ -225,7 +227,7 @@ async function promisesPage(outdir) {
       page: promises("host/in-page"),
       ...promiseWorkers([
         ...onBothHosts,
-        ...["capnweb", "comlink", "osra", "raw", "students"].map((name) => `page/${name}`),
+        ...["capnweb", "comlink", "osra", "raw", "students", "values"].map((name) => `page/${name}`),
       ]),
     },
     conditions: ["browser"],

@@ -2,7 +2,7 @@
 
 import { ClearwayError } from "../../error/clearway-error.js";
 import { abortOf } from "../../error/read-signal.js";
-import { turnBudget } from "../../stream/turn-budget.js";
+import { turnBudget } from "../../transport/turn-budget.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import { failure } from "./calls.js";
 import type { Connection, Encoded, Received } from "./connection.js";
