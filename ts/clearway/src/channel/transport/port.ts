@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { lifeline, watchLifeline } from "#host";
+import { lifeline, refuseDetached, watchLifeline } from "#host";
 import { invalid } from "../../error/clearway-error.js";
 import { lazyModule } from "../../lazy/lazy-module.js";
 import { Op } from "../../transport/protocol.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
-import { checkFrame, isShared, type TransportLimits, transportOptions } from "./limits.js";
+import { checkFrame, frameTooLarge, isShared, type TransportLimits, transportOptions } from "./limits.js";
 import { closePort, listenTo, type PortEvents, type PortLike } from "./port-like.js";
-import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
+import { attachmentsOf, fillsBuffer, framesOf, joined, none, Post, portMark, takesValues } from "./port-message.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
+import { appendValueFrame, notCloneable, readValueFrames, type ValueFrame } from "./value-frame.js";
 import { SendWindow, windowBytesOf } from "./window.js";
 
 // A frame of at least this size, in bytes, is posted alone and moved. Smaller frames of a tick are joined and cloned. Measured
 // round trips in Node 20: up to 4 KiB, both ways take about the same time (43 us cloned, 41 us moved). At 64 KiB, cloning takes
 // 51 us and moving 39 us (ts/clearway/bench/channel-port.mjs).
 const movedBytesMin = 4096;
+
+// Number of turns of the microtask queue that a report waits for a message to take it along. Code that awaits a call through an async
+// function runs three turns after the reply.
+const reportTurns = 8;
 
 // Set on first use, so that bundlers can leave the ring's code out of an app that uses codecs but no ports.
 let loadRing: (() => Promise<typeof import("./channel-ring-port.js")>) | undefined;
@@ -30,7 +35,8 @@ export interface PortOptions extends TransportLimits {
 }
 
 /**
- * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Attachments are moved, and shared
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange them
+ * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared
  * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
  * like any port with listeners. Throws `invalid-argument`.
  */
@@ -53,13 +59,20 @@ export class PortChannelTransport implements ChannelTransport {
   readonly #out: SendWindow;
   #sink: ChannelSink | undefined;
   #stop = (): void => {};
+  peerClones = false;
   /** Small frames of this tick, which are not posted yet. */
   #waiting: Uint8Array[] = [];
+  /** Frames with values of this tick, in the slots of a message. At most one of the two lists has frames. */
+  #values: unknown[] = [];
+  /** Whether the next message of frames tells the other end that this end takes values. */
+  #announces = false;
   #scheduled = false;
   /** Whether the next message asks the receiver to report the bytes that it took. */
   #asks = false;
   /** Bytes that this end took since its last report to the other end. */
   #taken = 0;
+  /** A report that leaves with the next message with values, or at the end of the tick. */
+  #report = 0;
   #reason: CloseReason | undefined;
   #messageSeen = false;
   readonly #ring: "offer" | "accept" | undefined;
@@ -76,9 +89,16 @@ export class PortChannelTransport implements ChannelTransport {
     this.#out = new SendWindow(windowBytes);
   }
 
+  // A ring carries small frames of bytes faster than the port carries values. The values of an end that is not trusted cannot be bounded
+  // before they take memory.
+  get clones(): "preferred" | "possible" | undefined {
+    return this.#ring === undefined && this.trusted ? "preferred" : "possible";
+  }
+
   open(sink: ChannelSink): void {
     if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
     this.#sink = sink;
+    this.#announces = sink.value !== undefined;
     if (this.#reason !== undefined) return this.#reportClosed(this.#reason);
     this.#stop = this.listen(this.#port, {
       message: (message) => this.#receive(message),
@@ -113,6 +133,7 @@ export class PortChannelTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = none): boolean {
     checkFrame(frame, attachments, this);
     if (this.#closed) return false;
+    if (this.#values.length > 0) this.#flush();
     if (this.#out.sent(windowBytesOf(frame, attachments))) this.#asks = true;
     if (attachments.length > 0 || frame.byteLength >= movedBytesMin) {
       this.#flush();
@@ -125,6 +146,45 @@ export class PortChannelTransport implements ChannelTransport {
       this.#schedule();
     }
     return !this.#closed && this.#out.room;
+  }
+
+  sendValue(frame: ValueFrame, transfer?: readonly object[]): boolean {
+    if (frame.bytes > this.frameBytesMax) throw frameTooLarge(frame.bytes, this.frameBytesMax);
+    if (this.#closed) return false;
+    if (this.#waiting.length > 0) this.#flush();
+    const hadRoom = this.#out.room;
+    if (this.#out.sent(frame.bytes + 8)) this.#asks = true;
+    if (transfer !== undefined) this.#postValue(frame, transfer, hadRoom);
+    else {
+      appendValueFrame(this.#values, frame);
+      this.#schedule();
+    }
+    return !this.#closed && this.#out.room;
+  }
+
+  // Posts a frame whose value other code may still change. The value has a message of its own: structured clone may refuse the value, or run
+  // a getter that sends other frames.
+  #postValue(frame: ValueFrame, transfer: readonly object[], hadRoom: boolean): void {
+    if (this.#values.length > 0) this.#flush();
+    const flat: unknown[] = [];
+    appendValueFrame(flat, frame);
+    const [asks, report] = [this.#asks, this.#report];
+    try {
+      for (const each of transfer) refuseDetached(each);
+      this.#postRaw(this.#valuesMessage(flat), transfer as ArrayBuffer[]);
+    } catch (reason) {
+      this.#asks ||= asks;
+      this.#report += report;
+      this.#out.withdraw(frame.bytes + 8, hadRoom);
+      throw notCloneable(reason);
+    }
+  }
+
+  #valuesMessage(flat: unknown[]): unknown[] {
+    const message = [portMark, this.#asks ? Post.valuesAsking : Post.values, flat, this.#report];
+    this.#asks = false;
+    this.#report = 0;
+    return message;
   }
 
   close(reason: CloseReason = closedHere): void {
@@ -146,22 +206,19 @@ export class PortChannelTransport implements ChannelTransport {
 
   #flush(): void {
     const frames = this.#waiting;
+    const values = this.#values;
     const [only] = frames;
     if (this.#closed) return;
-    if (only === undefined) return this.#ringPort?.wake();
-    this.#waiting = [];
-    if (frames.length === 1) return this.#postFrames([only.byteLength], only, none);
-    const bytes = new Uint8Array(frames.reduce((sum, { byteLength }) => sum + padded(byteLength), 0));
-    let at = 0;
-    for (const frame of frames) {
-      bytes.set(frame, at);
-      at += padded(frame.byteLength);
-    }
-    this.#postFrames(
-      frames.map(({ byteLength }) => byteLength),
-      bytes,
-      none,
-    );
+    if (values.length > 0) {
+      this.#values = [];
+      this.#post(this.#valuesMessage(values), []);
+    } else if (only !== undefined) {
+      this.#waiting = [];
+      const lengths = frames.map(({ byteLength }) => byteLength);
+      this.#postFrames(lengths, frames.length === 1 ? only : joined(frames), none);
+    } else if (this.#report === 0) return this.#ringPort?.wake();
+    if (this.#report > 0) this.#post([portMark, Post.taken, this.#report], []);
+    this.#report = 0;
   }
 
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
@@ -172,19 +229,25 @@ export class PortChannelTransport implements ChannelTransport {
     if (large && this.moves) transfer.push(bytes.buffer as ArrayBuffer);
     const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
     this.#asks = false;
-    if (attachments.length > 0) message.push(attachments);
+    if (attachments.length > 0 || this.#announces) message.push(attachments.length > 0 ? attachments : undefined);
+    if (this.#announces) message.push(takesValues);
+    this.#announces = false;
     this.#post(message, transfer);
   }
 
   #post(message: unknown[], transfer: ArrayBuffer[]): void {
     try {
-      if (this.#ringPort) this.#ringPort.post(message, transfer);
-      else this.#port.postMessage(message, transfer as never[]);
+      this.#postRaw(message, transfer);
     } catch (cause) {
       // The port throws only for memory that cannot be transferred. The frame cannot arrive, and later frames must not arrive
       // without it.
       this.#end({ code: "failed", message: "the port refused a message", cause });
     }
+  }
+
+  #postRaw(message: unknown[], transfer: ArrayBuffer[]): void {
+    if (this.#ringPort) this.#ringPort.post(message, transfer);
+    else this.#port.postMessage(message, transfer as never[]);
   }
 
   #receive(message: unknown): void {
@@ -197,8 +260,15 @@ export class PortChannelTransport implements ChannelTransport {
   #read(message: unknown[]): void {
     if (message[0] !== portMark || this.#closed) return;
     this.#messageSeen = true;
-    const [, post, first, second, third] = message;
+    const [, post, first, second, third, fourth] = message;
+    if (post === Post.values || post === Post.valuesAsking) {
+      if (typeof second !== "number") return this.#fail(garbled);
+      if (second > 0 && this.#out.taken(second)) this.#sink?.drained();
+      if (!this.#closed) this.#deliverValues(readValueFrames(first), post === Post.valuesAsking);
+      return;
+    }
     if (post === Post.frames || post === Post.framesAsking) {
+      if (fourth === takesValues && this.clones !== undefined) this.peerClones = true;
       this.#deliver(framesOf(first, second), attachmentsOf(third));
       if (post === Post.framesAsking && !this.#closed) this.#reportTaken();
       return;
@@ -224,11 +294,33 @@ export class PortChannelTransport implements ChannelTransport {
     }
   }
 
+  #deliverValues(frames: readonly ValueFrame[] | undefined, asked: boolean): void {
+    if (frames === undefined || this.#sink?.value === undefined) return this.#fail(garbled);
+    for (const { bytes } of frames) this.#taken += bytes + 8;
+    // Before the frames are delivered, so that the first reply takes the report along.
+    if (asked) this.#reportTaken();
+    for (const frame of frames) {
+      if (this.#closed) return;
+      if (frame.bytes > this.frameBytesMax)
+        return this.#fail({ code: "too-large", message: `a frame of ${frame.bytes} bytes arrived` });
+      this.#sink.value(frame);
+    }
+  }
+
   #reportTaken(): void {
     const taken = this.#taken;
     this.#taken = 0;
     if (this.#ringPort?.credit(taken)) return this.#ringPort.owesWake ? this.#schedule() : undefined;
-    this.#post([portMark, Post.taken, taken], []);
+    if (!this.peerClones) return this.#post([portMark, Post.taken, taken], []);
+    // A reply or the reader's next call takes the report along, if it leaves in this tick.
+    if (this.#report === 0) this.#scheduleReport(reportTurns);
+    this.#report += taken;
+  }
+
+  #scheduleReport(turns: number): void {
+    queueMicrotask(() => {
+      if (this.#report > 0) turns > 0 ? this.#scheduleReport(turns - 1) : this.#flush();
+    });
   }
 
   // Waits for the end of the other side's thread, because a browser reports nothing when a worker is terminated. This end still
@@ -315,6 +407,7 @@ export class PortChannelTransport implements ChannelTransport {
     if (this.#closed) return;
     this.#reason = reason;
     this.#waiting = [];
+    this.#values = [];
     this.#stop();
     this.#watching?.abort();
     this.#ringPort?.close();
@@ -337,7 +430,3 @@ const garbled: CloseReason = { code: "protocol", message: "a message that is not
 
 // Makes the ring read its frames and mark this end as reading.
 const wakeUp = [Op.Mark, 0, undefined, undefined];
-
-function fillsBuffer({ buffer, byteLength }: Uint8Array): boolean {
-  return buffer.byteLength === byteLength && !isShared(buffer);
-}
