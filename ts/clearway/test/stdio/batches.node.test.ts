@@ -102,7 +102,10 @@ describe("a piece that is one frame", () => {
     expect(view).toEqual(pattern(100));
     expect(view?.constructor).toBe(Uint8Array);
     expect(view?.buffer).toBe(whole.buffer);
-    for (const [around, from] of [[4096, 64], [120, 3]] as const) {
+    for (const [around, from] of [
+      [4096, 64],
+      [120, 3],
+    ] as const) {
       const part = new Uint8Array(around).subarray(from, from + whole.length);
       part.set(whole);
       const [copied] = read(part).frames;

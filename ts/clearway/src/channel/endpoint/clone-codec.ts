@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { MovedValue } from "../../transfer/move.js";
 import type { Codec, MessageCodec, MethodCall, MethodCodec, MethodReply } from "../codec/codec.js";
 import { codecError } from "../codec/codec-error.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
 import type { ValueFrame } from "../transport/value-frame.js";
-import { Op } from "../wire/frame.js";
+import { Flag, type FrameParts, Op } from "../wire/frame.js";
+import type { OutgoingValue } from "./outgoing-value.js";
 
 // The codecs of a channel that names none, between two ends that take values by structured clone. They encode nothing: the connection sends
 // their values as they are. If the other end names the standard codec for the channel, its messages are bytes, which these codecs read.
@@ -51,4 +53,36 @@ function standardBytes(isReply: boolean, method: string | undefined, value: unkn
   if (method !== undefined) return standardMethodCodec.call.encode({ method, args: value });
   if (isReply) return standardMethodCodec.reply.encode({ kind: "success", value });
   return standardMessageCodec.encode(value);
+}
+
+/** Returns the frame of a value, or a frame without a message. */
+export function valueFrame(parts: FrameParts, flags: number, message: OutgoingValue | undefined): ValueFrame {
+  const { op, id = 0, a = 0, b = 0, c = 0, channel = "" } = parts;
+  return {
+    op,
+    flags: message ? flags | Flag.value : flags,
+    // As in a frame of bytes.
+    id: id >>> 0,
+    a: a >>> 0,
+    b: b >>> 0,
+    c,
+    name: parts.name ? channel : "",
+    method: message?.method,
+    value: message?.value,
+    bytes: message ? message.bytes : 0,
+    copied: message ? message.copiedBytes : 0,
+    moved: message ? message.movedBytes : 0,
+    shared: message ? message.sharedBytes : 0,
+  };
+}
+
+/** Returns the value of a codec with the value inside `move()`. */
+export function withoutMove<T>(given: T): T {
+  if (given instanceof MovedValue) return given.value as T;
+  const inside = given as { args?: unknown; value?: unknown };
+  return (
+    "args" in inside
+      ? { ...inside, args: (inside.args as MovedValue).value }
+      : { ...inside, value: (inside.value as MovedValue).value }
+  ) as T;
 }

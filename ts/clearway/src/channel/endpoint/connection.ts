@@ -12,7 +12,7 @@ import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
 import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/frame.js";
 import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
 import { type AttachmentRules, Attachments, type Ownership } from "./attachments.js";
-import { cloneMethodCodec, cloneParts, readCloned } from "./clone-codec.js";
+import { cloneMethodCodec, cloneParts, readCloned, valueFrame, withoutMove } from "./clone-codec.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
 import { type EndpointSettings, trustedValuesMax, valuesMax } from "./options.js";
 import { noteArrived, OutgoingValue } from "./outgoing-value.js";
@@ -239,24 +239,8 @@ export class Connection {
   }
 
   #sendValue(parts: FrameParts, own: number, message: OutgoingValue | undefined): void {
-    const { op, id = 0, a = 0, b = 0, c = 0, channel = "" } = parts;
     if (message && headBytes + message.bytes > this.#frameBytesMax) throw tooLarge(message.bytes, this.#frameBytesMax);
-    const frame: ValueFrame = {
-      op,
-      flags: message ? own | Flag.value : own,
-      // As in a frame of bytes.
-      id: id >>> 0,
-      a: a >>> 0,
-      b: b >>> 0,
-      c,
-      name: parts.name ? channel : "",
-      method: message?.method,
-      value: message?.value,
-      bytes: message ? message.bytes : 0,
-      copied: message ? message.copiedBytes : 0,
-      moved: message ? message.movedBytes : 0,
-      shared: message ? message.sharedBytes : 0,
-    };
+    const frame = valueFrame(parts, own, message);
     // The transport has `sendValue`, because both ends clone.
     if (this.#transport.sendValue?.(frame, message?.transfer) !== true) this.congested = true;
     if (message === undefined) return;
@@ -394,15 +378,6 @@ export class Connection {
 /** Returns the size of an encoded message for credit and limits, in bytes. */
 export function bytesOf({ body, attachments, value }: Encoded): number {
   return value?.bytes ?? attachments?.list.reduce((sum, each) => sum + each.length, body.length) ?? body.length;
-}
-
-// Returns the value of a codec with the value inside `move()`.
-function withoutMove<T>(given: T): T {
-  if (given instanceof MovedValue) return given.value as T;
-  const inside = given as { args?: unknown; value?: unknown };
-  return ("args" in inside
-    ? { ...inside, args: (inside.args as MovedValue).value }
-    : { ...inside, value: (inside.value as MovedValue).value }) as T;
 }
 
 function inlineBytes(body: Uint8Array, list: readonly Uint8Array[]): number {

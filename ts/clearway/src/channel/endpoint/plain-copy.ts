@@ -32,7 +32,8 @@ export function plainCopy(root: object | null): PlainCopy | undefined {
     if (prototype === Array.prototype && Array.isArray(value)) {
       // An array with holes or with other properties has another number of keys.
       const { length } = value;
-      if ((nodes += length) > nodesMax || Object.keys(value).length !== length) return refused;
+      nodes += length;
+      if (nodes > nodesMax || Object.keys(value).length !== length) return refused;
       const copy: unknown[] = [];
       for (let at = 0; at < length; at++) {
         const each = copyOf(value[at]);

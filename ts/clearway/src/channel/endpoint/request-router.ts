@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
-import { type FrameParts, Status } from "../wire/frame.js";
 import { roughBytes } from "../../transfer/rough-bytes.js";
+import { type FrameParts, Status } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { Early } from "./early.js";
 import { Replies, type RepliesOwner } from "./replies.js";
@@ -221,7 +221,8 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (handler !== undefined) return this.#dispatch(handler, entry);
     if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
     // Every message counts 64 bytes more than its body, because an empty message takes memory too.
-    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, Date.now())) refuse(gone, Status.dropped);
+    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, Date.now()))
+      refuse(gone, Status.dropped);
     this.#startTimer();
   }
 

@@ -106,7 +106,8 @@ export class Subscriptions {
 
   event({ id, a }: Head, message: Received): void {
     const listen = this.#open.get(id);
-    const bytes = message.value?.bytes ?? message.attachments.reduce((sum, each) => sum + each.length, message.body.length);
+    const bytes =
+      message.value?.bytes ?? message.attachments.reduce((sum, each) => sum + each.length, message.body.length);
     if (listen && !listen.stream.arrived(message, bytes, a))
       this.#connection.broken(`an event without credit: ${listen.channel}`);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
+import { standardMethodCodec } from "../codec/standard.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { ServeOptions } from "../endpoint/listen-options.js";
-import { standardMethodCodec } from "../codec/standard.js";
 import type { MethodHandler } from "../endpoint/methods.js";
 import type { Callers, HandlersOf, Listeners } from "./facade-types.js";
 import { readSchema, type SchemaData, type SchemaShape } from "./schema.js";

@@ -1,43 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { lifeline, refuseDetached, watchLifeline } from "#host";
 import { invalid } from "../../error/clearway-error.js";
-import { lazyModule } from "../../lazy/lazy-module.js";
-import { Op } from "../../transport/protocol.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
 import { checkFrame, frameTooLarge, isShared, type TransportLimits, transportOptions } from "./limits.js";
+import { loadRing } from "./load-ring.js";
 import { closePort, listenTo, type PortEvents, type PortLike } from "./port-like.js";
-import { attachmentsOf, fillsBuffer, framesOf, joined, none, Post, portMark, takesValues } from "./port-message.js";
+import {
+  attachmentsOf,
+  fillsBuffer,
+  framesOf,
+  garbled,
+  joined,
+  movedBytesMin,
+  none,
+  Post,
+  portMark,
+  takesValues,
+  wakeUp,
+} from "./port-message.js";
+import type { PortOptions } from "./port-options.js";
+import { TakenReport } from "./taken-report.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
 import { appendValueFrame, notCloneable, readValueFrames, type ValueFrame } from "./value-frame.js";
 import { SendWindow, windowBytesOf } from "./window.js";
 
-// A frame of at least this size, in bytes, is posted alone and moved. Smaller frames of a tick are joined and cloned. Measured
-// round trips in Node 20: up to 4 KiB, both ways take about the same time (43 us cloned, 41 us moved). At 64 KiB, cloning takes
-// 51 us and moving 39 us (ts/clearway/bench/channel-port.mjs).
-const movedBytesMin = 4096;
-
-// Number of turns of the microtask queue that a report waits for a message to take it along. Code that awaits a call through an async
-// function runs three turns after the reply.
-const reportTurns = 8;
-
-// Set on first use, so that bundlers can leave the ring's code out of an app that uses codecs but no ports.
-let loadRing: (() => Promise<typeof import("./channel-ring-port.js")>) | undefined;
-
-/** Settings of a port that carries channels. */
-export interface PortOptions extends TransportLimits {
-  /**
-   * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
-   * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
-   * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
-   * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
-   */
-  readonly ring?: "offer" | "accept";
-}
+export type { PortOptions } from "./port-options.js";
 
 /**
  * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange them
- * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared
- * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
+ * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
  * like any port with listeners. Throws `invalid-argument`.
  */
 export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
@@ -71,8 +62,7 @@ export class PortChannelTransport implements ChannelTransport {
   #asks = false;
   /** Bytes that this end took since its last report to the other end. */
   #taken = 0;
-  /** A report that leaves with the next message with values, or at the end of the tick. */
-  #report = 0;
+  readonly #report = new TakenReport(() => this.#flush());
   #reason: CloseReason | undefined;
   #messageSeen = false;
   readonly #ring: "offer" | "accept" | undefined;
@@ -102,12 +92,8 @@ export class PortChannelTransport implements ChannelTransport {
     if (this.#reason !== undefined) return this.#reportClosed(this.#reason);
     this.#stop = this.listen(this.#port, {
       message: (message) => this.#receive(message),
-      unreadable: () => this.#fail({ code: "failed", message: "a message could not be read on arrival" }),
-      gone: (detail) => {
-        // Reads the frames that the other side wrote to the ring before it ended.
-        this.#ringPort?.drain();
-        this.#end({ code: "lost", message: "the other side of the port is gone", detail });
-      },
+      unreadable: () => this.close({ code: "failed", message: "a message could not be read on arrival" }),
+      gone: (detail) => this.#gone("the other side of the port is gone", detail),
       error: (cause) => {
         // An error before the worker's first message means that the worker failed to start. The worker may survive a later
         // error.
@@ -162,28 +148,26 @@ export class PortChannelTransport implements ChannelTransport {
     return !this.#closed && this.#out.room;
   }
 
-  // Posts a frame whose value other code may still change. The value has a message of its own: structured clone may refuse the value, or run
-  // a getter that sends other frames.
+  // The value has a message of its own: structured clone may refuse the value, or run a getter that sends other frames.
   #postValue(frame: ValueFrame, transfer: readonly object[], hadRoom: boolean): void {
     if (this.#values.length > 0) this.#flush();
     const flat: unknown[] = [];
     appendValueFrame(flat, frame);
-    const [asks, report] = [this.#asks, this.#report];
+    const [asks, report] = [this.#asks, this.#report.bytes];
     try {
       for (const each of transfer) refuseDetached(each);
       this.#postRaw(this.#valuesMessage(flat), transfer as ArrayBuffer[]);
     } catch (reason) {
       this.#asks ||= asks;
-      this.#report += report;
+      if (report > 0) this.#report.add(report);
       this.#out.withdraw(frame.bytes + 8, hadRoom);
       throw notCloneable(reason);
     }
   }
 
   #valuesMessage(flat: unknown[]): unknown[] {
-    const message = [portMark, this.#asks ? Post.valuesAsking : Post.values, flat, this.#report];
+    const message = [portMark, this.#asks ? Post.valuesAsking : Post.values, flat, this.#report.take()];
     this.#asks = false;
-    this.#report = 0;
     return message;
   }
 
@@ -216,9 +200,9 @@ export class PortChannelTransport implements ChannelTransport {
       this.#waiting = [];
       const lengths = frames.map(({ byteLength }) => byteLength);
       this.#postFrames(lengths, frames.length === 1 ? only : joined(frames), none);
-    } else if (this.#report === 0) return this.#ringPort?.wake();
-    if (this.#report > 0) this.#post([portMark, Post.taken, this.#report], []);
-    this.#report = 0;
+    } else if (this.#report.bytes === 0) return this.#ringPort?.wake();
+    const taken = this.#report.take();
+    if (taken > 0) this.#post([portMark, Post.taken, taken], []);
   }
 
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
@@ -239,8 +223,7 @@ export class PortChannelTransport implements ChannelTransport {
     try {
       this.#postRaw(message, transfer);
     } catch (cause) {
-      // The port throws only for memory that cannot be transferred. The frame cannot arrive, and later frames must not arrive
-      // without it.
+      // Only for memory that cannot be transferred. Later frames must not arrive without this one.
       this.#end({ code: "failed", message: "the port refused a message", cause });
     }
   }
@@ -262,7 +245,7 @@ export class PortChannelTransport implements ChannelTransport {
     this.#messageSeen = true;
     const [, post, first, second, third, fourth] = message;
     if (post === Post.values || post === Post.valuesAsking) {
-      if (typeof second !== "number") return this.#fail(garbled);
+      if (typeof second !== "number") return this.close(garbled);
       if (second > 0 && this.#out.taken(second)) this.#sink?.drained();
       if (!this.#closed) this.#deliverValues(readValueFrames(first), post === Post.valuesAsking);
       return;
@@ -278,16 +261,16 @@ export class PortChannelTransport implements ChannelTransport {
     if (post === Post.opened) return;
     // An end that is not trusted could name a lock of the app.
     if (post === Post.lifeline) return this.trusted ? this.#watch(first) : undefined;
-    if (post !== Post.taken || typeof first !== "number") return this.#fail(garbled);
+    if (post !== Post.taken || typeof first !== "number") return this.close(garbled);
     if (this.#out.taken(first)) this.#sink?.drained();
   }
 
   #deliver(frames: readonly Uint8Array[] | undefined, attachments: readonly Uint8Array[] | undefined): void {
-    if (frames === undefined || attachments === undefined) return this.#fail(garbled);
+    if (frames === undefined || attachments === undefined) return this.close(garbled);
     for (const [index, frame] of frames.entries()) {
       if (this.#closed) return;
       if (frame.byteLength > this.frameBytesMax)
-        return this.#fail({ code: "too-large", message: `a frame of ${frame.byteLength} bytes arrived` });
+        return this.close({ code: "too-large", message: `a frame of ${frame.byteLength} bytes arrived` });
       const own = index === frames.length - 1 ? attachments : none;
       this.#taken += windowBytesOf(frame, own);
       this.#sink?.frame(frame, own);
@@ -295,14 +278,14 @@ export class PortChannelTransport implements ChannelTransport {
   }
 
   #deliverValues(frames: readonly ValueFrame[] | undefined, asked: boolean): void {
-    if (frames === undefined || this.#sink?.value === undefined) return this.#fail(garbled);
+    if (frames === undefined || this.#sink?.value === undefined) return this.close(garbled);
     for (const { bytes } of frames) this.#taken += bytes + 8;
     // Before the frames are delivered, so that the first reply takes the report along.
     if (asked) this.#reportTaken();
     for (const frame of frames) {
       if (this.#closed) return;
       if (frame.bytes > this.frameBytesMax)
-        return this.#fail({ code: "too-large", message: `a frame of ${frame.bytes} bytes arrived` });
+        return this.close({ code: "too-large", message: `a frame of ${frame.bytes} bytes arrived` });
       this.#sink.value(frame);
     }
   }
@@ -312,33 +295,22 @@ export class PortChannelTransport implements ChannelTransport {
     this.#taken = 0;
     if (this.#ringPort?.credit(taken)) return this.#ringPort.owesWake ? this.#schedule() : undefined;
     if (!this.peerClones) return this.#post([portMark, Post.taken, taken], []);
-    // A reply or the reader's next call takes the report along, if it leaves in this tick.
-    if (this.#report === 0) this.#scheduleReport(reportTurns);
-    this.#report += taken;
-  }
-
-  #scheduleReport(turns: number): void {
-    queueMicrotask(() => {
-      if (this.#report > 0) turns > 0 ? this.#scheduleReport(turns - 1) : this.#flush();
-    });
+    this.#report.add(taken);
   }
 
   // Waits for the end of the other side's thread, because a browser reports nothing when a worker is terminated. This end still
   // reads the frames that the worker wrote before.
   #watch(name: unknown): void {
-    if (typeof name !== "string" || this.#watching) return this.#fail(garbled);
+    if (typeof name !== "string" || this.#watching) return this.close(garbled);
     const watching = new AbortController();
     this.#watching = watching;
-    const gone = (): void => {
-      this.#ringPort?.drain();
-      this.#end({ code: "lost", message: "the worker at the other side of the port is gone" });
-    };
+    const gone = (): void => this.#gone("the worker at the other side of the port is gone");
     watchLifeline(name, watching.signal, gone).catch(() => {}); // a host without locks has no lifeline
   }
 
   #accept(memory: unknown): void {
     if (this.#ring !== "accept" || !this.shares || !(memory instanceof SharedArrayBuffer))
-      return this.#fail({ code: "protocol", message: "the other end offered a ring, which was not asked for" });
+      return this.close({ code: "protocol", message: "the other end offered a ring, which was not asked for" });
     this.#held = [];
     void this.#openRing(memory);
   }
@@ -347,11 +319,10 @@ export class PortChannelTransport implements ChannelTransport {
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
     let ring: typeof import("./channel-ring-port.js");
     try {
-      loadRing ??= lazyModule(async () => import("./channel-ring-port.js"));
       ring = await loadRing();
     } catch (cause) {
       // The offering end can work without a ring. An accepting end must read the ring, because the other end writes to it.
-      return memory ? this.#fail({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
+      return memory ? this.close({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
     }
     if (this.#closed) return;
     this.#flush();
@@ -362,7 +333,7 @@ export class PortChannelTransport implements ChannelTransport {
         memory === undefined,
       );
     } catch (cause) {
-      this.#fail({
+      this.close({
         code: "protocol",
         message: "the memory that the other end offered is no ring of this version",
         cause,
@@ -371,8 +342,7 @@ export class PortChannelTransport implements ChannelTransport {
   }
 
   #useRing(ringPort: ChannelRingPort, offers: boolean): void {
-    // Each later message of this end has a position in the ring. The answer `Post.opened` means the same for the other end's
-    // messages.
+    // Each later message of this end has a position in the ring. `Post.opened` means the same for the other end's messages.
     if (offers) this.#post([portMark, Post.ring, ringPort.memory], []);
     this.#ringPort = ringPort;
     if (!offers) this.#post([portMark, Post.opened], []);
@@ -394,13 +364,14 @@ export class PortChannelTransport implements ChannelTransport {
       taken: (bytes) => {
         if (this.#out.taken(bytes)) this.#sink?.drained();
       },
-      broken: (message) => this.#fail({ code: "protocol", message }),
+      broken: (message) => this.close({ code: "protocol", message }),
     };
   }
 
-  // Sends the reason of a failure to the other end, and closes.
-  #fail(reason: CloseReason): void {
-    this.close(reason);
+  // Reads the frames that the other side wrote to the ring before it ended.
+  #gone(message: string, detail?: CloseReason["detail"]): void {
+    this.#ringPort?.drain();
+    this.#end(detail ? { code: "lost", message, detail } : { code: "lost", message });
   }
 
   #end(reason: CloseReason): void {
@@ -425,8 +396,3 @@ export class PortChannelTransport implements ChannelTransport {
     return this.#reason !== undefined;
   }
 }
-
-const garbled: CloseReason = { code: "protocol", message: "a message that is not of this protocol" };
-
-// Makes the ring read its frames and mark this end as reading.
-const wakeUp = [Op.Mark, 0, undefined, undefined];

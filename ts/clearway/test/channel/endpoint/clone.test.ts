@@ -6,11 +6,11 @@ import { connect } from "../../../src/channel/endpoint/connect.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { portTransport } from "../../../src/channel/transport/port.js";
 import type { PortOptions } from "../../../src/channel/transport/port.js";
-import { Post, portMark } from "../../../src/channel/transport/port-message.js";
+import { portTransport } from "../../../src/channel/transport/port.js";
+import { Post } from "../../../src/channel/transport/port-message.js";
 import { move } from "../../../src/transfer/move.js";
-import { rejection, until } from "./pairs.js";
+import { rejection } from "./pairs.js";
 
 const open: Endpoint[] = [];
 afterEach(() => {
@@ -70,7 +70,12 @@ describe("the codec clone", () => {
       new Map<unknown, unknown>([[key, new Set([key, "x"])]]),
       { date: new Date(1), expression: /x/gi, nested: { none: undefined, not: Number.NaN } },
       JSON.parse('{"__proto__": {"polluted": 1}}'),
-      [new Uint8ClampedArray([300]), new Uint16Array([1, 2]), new DataView(pattern(4).buffer), new BigUint64Array([1n])],
+      [
+        new Uint8ClampedArray([300]),
+        new Uint16Array([1, 2]),
+        new DataView(pattern(4).buffer),
+        new BigUint64Array([1n]),
+      ],
       cyclic,
       large(),
     ];
@@ -195,7 +200,12 @@ describe("the codec clone", () => {
     const { a, b } = await ends();
     const m = a.methods("echo");
     const bad = [() => 1, Symbol("x"), { inside: () => 1 }, [{ ...large(), port: new MessageChannel().port1 }]];
-    const calls = bad.flatMap((value) => [m.call("x", 1), m.call("x", value), a.messages("back").send(value), m.call("x", 2)]);
+    const calls = bad.flatMap((value) => [
+      m.call("x", 1),
+      m.call("x", value),
+      a.messages("back").send(value),
+      m.call("x", 2),
+    ]);
     const results = await Promise.allSettled(calls);
     for (const [at, result] of results.entries())
       if (at % 4 === 0 || at % 4 === 3) expect(result).toEqual({ status: "fulfilled", value: at % 4 === 0 ? 1 : 2 });
@@ -212,11 +222,15 @@ describe("the codec clone", () => {
     expect(await m.call("x", "still")).toBe("still");
     const sent: unknown[] = [];
     b.events("odd").serve(async (_, sink) => {
-      for (const event of [1, { bad: () => 1 }, 2, { bad: () => 1 }, 3]) sent.push(await sink.send(event).catch((error) => error.code));
+      for (const event of [1, { bad: () => 1 }, 2, { bad: () => 1 }, 3])
+        sent.push(await sink.send(event).catch((error) => error.code));
     });
     const seen: unknown[] = [];
     for await (const event of a.events("odd").listen(null, { window: { items: 1 } })) seen.push(event);
-    expect([seen, sent]).toEqual([[1, 2, 3], [true, "not-cloneable", true, "not-cloneable", true]]);
+    expect([seen, sent]).toEqual([
+      [1, 2, 3],
+      [true, "not-cloneable", true, "not-cloneable", true],
+    ]);
   });
 
   test("refuses memory that was moved away, and copies under strict and move()", async () => {
@@ -258,7 +272,11 @@ describe("the codec clone", () => {
 
 describe("two ends that connect", () => {
   test("use the standard codec if one of them says so, or takes no values", async () => {
-    for (const [here, there] of [["standard", undefined], [undefined, "standard"], ["standard", "standard"]] as const) {
+    for (const [here, there] of [
+      ["standard", undefined],
+      [undefined, "standard"],
+      ["standard", "standard"],
+    ] as const) {
       const { a, b } = await ends(here ? { codec: here } : {}, there ? { codec: there } : {});
       expect([a.codec, b.codec]).toEqual(["standard", "standard"]);
       expect(await rejection(a.methods("echo").call("x", new Date()))).toMatchObject({ code: "not-encodable" });
@@ -272,7 +290,10 @@ describe("two ends that connect", () => {
       rejection(connect(portTransport(port1), { codec: "clone" })),
       connect(portTransport(port2), { codec: "standard" }).catch((error) => error),
     ]);
-    expect(here).toMatchObject({ code: "protocol", message: expect.stringContaining('set codec: "clone" at both ends') });
+    expect(here).toMatchObject({
+      code: "protocol",
+      message: expect.stringContaining('set codec: "clone" at both ends'),
+    });
     const reason = there instanceof Error ? there : await (there as Endpoint).closed;
     expect(reason.message).toContain('set codec: "clone" at both ends');
     const [a, b] = memoryPair();
@@ -318,93 +339,5 @@ describe("two ends that connect", () => {
     expect(await rejection(a.methods("json").call("x", 1))).toMatchObject({ code: "malformed" });
     b.messages("text", jsonMessageCodec).handle((value) => value);
     expect(await a.messages("text", jsonMessageCodec).send({ x: [1] })).toEqual({ x: [1] });
-  });
-});
-
-describe("an end with a hostile peer", () => {
-  // An endpoint, and a port at which the test posts raw messages.
-  const victim = async (options: EndpointOptions = {}) => {
-    const { port1, port2 } = new MessageChannel();
-    const answers: unknown[][] = [];
-    port2.onmessage = ({ data }) => void answers.push(data);
-    const hello = connect(portTransport(port1), { codec: "clone", ...options });
-    await until(() => answers.some((each) => each[1] === Post.frames));
-    const own = answers.find((each) => each[1] === Post.frames) as unknown[];
-    port2.postMessage([portMark, Post.frames, own[2], own[3], undefined, 1]);
-    const endpoint = await hello;
-    open.push(endpoint);
-    const values = (...flat: unknown[]): void => port2.postMessage([portMark, Post.values, flat, 0]);
-    const call = (id: number, channel: string, method: unknown, value: unknown, bytes = 0): void =>
-      values(1, 8, id, 0, 0, 0, channel, method, value, bytes, 0, 0, 0);
-    const replies = (): unknown[] => answers.filter((each) => each[1] === Post.values || each[1] === Post.frames);
-    return { endpoint, port: port2, values, call, replies };
-  };
-
-  test("closes with protocol or too-large for messages that are no frames", async () => {
-    const good = [1, 8, 1, 0, 0, 0, "m", "x", null, 0, 0, 0, 0];
-    const bad: unknown[] = [undefined, null, 7, "text", {}, [], [1], good.slice(1), [...good, 1], { length: 13 }];
-    for (const [at, each] of good.entries())
-      for (const other of [-1, 1.5, Number.NaN, 2 ** 32, "1", null, {}, []])
-        if (at !== 8 && !(at === 7 && other === "1") && !(at === 6 && other === "1"))
-          bad.push(good.map((value, index) => (index === at ? other : value)).concat(each === other ? [1] : []));
-    for (const flat of bad) {
-      const { endpoint, port } = await victim();
-      port.postMessage([portMark, Post.values, flat, 0]);
-      expect((await endpoint.closed).code).toBe("protocol");
-    }
-    for (const taken of [undefined, "1", {}]) {
-      const { endpoint, port } = await victim();
-      port.postMessage([portMark, Post.values, good, taken]);
-      expect((await endpoint.closed).code).toBe("protocol");
-    }
-    const { endpoint, call } = await victim();
-    call(1, "m", "x", null, 0xffff_ffff);
-    expect((await endpoint.closed).code).toBe("too-large");
-  });
-
-  test("closes with protocol for values that it does not take, or that come before the hello", async () => {
-    const good = [1, 8, 1, 0, 0, 0, "m", "x", null, 0, 0, 0, 0];
-    const { endpoint, port } = await victim({ codec: "standard" });
-    port.postMessage([portMark, Post.values, good, 0]);
-    expect((await endpoint.closed).code).toBe("protocol");
-    const { port1, port2 } = new MessageChannel();
-    const early = connect(portTransport(port1));
-    port2.postMessage([portMark, Post.values, good, 0]);
-    expect(await rejection(early)).toMatchObject({ code: "protocol" });
-    port2.close();
-  });
-
-  test("answers any value, and stays open", async () => {
-    const { endpoint, call, values, replies } = await victim({ valuesMax: 100 });
-    const seen: unknown[] = [];
-    endpoint.methods("m").handle((method, args) => void seen.push([method, args]));
-    const cyclic: unknown[] = [];
-    cyclic.push(cyclic);
-    call(1, "m", undefined, 1);
-    call(2, "m", "x", cyclic);
-    call(3, "m", "x", new Array(101).fill(0));
-    call(4, "m", "x", new Map(Array.from({ length: 51 }, (_, at) => [at, at])));
-    call(5, "m", "x", Object.fromEntries(Array.from({ length: 51 }, (_, at) => [at, at])));
-    call(6, "m", "x", [[new Array(60).fill(0)], [new Array(60).fill(0)]]);
-    values(1, 0, 7, 0, 0, 0, "m", "x", "no value", 0, 0, 0, 0);
-    values(2, 8, 99, 0, 0, 0, "", undefined, "a reply to nothing", 0, 0, 0, 0);
-    values(6, 8, 99, 0, 0, 0, "", undefined, "an event of nothing", 0, 0, 0, 0);
-    call(8, "m", "last", new Array(99).fill(0));
-    await until(() => seen.length === 2);
-    expect(seen).toEqual([["x", cyclic], ["last", new Array(99).fill(0)]]);
-    await until(() => replies().length >= 3);
-    expect(endpoint.stats().handling).toBe(0);
-  });
-
-  test("charges early values by their own size, whatever the peer says", async () => {
-    const { endpoint, call } = await victim({ earlyBytesMax: 10_000 });
-    call(1, "later", "x", "y".repeat(50_000));
-    call(2, "later", "x", new Uint8Array(50_000));
-    call(3, "later", "x", "small");
-    await until(() => endpoint.stats().handling === 1);
-    const seen: unknown[] = [];
-    endpoint.methods("later").handle((_, args) => void seen.push(args));
-    await until(() => seen.length > 0);
-    expect(seen).toEqual(["small"]);
   });
 });
