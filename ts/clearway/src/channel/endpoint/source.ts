@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { type TurnBudget, turnBudget } from "../../stream/turn-budget.js";
+import { type TurnBudget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
-import type { Encoded } from "./connection.js";
+import { bytesOf, type Encoded } from "./connection.js";
+import type { OutgoingValue } from "./outgoing-value.js";
 import { type ByteBudget, type QueueLimits, SourceQueue } from "./source-queue.js";
 
 /** Sends a source's events to one listener. */
@@ -87,7 +88,10 @@ export class Source implements EventSink {
     const { message, bytes } = this.#encode(event);
     const taken = this.#waiters.length > 0 ? "full" : this.queue.push(message, bytes);
     if (taken !== "full") {
-      this.drain();
+      if (taken === "taken") {
+        this.drain();
+        if (message.value) this.#keep(message.value);
+      }
       if (this.#turns.isSpent) await this.#nextTurn();
       return taken === "taken";
     }
@@ -95,7 +99,21 @@ export class Source implements EventSink {
       throw new ClearwayError("queue-full", `${this.channel}: the listener is ${this.#limits.capacity} events behind`);
     if (this.#waiters.length >= waitersMax)
       throw new ClearwayError("queue-full", `${this.channel}: ${waitersMax} sends wait already; await them`);
+    message.value?.hold();
     return new Promise((settle) => this.#waiters.push({ message, bytes, settle }));
+  }
+
+  // Clones an event that waits for credit, because the source may change it meanwhile. Throws if the event cannot cross. An event that has
+  // left needs no clone.
+  #keep(value: OutgoingValue): void {
+    if (value.failed) throw value.failed.reason;
+    if (value.left) return;
+    try {
+      value.hold();
+    } catch (reason) {
+      value.failed = { reason };
+      throw reason;
+    }
   }
 
   end(): void {
@@ -116,9 +134,21 @@ export class Source implements EventSink {
       }
       const next = this.queue.next();
       if (next === undefined) break;
+      const { value } = next.value;
+      if (value?.failed) {
+        this.queue.skip(next);
+        continue;
+      }
       try {
         this.#wire.event(next.value, next.dropped);
+        if (value) value.left = true;
       } catch (reason) {
+        if (value && isNotCloneable(reason)) {
+          // `send` throws the reason. The stream goes on without the event, as it does if a codec refuses one.
+          value.failed = { reason };
+          this.queue.skip(next);
+          continue;
+        }
         // The event does not fit into a frame. The stream ends with an error, because later events would hide the gap.
         return this.#close(Status.error, reason);
       }
@@ -175,8 +205,10 @@ export class Source implements EventSink {
         if (step.done || this.#over) break;
         // The value does not go through `queue.push`. Pushed events may have filled the queue meanwhile, and a value that was
         // taken from the iterator must not be lost.
-        this.#waiters.push({ ...this.#encode(step.value), settle: () => {} });
+        const encoded = this.#encode(step.value);
+        this.#waiters.push({ ...encoded, settle: () => {} });
         this.drain();
+        if (encoded.message.value) this.#keep(encoded.message.value);
         if (this.#turns.isSpent) await this.#nextTurn();
       }
       this.end();
@@ -208,8 +240,7 @@ export class Source implements EventSink {
 
   #encode(event: unknown): { message: Encoded; bytes: number } {
     const message = this.#wire.encode(event);
-    const attachmentBytes = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
-    return { message, bytes: message.body.length + attachmentBytes };
+    return { message, bytes: bytesOf(message) };
   }
 
   get #over(): boolean {
@@ -235,4 +266,8 @@ export class Source implements EventSink {
     this.#resumePump();
     this.#onEnded();
   }
+}
+
+function isNotCloneable(reason: unknown): boolean {
+  return reason instanceof ClearwayError && reason.code === "not-cloneable";
 }

@@ -4,7 +4,7 @@ import { type Encoded, nothing } from "../../../src/channel/endpoint/connection.
 import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
 import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
 import { Status } from "../../../src/channel/wire/frame.js";
-import { TurnBudget, turnBudgetMs } from "../../../src/stream/turn-budget.js";
+import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
 import { FakeTurns } from "../../stream/fake-turns.js";
 
 /** Creates a source on a wire that only records what it receives. */

@@ -1,5 +1,4 @@
-import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
-import { P as PortLike } from './types-port-like.js';
+import { T as TransportLimits } from './types-limits.js';
 
 /** Settings of a port that carries channels. */
 interface PortOptions extends TransportLimits {
@@ -11,12 +10,5 @@ interface PortOptions extends TransportLimits {
      */
     readonly ring?: "offer" | "accept";
 }
-/**
- * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Attachments are moved, and shared
- * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
- * like any port with listeners. Throws `invalid-argument`.
- */
-declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
 
-export { portTransport as p };
 export type { PortOptions as P };
