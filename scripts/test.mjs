@@ -26,8 +26,9 @@ if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of
 /** Returns those of `names` that this machine can build. */
 const present = (...names) => names.filter((name) => builds.some((build) => build.name === name));
 const cPlugins = present("native: C plugins", "native: plugin check");
+const sqlitePlugin = present("native: SQLite plugin");
 const rustPlugins = present("native: Rust plugins");
-const allPlugins = [...cPlugins, ...rustPlugins];
+const allPlugins = [...cPlugins, ...sqlitePlugin, ...rustPlugins];
 const java = jdk.builds ? ["jvm: compile"] : [];
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
@@ -99,7 +100,7 @@ const stages = [
         },
         {
           name: "native: C plugins do",
-          command: [pluginCheck, ...Object.values(plugins.c)],
+          command: [pluginCheck, plugins.c.example, plugins.c.misbehave],
           after: cPlugins,
           lane: "native",
         },
@@ -109,12 +110,16 @@ const stages = [
     ? [
         {
           name: "native: Rust plugins do",
-          command: [pluginCheck, ...Object.values(plugins.rust)],
+          command: [pluginCheck, plugins.rust.example, plugins.rust.misbehave],
           after: allPlugins,
           lane: "native",
         },
       ]
     : []),
+  {
+    name: "plugin templates",
+    ...tests("test", { files: ["templates"], after: ["build", ...addon.after, ...java], lane: "native" }),
+  },
   {
     name: `native plugins, node ${process.versions.node}`,
     ...tests("ts/clearway-native", { ...addon, lane: "native" }),

@@ -67,7 +67,7 @@ describe.each(languages)("the template for a plugin in $language", ({ language, 
     Object.assign(process.env, language === "rust" ? cargoAs : {});
     const [program, ...args] = build;
     await runProgram(folder, program as string, ...args);
-  });
+  }, 600_000); // compiles 10 crates, beside whatever else runs on the machine
   afterAll(() => rm(join(folder, ".."), { recursive: true, force: true }));
 
   test.skipIf(!isHere || !addon)("its program for Node uses every channel", async () => {

@@ -24,7 +24,9 @@ public class Run {
     public static void main(String[] args) {
         try (Plugin plugin = Plugin.load(Path.of(args[0]))) {
             System.out.println(decode(plugin.channel("uppercase").call(encode("hello"))));
-            System.out.println(decode(plugin.channel("count").send(encode(Map.of("text", "hello world"))).join()));
+            Message answer = plugin.channel("count").send(encode(Map.of("text", "hello world"))).join();
+            Map<?, ?> count = (Map<?, ?>) decode(answer);
+            System.out.println("{words=" + count.get("words") + ", letters=" + count.get("letters") + "}");
             ListenOptions three = new ListenOptions().arguments(encode(Map.of("count", 3)));
             try (PluginEvents ticks = plugin.channel("ticks").listen(three)) {
                 for (Message tick : ticks) System.out.println("tick " + decode(tick));

@@ -11,7 +11,8 @@ const answer = plugin.channel("uppercase").call(encode("hello"));
 console.log(decode(answer.bytes));
 
 const counted = await plugin.channel("count").send(encode({ text: "hello world" }));
-console.log(decode(counted.bytes));
+const { words, letters } = decode(counted.bytes);
+console.log({ words, letters });
 
 for await (const tick of plugin.channel("ticks").listen({ arguments: encode({ count: 3 }) }))
   console.log("tick", decode(tick.bytes));
