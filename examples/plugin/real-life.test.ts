@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { loadPlugin } from "clearway-native";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { plugins } from "../../scripts/native.mjs";
 import { outputOf } from "../output-of.js";
@@ -57,3 +58,29 @@ test.skipIf(isLeftOut(plugins.rust.sensor))("every line of a sensor arrives, how
     expect.stringContaining("missing field `path`"),
   ]);
 });
+
+test.skipIf(isLeftOut(plugins.c.sqlite))(
+  "wrong messages to the SQLite plugin are refused, and it goes on",
+  async () => {
+    const plugin = await loadPlugin(plugins.c.sqlite);
+    const send = async (channel: string, message: string): Promise<unknown> => {
+      const sent = plugin.channel(channel).send(new TextEncoder().encode(message));
+      return await sent.then(
+        ({ bytes, attachments }) => [bytes && new TextDecoder().decode(bytes), attachments[0]?.bytes?.length],
+        (error: { code: string; message: string }) => `${error.code} ${error.message}`,
+      );
+    };
+    expect(await send("query", "select 1")).toBe("invalid-argument query: open a database first");
+    expect(await send("open", "/no/such.db")).toBe("failed open: unable to open database file");
+    expect(await send("open", "a\0b")).toMatch("invalid-argument open: the message must be a path");
+    expect(await send("open", "x".repeat(4096))).toMatch("invalid-argument open: the message must be a path");
+    expect(await send("open", ":memory:")).toEqual([null, undefined]);
+    expect(await send("query", "select 1; select 2")).toBe("invalid-argument query: the message must be one statement");
+    expect(await send("query", "")).toMatch("invalid-argument query: the message must be a statement");
+    expect(await send("query", "-- nothing")).toBe("invalid-argument query: the statement must read rows");
+    expect(await send("query", "select zeroblob(300000000)")).toBe("failed query: string or blob too big");
+    const none = '[{"name":"a\\"b","nullable":true,"kind":"text","dictionary":false}]';
+    expect(await send("query", `select 1 as 'a"b' where 0;\n`)).toEqual([none, 128]);
+    await plugin.close();
+  },
+);

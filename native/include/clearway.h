@@ -20,8 +20,7 @@
 //
 // Structs that may get further fields have a field `size`. They are clearway_handler, clearway_source, clearway_host and
 // clearway_plugin. The side that writes such a struct sets `size` to `sizeof`, as that side was compiled. The side that reads
-// it accepts every size from the first version's on: fields that it does not know are ignored, and missing fields count as 0.
-// So a plugin and a host may have been built with different minor versions. The other structs never change.
+// it ignores fields that it does not know, and takes missing fields as 0. The other structs never change.
 //
 // No C++ exception and no panic may unwind out of a plugin. A plugin in Rust uses the crate clearway-plugin, which catches
 // panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin ends the process.

@@ -34,6 +34,7 @@ static clearway_status open_database(void *context, const clearway_content *mess
     sqlite3_close(opened);
     return status;
   }
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, (int)TABLE_BYTES_MAX);
   sqlite3_close(self->database);
   self->database = opened;
   return host->reply(reply, NULL);

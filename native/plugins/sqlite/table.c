@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The most bytes of one answer. Offsets of texts have 32 bits, so the limit must stay below 2^31.
-#define BYTES_MAX ((size_t)256 << 20)
 #define ALIGNMENT 64
 
 static outcome add(bytes *to, const void *data, size_t size) {
-  if (size > BYTES_MAX || to->size + size > BYTES_MAX) return TOO_LARGE;
+  if (size > TABLE_BYTES_MAX || to->size + size > TABLE_BYTES_MAX) return TOO_LARGE;
   if (to->size + size > to->room) {
     size_t room = to->room == 0 ? 256 : to->room * 2;
     while (room < to->size + size) room *= 2;
@@ -29,7 +27,7 @@ static outcome add(bytes *to, const void *data, size_t size) {
 static kind kind_of(sqlite3_stmt *statement, int at) {
   const char *declared = sqlite3_column_decltype(statement, at);
   if (declared == NULL) {
-    const int type = sqlite3_column_type(statement, at);
+    const int type = sqlite3_data_count(statement) == 0 ? SQLITE_NULL : sqlite3_column_type(statement, at);
     return type == SQLITE_INTEGER ? KIND_I64 : type == SQLITE_FLOAT ? KIND_F64 : KIND_TEXT;
   }
   if (sqlite3_strlike("%INT%", declared, 0) == 0) return KIND_I64;
@@ -53,7 +51,7 @@ outcome table_open(row_table *table, sqlite3_stmt *statement) {
   return DONE;
 }
 
-static outcome add_value(column *to, sqlite3_stmt *statement, int at) {
+static outcome add_value(column *to, sqlite3_stmt *statement, int at, int is_null) {
   if (to->kind == KIND_I64) {
     const int64_t value = sqlite3_column_int64(statement, at);
     return add(&to->values, &value, sizeof value);
@@ -62,7 +60,9 @@ static outcome add_value(column *to, sqlite3_stmt *statement, int at) {
     const double value = sqlite3_column_double(statement, at);
     return add(&to->values, &value, sizeof value);
   }
-  const unsigned char *text = sqlite3_column_text(statement, at); // null for null
+  const unsigned char *text = sqlite3_column_text(statement, at); // null for null, and after a failed conversion
+  if (text == NULL && !is_null)
+    return sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM ? NO_MEMORY : TOO_LARGE;
   const outcome added = add(&to->values, text, text == NULL ? 0 : (size_t)sqlite3_column_bytes(statement, at));
   const int32_t end = (int32_t)to->values.size;
   return added == DONE ? add(&to->offsets, &end, sizeof end) : added;
@@ -81,10 +81,10 @@ outcome table_add(row_table *table, sqlite3_stmt *statement) {
     }
     if (!is_null) to->validity.data[row / 8] |= (uint8_t)(1 << row % 8);
     to->nulls += is_null;
-    const outcome added = add_value(to, statement, (int)at);
+    const outcome added = add_value(to, statement, (int)at, (int)is_null);
     if (added != DONE) return added;
     table->bytes += to->validity.size + to->values.size + to->offsets.size;
-    if (table->bytes > BYTES_MAX) return TOO_LARGE;
+    if (table->bytes > TABLE_BYTES_MAX) return TOO_LARGE;
   }
   table->rows++;
   return DONE;

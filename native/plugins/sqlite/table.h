@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The most bytes of a table, and of one value. Offsets of texts have 32 bits, so the limit must stay below 2^31.
+#define TABLE_BYTES_MAX ((size_t)256 << 20)
+
 typedef struct bytes {
   uint8_t *data;
   size_t size, room;

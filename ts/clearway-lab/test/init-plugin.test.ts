@@ -87,7 +87,11 @@ describe("clearway init plugin", () => {
     ["all", ["--language", "c", "--dir", "a-file"], "--dir a-file: it is no folder that can be read"],
     ["all", ["--language", "c", "--dir", "a-file/below"], "--dir a-file/below: it"],
     ["all", ["--language", "c", "--dir", "3d"], "--dir 3d: the folder names the plugin"],
-    ["all", ["sound", "--language", "c"], "init plugin writes a folder: clearway init plugin --language rust --dir sound"],
+    [
+      "all",
+      ["sound", "--language", "c"],
+      "init plugin writes a folder: clearway init plugin --language rust --dir sound",
+    ],
     [
       "none",
       ["--language", "rust"],

@@ -130,12 +130,16 @@ function entriesOf(folder: string, change: (text: string) => string): Entry[] {
     });
 }
 
-/** Replaces the name in a template. Leaves out the licence line, because the file becomes the user's. */
+/**
+ * Replaces the name in a template. Leaves out the licence line, because the file becomes the user's, and the marks of the documentation's
+ * snippets.
+ */
 function named(text: string, name: string): string {
   const words = name.split("-");
   const pascal = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
   return text
     .replace(/^(\/\/|#) SPDX.*\n/, "")
+    .replace(/^\/\/ #(end)?region .*\n/gm, "")
     .replaceAll("my-plugin", name)
     .replaceAll("my_plugin", words.join("_"))
     .replaceAll("MyPlugin", pascal);

@@ -8,6 +8,7 @@
 
 static const clearway_host *host; // one table for the whole process
 
+// #region handler
 // Answers with the text in capital letters. Runs on the calling thread, which waits: for work of microseconds only.
 static clearway_status uppercase(void *context, const clearway_content *message, clearway_reply reply) {
   (void)context;
@@ -19,6 +20,7 @@ static clearway_status uppercase(void *context, const clearway_content *message,
   free(text);
   return status;
 }
+// #endregion handler
 
 // Answers with two numbers of 32 bits: the words and the letters of a text. Runs on the plugin's pool of threads.
 static clearway_status count(void *context, const clearway_content *message, clearway_reply reply) {
@@ -63,6 +65,7 @@ static void forget(void *self, clearway_stream stream) {
   free(gone);
 }
 
+// #region events
 // Emits events while the stream has room, and ends the stream after the last event. The host calls it again when there is room.
 static void emit(void *self, clearway_stream stream) {
   listener *to = *find(self, stream);
@@ -77,6 +80,7 @@ static void emit(void *self, clearway_stream stream) {
   host->end(stream);
   forget(self, stream);
 }
+// #endregion events
 
 // Starts a listener. The arguments are the number of events, in 32 bits.
 static clearway_status listen(void *context, const clearway_content *arguments, clearway_stream stream) {

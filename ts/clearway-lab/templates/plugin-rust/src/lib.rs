@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+// #region plugin
 use clearway::{Error, Result, Stream};
 use serde::{Deserialize, Serialize};
 
@@ -55,3 +56,4 @@ impl MyPlugin {
         Ok(())
     }
 }
+// #endregion plugin
