@@ -46,6 +46,9 @@ const cargo = (name, ...args) => ({
   lane: "native",
 });
 
+/** The crates that a plugin's author depends on. Their manifests must be complete enough for a registry. */
+const authors = ["sys", "codec", "plugin-macros", "plugin"].flatMap((name) => ["-p", `clearway-${name}`]);
+
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-lab"], lane: "typescript" },
@@ -85,6 +88,11 @@ const stages = [
   ...(toolchains.rust
     ? [
         cargo("native: Rust", "test", "-q"),
+        cargo(
+          "native: crates for authors are packed",
+          ...["package", "-q", "--no-verify", "--allow-dirty"],
+          ...authors,
+        ),
         { ...cargo("native: loom", "loom"), command: [node, "scripts/loom.mjs"] },
         conforms("rust", ["native: Rust"]),
       ]

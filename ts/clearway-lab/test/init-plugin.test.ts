@@ -18,7 +18,7 @@ function tools(folder: string, programs: Record<string, string>): void {
 
 /** Runs `init plugin` with a PATH that has only one folder of such programs. */
 const init = (folder: string, ...args: string[]) => {
-  user.environment.PATH = user.at(folder);
+  Object.assign(user.environment, { PATH: user.at(folder) });
   return user.run("init", "plugin", ...args);
 };
 

@@ -5,6 +5,8 @@
 //! it does not link to any library of Clearway. This crate contains no code of the host. The crate `clearway-plugin` wraps this crate, so
 //! that a plugin in Rust needs no `unsafe`.
 
+#![warn(missing_docs)]
+
 mod agree;
 mod content;
 mod growing;

@@ -66,7 +66,7 @@ export function initPlugin({ language, dir = DEFAULT_FOLDER }: { language?: stri
 /** Returns the name of the plugin, such as `sound-plugin`, from its folder's name. It ends in `plugin`, so that it is no keyword. */
 function pluginName(dir: string): string {
   const folder = path.basename(path.resolve(dir));
-  const words = folder.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const words: string[] = folder.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   if (words.at(-1) === "plugin") words.pop();
   if (words.length === 0) words.push("my");
   const name = [...words, "plugin"].join("-");
