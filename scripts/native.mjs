@@ -37,6 +37,13 @@ export const hasSqlite =
 
 const make = (folder) => ["make", "-s", "-C", `native/${folder}`];
 
+const cargoBuild = (name, ...crates) => ({
+  name,
+  cargo: true,
+  command: ["cargo", "build", "-q", "--release", ...crates.flatMap((crate) => ["-p", `clearway-${crate}`])],
+  cwd: "native",
+});
+
 /** The stages that build the native parts. */
 export const builds = [
   ...(toolchains.c
@@ -49,18 +56,8 @@ export const builds = [
     : []),
   ...(toolchains.rust
     ? [
-        {
-          name: "native: Rust plugins",
-          cargo: true,
-          command: [
-            "cargo",
-            "build",
-            "-q",
-            "--release",
-            ...["example", "misbehave", "safe", "image", "sensor", "abi"].flatMap((name) => ["-p", `clearway-${name}`]),
-          ],
-          cwd: "native",
-        },
+        cargoBuild("native: Rust plugins", "example", "misbehave", "safe", "abi"),
+        cargoBuild("native: plugins from real life", "image", "sensor"),
       ]
     : []),
 ];

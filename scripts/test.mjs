@@ -26,9 +26,9 @@ if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of
 /** Returns those of `names` that this machine can build. */
 const present = (...names) => names.filter((name) => builds.some((build) => build.name === name));
 const cPlugins = present("native: C plugins", "native: plugin check");
-const sqlitePlugin = present("native: SQLite plugin");
+const realLife = present("native: SQLite plugin", "native: plugins from real life");
 const rustPlugins = present("native: Rust plugins");
-const allPlugins = [...cPlugins, ...sqlitePlugin, ...rustPlugins];
+const allPlugins = [...cPlugins, ...realLife, ...rustPlugins];
 const java = jdk.builds ? ["jvm: compile"] : [];
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
