@@ -137,7 +137,14 @@ fn a_plugin_refuses_a_host_that_lacks_a_function_and_tells_its_own_version() {
         );
         smaller.as_mut_ptr().cast::<usize>().write(size);
     }
-    let about = |size| About { size, id: PluginId::default(), abi_major: 0, abi_minor: 0, context: std::ptr::null_mut(), on_close: None };
+    let about = |size| About {
+        size,
+        id: PluginId::default(),
+        abi_major: 0,
+        abi_minor: 0,
+        context: std::ptr::null_mut(),
+        on_close: None,
+    };
     let init = clearway_plugin::__private::init::<Keeps>;
     let mut plugin = about(size_of::<About>());
     // SAFETY: both structs are valid for the size in their first field.
