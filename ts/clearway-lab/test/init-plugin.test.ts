@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs `clearway init plugin` as a user does, and checks what it writes and refuses. test/templates builds and runs what it writes.
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { UserFolder } from "./user-folder.js";
@@ -65,6 +74,16 @@ describe("clearway init plugin", () => {
     expect(names[0]).toBe("a-sound-plugin");
     expect(existsSync(user.at("sub/A Sound/clearway/crates/plugin/src/lib.rs"))).toBe(true);
     expect(read("clearway/Cargo.toml")).not.toMatch(/clearway-core|profile/);
+  });
+
+  test("keeps a link that leads nowhere, and names no plugin like the crate that it depends on", async () => {
+    symlinkSync(user.at("nowhere"), user.at("a-link"));
+    const { code, stderr } = await init("all", "--language", "c", "--dir", "a-link");
+    expect([code, stderr]).toEqual([2, expect.stringMatching("--dir a-link: it cannot be written")]);
+    expect(lstatSync(user.at("a-link")).isSymbolicLink()).toBe(true);
+    expect(existsSync(user.at("nowhere"))).toBe(false);
+    await init("all", "--language", "rust", "--dir", "clearway");
+    expect(readFileSync(user.at("clearway/Cargo.toml"), "utf8")).toMatch('name = "my-clearway-plugin"');
   });
 
   test("pins in Rust the versions that the repository builds with", () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway init plugin`: writes a native plugin in Rust or C that builds as it is, and programs that use it from Node and the JVM.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeFolders } from "../machine/make-folders.js";
@@ -69,6 +69,8 @@ function pluginName(dir: string): string {
   const words: string[] = folder.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   if (words.at(-1) === "plugin") words.pop();
   if (words.length === 0) words.push("my");
+  // The crate that a plugin depends on has the name clearway-plugin.
+  if (words.length === 1 && words[0] === "clearway") words.unshift("my");
   const name = [...words, "plugin"].join("-");
   if (!/^[a-z]/.test(name) || name.length > 64)
     throw new UsageError(
@@ -152,7 +154,7 @@ function sortedLock(text: string): string {
   return `${[head, ...packages.sort()].join(between)}\n`;
 }
 
-/** Writes all files, or none. */
+/** Writes all files, or none. Removes only what it has written itself: another program may use the folder at the same time. */
 function writeProject(dir: string, entries: readonly Entry[]): void {
   const isNew = !existsSync(dir);
   const written: string[] = [];
@@ -165,7 +167,23 @@ function writeProject(dir: string, entries: readonly Entry[]): void {
       written.push(target);
     }
   } catch (error) {
-    for (const target of isNew ? [dir] : written) rmSync(target, { recursive: true, force: true });
+    for (const target of written) rmSync(target, { force: true });
+    removeEmpty(dir, entries, isNew);
     throw new UsageError(`--dir ${dir}: it cannot be written (${(error as Error).message}); name another folder`);
+  }
+}
+
+/** Removes the project's folders that are empty, the innermost first. Keeps a project's folder that was there before. */
+function removeEmpty(dir: string, entries: readonly Entry[], isNew: boolean): void {
+  const folders = new Set<string>();
+  for (const { file } of entries)
+    for (let at = path.dirname(file); at !== "."; at = path.dirname(at)) folders.add(path.join(dir, at));
+  const innermostFirst = [...folders].sort((a, b) => b.length - a.length);
+  for (const folder of isNew ? [...innermostFirst, dir] : innermostFirst) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // The folder was not made, or another program has put something into it.
+    }
   }
 }
