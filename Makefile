@@ -15,7 +15,7 @@ lab: ## measure every way of leaving the main thread on this machine: out/result
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" selects stages by name; out/stages.json has the times
-	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb rust tools
+	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb sqlite rust tools
 	@node scripts/test.mjs $(ONLY)
 
 measure: ## check allocation budgets, the meter's errors and idle cost with clocks and samplers; on a quiet machine, before a release

@@ -128,6 +128,12 @@ need_flutter() {
   node scripts/flutter-engine.mjs || say "Flutter's engine is not installed. See the message above. What needs it will say so."
 }
 
+# The header of SQLite, for the example plugin that reads databases. Without a C compiler, nothing uses it.
+need_sqlite() {
+  command -v cc >/dev/null 2>&1 || return 0
+  cc -fsyntax-only -include sqlite3.h -xc /dev/null >/dev/null 2>&1 || add_package "SQLite's header" libsqlite3-dev
+}
+
 # Rust from the system or from rustup, and the packages in Cargo.lock. Cargo.toml names the oldest supported version of Rust.
 need_rust() {
   if ! command -v cargo >/dev/null 2>&1; then
@@ -164,8 +170,9 @@ for what in "$@"; do
     jvm) need_jvm ;;
     xvfb) need_xvfb ;;
     flutter) need_flutter ;;
+    sqlite) need_sqlite ;;
     rust) need_rust ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, rust, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, sqlite, rust, tools)"; exit 2 ;;
   esac
 done

@@ -20,6 +20,8 @@ const languages = {
   ".html": "html",
   ".json": "json",
   ".sh": "sh",
+  ".rs": "rust",
+  ".c": "c",
 };
 
 function dedent(lines) {

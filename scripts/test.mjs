@@ -26,8 +26,9 @@ if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of
 /** Returns those of `names` that this machine can build. */
 const present = (...names) => names.filter((name) => builds.some((build) => build.name === name));
 const cPlugins = present("native: C plugins", "native: plugin check");
+const realLife = present("native: SQLite plugin", "native: plugins from real life");
 const rustPlugins = present("native: Rust plugins");
-const allPlugins = [...cPlugins, ...rustPlugins];
+const allPlugins = [...cPlugins, ...realLife, ...rustPlugins];
 const java = jdk.builds ? ["jvm: compile"] : [];
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
@@ -44,6 +45,9 @@ const cargo = (name, ...args) => ({
   after: ["native: addon"],
   lane: "native",
 });
+
+/** The crates that a plugin's author depends on. Their manifests must be complete enough for a registry. */
+const authors = ["sys", "codec", "plugin-macros", "plugin"].flatMap((name) => ["-p", `clearway-${name}`]);
 
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
@@ -86,6 +90,11 @@ const stages = [
   ...(toolchains.rust
     ? [
         cargo("native: Rust", "test", "-q"),
+        cargo(
+          "native: crates for authors are packed",
+          ...["package", "-q", "--no-verify", "--allow-dirty"],
+          ...authors,
+        ),
         { ...cargo("native: loom", "loom"), command: [node, "scripts/loom.mjs"] },
         conforms("rust", ["native: Rust"]),
       ]
@@ -101,7 +110,7 @@ const stages = [
         },
         {
           name: "native: C plugins do",
-          command: [pluginCheck, ...Object.values(plugins.c)],
+          command: [pluginCheck, plugins.c.example, plugins.c.misbehave],
           after: cPlugins,
           lane: "native",
         },
@@ -111,12 +120,16 @@ const stages = [
     ? [
         {
           name: "native: Rust plugins do",
-          command: [pluginCheck, ...Object.values(plugins.rust)],
+          command: [pluginCheck, plugins.rust.example, plugins.rust.misbehave],
           after: allPlugins,
           lane: "native",
         },
       ]
     : []),
+  {
+    name: "plugin templates",
+    ...tests("test", { files: ["templates"], after: ["build", ...addon.after, ...java], lane: "native" }),
+  },
   {
     name: `native plugins, node ${process.versions.node}`,
     ...tests("ts/clearway-native", { ...addon, lane: "native" }),

@@ -25,6 +25,7 @@ export const checks = [
     lane: "native",
   },
   { name: "native header", command: cargo("run", "-q", "-p", "clearway-header"), needs: "cargo", lane: "native" },
+  { name: "native header snapshot", command: own("header-api") },
   { name: "import rules", command: own("imports") },
   { name: "import cycles", command: own("cycles") },
   { name: "import cycles in Rust", command: own("rust-cycles") },
