@@ -10,6 +10,7 @@ const after = ["build"];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"] },
   { name: "API snapshot", command: own("check/api"), after },
+  { name: "API snapshot of the JVM", command: own("check/jvm-api") },
   { name: "import rules in ARCHITECTURE.md", command: own("check/imports") },
   { name: "licence copies", command: own("check/licences") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },

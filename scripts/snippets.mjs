@@ -21,6 +21,7 @@ const languages = {
   ".json": "json",
   ".sh": "sh",
   ".rs": "rust",
+  ".xml": "xml",
   ".c": "c",
 };
 

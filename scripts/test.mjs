@@ -84,7 +84,7 @@ const stages = [
     lane: "typescript",
     ...stage,
     name: `check: ${stage.name}`,
-    after: { built: ["build", "native: addon"], cargo: ["native: addon"] }[stage.needs] ?? [],
+    after: { built: ["build", "native: addon"], cargo: ["native: addon"], jvm: java }[stage.needs] ?? [],
   })),
   ...builds.map((build) => ({ ...build, after: build.cargo ? ["native: addon"] : [], lane: "native" })),
   ...(toolchains.rust
@@ -150,6 +150,10 @@ const stages = [
           command: [node, "scripts/jvm.mjs", "test", ...[jdk.builds, jdk.newest].filter(Boolean).map(String)],
           after: [...java, "build", ...addon.after],
           lane: "native",
+        },
+        {
+          name: "jvm: published artifacts",
+          ...tests("test", { files: ["maven/"], after: [...java, ...addon.after], lane: "native" }),
         },
       ]
     : [{ name: `jvm tests, JDK ${oldest}`, command: [node, "scripts/jvm.mjs", "test", `${oldest}`], lane: "native" }]),

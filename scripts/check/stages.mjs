@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The checks, as stages. No stage writes files that another one reads. `needs` says when a stage may start: "built" means after the build
-// of the npm packages, and "cargo" means after the build that locks Cargo's target folder. Programs are started by path, because the
-// scripts in node_modules/.bin would use the first Node on the PATH.
+// of the npm packages, "cargo" means after the build that locks Cargo's target folder, and "jvm" means after the JVM's modules were compiled.
+// Programs are started by path, because the scripts in node_modules/.bin would use the first Node on the PATH.
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
@@ -35,6 +35,7 @@ export const checks = [
   { name: "no machine's own paths", command: own("machine-paths") },
   { name: "manifests and lock file", command: own("manifests") },
   { name: "API snapshot", command: own("api"), needs: "built" },
+  { name: "API snapshot of the JVM", command: own("jvm-api"), needs: "jvm", lane: "native" },
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
