@@ -12,7 +12,7 @@ lab: ## measure every way of leaving the main thread on this machine: out/result
 	@node scripts/jvm-lab.mjs || echo "lab: the JVM's runner was not built; the rest runs"
 	@command -v cc >/dev/null && command -v make >/dev/null && node scripts/native.mjs "C plugins" >/dev/null || echo "lab: the example plugin was not built; cells that need it say so"
 	@command -v cargo >/dev/null && node scripts/native.mjs "Rust plugins" >/dev/null || echo "lab: libclearway was not built; cells that load plugins into the JVM say so"
-	@node scripts/swift.mjs build ClearwayLab || echo "lab: Swift's runner was not built; the rest runs"
+	@node scripts/swift-lab.mjs || echo "lab: Swift's runner was not built; the rest runs"
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" selects stages by name; out/stages.json has the times
