@@ -16,7 +16,7 @@ func measurePush(_ kind: PushKind, _ cell: Cell) throws -> Measured {
   // The first run starts the threads and faults the pages in. The second one also rehearses the waiting.
   _ = try runOnce(kind, Load(count: 20_000, perSecond: 0, loop: load.loop))
   _ = try runOnce(
-    kind, Load(count: 500, perSecond: 2500, payloadBytes: load.payloadBytes, loop: load.loop))
+    kind, Load(count: 200, perSecond: 2500, payloadBytes: load.payloadBytes, loop: load.loop))
   let (receiver, dropped) = try runOnce(kind, load)
   return measured(receiver, dropped: dropped, load: load, promise: kind.promise)
 }
