@@ -15,14 +15,15 @@ let package = Package(
     .target(name: "ClearwayChannel"),
     .target(name: "CClearway"),
     .target(name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel"]),
-    .target(name: "ClearwayTasks"),
-    .target(name: "ClearwayMeter"),
+    .target(name: "ClearwayThreads"),
+    .target(name: "ClearwayTasks", dependencies: ["ClearwayThreads"]),
+    .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
     .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
     .executableTarget(
       name: "ClearwayLab", dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayMeter"]),
     .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),
     .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin"]),
-    .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks"]),
+    .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks", "ClearwayThreads"]),
     .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter"]),
   ],
   swiftLanguageModes: [.v6]
