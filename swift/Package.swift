@@ -20,7 +20,8 @@ let package = Package(
     .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
     .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
     .executableTarget(
-      name: "ClearwayLab", dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayMeter"]),
+      name: "ClearwayLab",
+      dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayTasks", "ClearwayMeter"]),
     .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),
     .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin"]),
     .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks", "ClearwayThreads"]),

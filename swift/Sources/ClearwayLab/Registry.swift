@@ -16,8 +16,13 @@ enum Registry {
     "chained-hops-swift": chainKinds,
   ]
 
+  private static let codec = "codec-swift"
+
+  private static var scenarios: String { (push.keys + [codec]).sorted().joined(separator: ", ") }
+
   static var entries: [Entry] {
-    push.keys.sorted().flatMap { scenario in
+    LabCodecs.names.map { Entry(scenario: codec, mechanism: $0, unavailable: nil) }
+      + push.keys.sorted().flatMap { scenario in
       push[scenario, default: []].map { kind in
         Entry(scenario: scenario, mechanism: kind.name, unavailable: kind.unavailable)
       }
@@ -26,9 +31,9 @@ enum Registry {
 
   /// Measures a cell. Blocks. If there is no such cell, the error lists the known ones.
   static func measure(_ cell: Cell) throws -> Measured {
+    if cell.scenario == codec { return try measureCodec(cell) }
     guard let kinds = push[cell.scenario] else {
-      let known = push.keys.sorted().joined(separator: ", ")
-      throw LabError("no such scenario on this host: scenario=\(cell.scenario) (\(known))")
+      throw LabError("no such scenario on this host: scenario=\(cell.scenario) (\(scenarios))")
     }
     guard let kind = kinds.first(where: { $0.name == cell.mechanism }) else {
       let known = kinds.map(\.name).joined(separator: ", ")

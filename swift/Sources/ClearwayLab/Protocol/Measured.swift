@@ -19,7 +19,7 @@ struct Samples: Sendable {
   }
 }
 
-struct Value: Sendable {
+struct Figure: Sendable {
   let unit: String
   let value: Double
 }
@@ -27,7 +27,7 @@ struct Value: Sendable {
 /// The result of one measurement. The lab compares `result` with what the scenario expects.
 struct Measured: Sendable {
   var samples: [String: Samples] = [:]
-  var values: [String: Value] = [:]
+  var values: [String: Figure] = [:]
   var result: JSON
   var notes: [String] = []
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import ClearwayTasks
 import Foundation
 
 /// Calls of an actor's method.
@@ -24,6 +25,14 @@ actor ReceivingActor {
 
   func receiveAll(_ stream: AsyncStream<Event>) async {
     for await event in stream { receiver.receive(event) }
+    receiver.end()
+  }
+
+  func receiveAll(_ stream: CreditStream<Event>) async {
+    // The sender ends the stream without an error.
+    do {
+      for try await event in stream { receiver.receive(event) }
+    } catch {}
     receiver.end()
   }
 

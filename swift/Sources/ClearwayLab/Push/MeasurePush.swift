@@ -39,8 +39,8 @@ private func measured(_ receiver: Receiver, dropped: Int, load: Load, promise: P
       "asPromised": .bool(isAsPromised),
     ]))
   measured.values = [
-    "reordered": Value(unit: "events", value: Double(receiver.reordered)),
-    "lost": Value(unit: "events", value: Double(lost)),
+    "reordered": Figure(unit: "events", value: Double(receiver.reordered)),
+    "lost": Figure(unit: "events", value: Double(lost)),
   ]
   let every = max(1, (receiver.received + delaysMax - 1) / delaysMax)
   // Back to back in an open loop, all events share one intended time: a delay would say nothing.
@@ -53,8 +53,8 @@ private func measured(_ receiver: Receiver, dropped: Int, load: Load, promise: P
     }
   }
   if load.isBackToBack {
-    measured.values["throughput"] = Value(unit: "events/s", value: receiver.throughput)
-    measured.values["backlogMax"] = Value(unit: "events", value: Double(receiver.backlogMax))
+    measured.values["throughput"] = Figure(unit: "events/s", value: receiver.throughput)
+    measured.values["backlogMax"] = Figure(unit: "events", value: Double(receiver.backlogMax))
   }
   return measured
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import ClearwayTasks
 
 typealias EventStream = AsyncStream<Event>
 
@@ -18,6 +19,9 @@ let streamKinds: [PushKind] = [
   actorStream("actor-stream-newest-1", newest: 1, promise: .someInOrder),
   PushKind("actor-stream-unfolding") { receiver in
     .task { load in await unfold(load, to: ReceivingActor(receiver)) }
+  },
+  PushKind("clearway-stream") { receiver in
+    .task { load in await credit(load, to: ReceivingActor(receiver)) }
   },
 ]
 
@@ -151,4 +155,18 @@ private actor UnfoldingHub {
     if isFinished { return nil }
     return await withCheckedContinuation { reader = $0 }
   }
+}
+
+/// Clearway's stream: the sender awaits while 64 events wait, so nothing is lost and no queue grows.
+private func credit(_ load: Load, to actor: ReceivingActor) async -> Int {
+  // The number is within the limits of the initialiser, which are its only error.
+  guard let (stream, sink) = try? CreditStream.makeStream(of: Event.self, itemsMax: 64) else {
+    return 0
+  }
+  let reader = Task { await actor.receiveAll(stream) }
+  let pacer = Pacer(load)
+  while let event = await pacer.next() { try? await sink.send(event) }
+  sink.finish()
+  await reader.value
+  return 0
 }

@@ -59,6 +59,7 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "codec",
     "codec-jvm",
     "codec-flutter",
+    "codec-swift",
     "channel-worker",
     "channel-process",
     "channel-process-jvm",

@@ -91,12 +91,14 @@ function waysChart(caption: string, { hosts, rows }: WaysView): Html {
 function table(caption: string, { hosts, rows }: WaysView): Html {
   const body = rows.map(
     ({ title, points }) =>
-      html`<tr class="${title === "Clearway" ? "clearway" : "peer"}"><th scope="row">${title}</th>${hosts.map((host) => {
-        const point = points.find((each) => each.host === host);
-        return point === undefined
-          ? html`<td>–</td>`
-          : html`<td>${shownTime(point.latency.p50, point.clockStepUs)}<br><small>${point.title}</small></td>`;
-      })}</tr>`,
+      html`<tr class="${title === "Clearway" ? "clearway" : "peer"}"><th scope="row">${title}</th>${hosts.map(
+        (host) => {
+          const point = points.find((each) => each.host === host);
+          return point === undefined
+            ? html`<td>–</td>`
+            : html`<td>${shownTime(point.latency.p50, point.clockStepUs)}<br><small>${point.title}</small></td>`;
+        },
+      )}</tr>`,
   );
   return scrolling(
     caption,
