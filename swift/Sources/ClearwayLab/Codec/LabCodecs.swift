@@ -107,10 +107,12 @@ private struct MixedMessage: Codable, Equatable {
 
 func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-/// JSON has no bytes: they travel as base64 text.
+/// JSON has no bytes and no lists of numbers: bytes travel as base64 text, numbers in plain lists.
 private func asJSON(_ value: Value) -> Value {
   switch value {
   case .bytes(let bytes): return .string(base64(bytes))
+  case .int32s(let list): return .list(list.map { .int(Int64($0)) })
+  case .doubles(let list): return .list(list.map { .double($0) })
   case .list(let list): return .list(list.map(asJSON))
   case .map(let map):
     var copy = ValueMap()
