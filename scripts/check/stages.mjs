@@ -2,6 +2,8 @@
 // The checks, as stages. No stage writes files that another one reads. `needs` says when a stage may start: "built" means after the build
 // of the npm packages, and "cargo" means after the build that locks Cargo's target folder. Programs are started by path, because the
 // scripts in node_modules/.bin would use the first Node on the PATH.
+import { toolchain } from "../swift.mjs";
+
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
@@ -49,3 +51,8 @@ export const jvmFormat = {
   command: [node, "scripts/jvm.mjs", "check-format"],
   lane: "native",
 };
+
+/** The formatting of Swift, where Swift is installed. `make test` has it as a stage of its own. */
+export const swiftFormat = toolchain()
+  ? [{ name: "swift format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" }]
+  : [];
