@@ -25,7 +25,7 @@ let package = Package(
     .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),
     .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin"]),
     .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks", "ClearwayThreads"]),
-    .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter"]),
+    .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter", "ClearwayThreads"]),
   ],
   swiftLanguageModes: [.v6]
 )

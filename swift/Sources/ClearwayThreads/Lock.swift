@@ -37,6 +37,8 @@ package final class Lock: @unchecked Sendable {
   /// Releases the lock, waits for a wake, and takes the lock again. May return without a wake.
   package func wait() { pthread_cond_wait(condition, mutex) }
 
+  func waitUntil(_ time: inout timespec) { pthread_cond_timedwait(condition, mutex, &time) }
+
   /// Wakes one thread that waits.
   package func wakeOne() { pthread_cond_signal(condition) }
 

@@ -13,17 +13,20 @@ public struct RemoteError: Error, Sendable, Equatable {
   public let details: Value
   /// The channel on which the error arrived; empty at the end that throws it.
   public let channel: String
+  /// The other end's stack trace as text, if that end sends it.
+  public let stack: String?
 
   /// Makes an error that a handler throws.
   public init(code: String, message: String, details: Value = .null) {
-    self.init(code: code, message: message, details: details, channel: "")
+    self.init(code: code, message: message, details: details, channel: "", stack: nil)
   }
 
-  init(code: String, message: String, details: Value, channel: String) {
+  init(code: String, message: String, details: Value, channel: String, stack: String?) {
     self.code = code
     self.message = message
     self.details = details
     self.channel = channel
+    self.stack = stack
   }
 }
 
