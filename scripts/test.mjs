@@ -79,7 +79,10 @@ const stages = [
         },
       ]
     : []),
-  { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...(swift ? ["swift: products"] : [])] }) },
+  {
+    name: "lab",
+    ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...(swift ? ["swift: products"] : [])] }),
+  },
   { name: "examples", ...tests("examples", { after: ["build", ...addon.after] }) },
   { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
   { name: "runs with", ...tests("test", { files: ["runs-with"] }) },

@@ -234,7 +234,13 @@ describe("a narrow terminal", () => {
 
   test.each([50, 80, 100])("fits lists, tables and the doctor in %d columns", (width) => {
     const hosts = ["node", "chromium", "jvm", "flutter", "swift"];
-    const problems = { node: "no Node found", chromium: "no Chromium found", jvm: "no JDK", flutter: "no engine", swift: "no Swift" };
+    const problems = {
+      node: "no Node found",
+      chromium: "no Chromium found",
+      jvm: "no JDK",
+      flutter: "no engine",
+      swift: "no Swift",
+    };
     expect(widest(listing(loadScenarios(), hosts, { described: {}, problems }, width))).toBeLessThanOrEqual(width);
     for (const each of [record(), offloadRecord()])
       expect(widest(summary(resultsOf(each), each, width))).toBeLessThanOrEqual(width);

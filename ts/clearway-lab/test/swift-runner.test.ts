@@ -72,7 +72,8 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
     async () => {
       for (const { name, mechanisms } of push)
         for (const { name: mechanism } of mechanisms) {
-          if (described.mechanisms.some((each) => each.mechanism === mechanism && each.unavailable !== undefined)) continue;
+          if (described.mechanisms.some((each) => each.mechanism === mechanism && each.unavailable !== undefined))
+            continue;
           const paces = name.startsWith("growing") ? [0] : name === "stream-swift" ? [5000] : [0, 5000];
           for (const perSecond of paces) {
             const loop = name.includes("published") || perSecond === 0 ? "closed" : "open";

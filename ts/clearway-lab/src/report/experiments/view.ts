@@ -83,7 +83,8 @@ interface OwnRow {
   cells: RecordedCell[];
 }
 
-function tableView(results: Results, record: RunRecord, table: ExperimentTable): TableView {
+/** Returns one table of an experiment with the figures of a run. */
+export function tableView(results: Results, record: RunRecord, table: ExperimentTable): TableView {
   const own = record.cells.filter(
     (cell) =>
       !cell.control &&
