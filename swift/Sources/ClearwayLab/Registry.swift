@@ -17,11 +17,13 @@ enum Registry {
   ]
 
   private static let codec = "codec-swift"
+  private static let process = "channel-process-swift"
 
-  private static var scenarios: String { (push.keys + [codec]).sorted().joined(separator: ", ") }
+  private static var scenarios: String { (push.keys + [codec, process]).sorted().joined(separator: ", ") }
 
   static var entries: [Entry] {
     LabCodecs.names.map { Entry(scenario: codec, mechanism: $0, unavailable: nil) }
+      + Callers.names.map { Entry(scenario: process, mechanism: $0, unavailable: nil) }
       + push.keys.sorted().flatMap { scenario in
       push[scenario, default: []].map { kind in
         Entry(scenario: scenario, mechanism: kind.name, unavailable: kind.unavailable)
@@ -32,6 +34,7 @@ enum Registry {
   /// Measures a cell. Blocks. If there is no such cell, the error lists the known ones.
   static func measure(_ cell: Cell) throws -> Measured {
     if cell.scenario == codec { return try measureCodec(cell) }
+    if cell.scenario == process { return try measureCalls(cell) }
     guard let kinds = push[cell.scenario] else {
       throw LabError("no such scenario on this host: scenario=\(cell.scenario) (\(scenarios))")
     }

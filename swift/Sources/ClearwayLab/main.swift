@@ -4,7 +4,22 @@
 import Dispatch
 import Foundation
 
+let arguments = Array(CommandLine.arguments.dropFirst())
 let server = Thread {
+  // The other end of a channel is this program, too.
+  if arguments.first == "echo" {
+    Task {
+      do {
+        try await Echo.run(arguments)
+        exit(0)
+      } catch {
+        FileHandle.standardError.write(Data("echo: \(error)\n".utf8))
+        exit(1)
+      }
+    }
+    return
+  }
+
   let output = FileHandle.standardOutput
   while let line = readLine() {
     if line.allSatisfy(\.isWhitespace) { continue }

@@ -46,6 +46,7 @@ describe("the scenario files", () => {
       "channel-worker",
       "channel-process",
       "channel-process-jvm",
+      "channel-process-swift",
       "channel-native",
       "platform-channel",
       "channel-native-jvm",

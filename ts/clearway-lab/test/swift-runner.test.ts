@@ -116,6 +116,29 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
     expect(values["backlogMax"]?.value).toBeGreaterThan(0);
   });
 
+  test("encodes and decodes every value by every codec that has it", async () => {
+    const { family, expected, mechanisms, profiles } = loadScenarios().find(({ name }) => name === "codec-swift")!;
+    for (const { params, mechanisms: own } of profiles.full.sets)
+      for (const mechanism of own ?? mechanisms.map(({ name }) => name)) {
+        const request = { family, scenario: "codec-swift", mechanism, expected, params: { ...params, batches: 3 } };
+        expect((await runner.verify(request, LIMIT_MS)).result).toEqual({ equal: true });
+      }
+  });
+
+  test("carries every row to a child process and back, and names a row that a mechanism does not have", async () => {
+    const scenario = "channel-process-swift";
+    const { family, expected, mechanisms, profiles } = loadScenarios().find(({ name }) => name === scenario)!;
+    for (const { params, mechanisms: own } of profiles.full.sets)
+      for (const mechanism of own ?? mechanisms.map(({ name }) => name)) {
+        const request = { family, scenario, mechanism, expected, params: { ...params, messages: 3, warmUpMs: 1 } };
+        const { samples, result } = await runner.measure(request, LIMIT_MS);
+        expect([samples["roundTrip"]?.n, result]).toEqual([3, { equal: true }]);
+      }
+    const params = { ...profiles.full.sets.at(-1)!.params, messages: 3, warmUpMs: 1 };
+    const without = { family, scenario, mechanism: "bytes-stdio", expected, params };
+    await expect(runner.measure(without, LIMIT_MS)).rejects.toThrow("hand-written bytes have no methods");
+  });
+
   test.each<[string, ReturnType<typeof cell>, RegExp]>([
     ["a mechanism", cell("stream-swift", "delegat", {}, right), /no such mechanism: mechanism=delegat \(delegate, /],
     ["a scenario", cell("stream-swfit", "delegate", {}, right), /no such scenario on this host: .*stream-swift/],

@@ -123,7 +123,7 @@ private func asJSON(_ value: Value) -> Value {
 }
 
 /// Returns the objects that JSONSerialization writes.
-private func foundation(_ value: Value) -> Any {
+func foundation(_ value: Value) -> Any {
   foundation(plain(value, bytesAsText: true))
 }
 

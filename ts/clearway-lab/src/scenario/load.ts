@@ -63,6 +63,7 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "channel-worker",
     "channel-process",
     "channel-process-jvm",
+    "channel-process-swift",
     "channel-native",
     "platform-channel",
     "channel-native-jvm",
