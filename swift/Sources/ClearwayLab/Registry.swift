@@ -2,7 +2,9 @@
 
 /// All mechanisms that this runner can measure, by scenario.
 enum Registry {
-  /// A mechanism of a scenario. `unavailable` says why it cannot run here, or is `nil` if it can.
+  /// A mechanism of a scenario.
+  ///
+  /// `unavailable` says why it cannot run here, or is `nil` if it can.
   struct Entry: Sendable {
     let scenario: String
     let mechanism: String
@@ -19,19 +21,23 @@ enum Registry {
   private static let codec = "codec-swift"
   private static let process = "channel-process-swift"
 
-  private static var scenarios: String { (push.keys + [codec, process]).sorted().joined(separator: ", ") }
+  private static var scenarios: String {
+    (push.keys + [codec, process]).sorted().joined(separator: ", ")
+  }
 
   static var entries: [Entry] {
     LabCodecs.names.map { Entry(scenario: codec, mechanism: $0, unavailable: nil) }
       + Callers.names.map { Entry(scenario: process, mechanism: $0, unavailable: nil) }
       + push.keys.sorted().flatMap { scenario in
-      push[scenario, default: []].map { kind in
-        Entry(scenario: scenario, mechanism: kind.name, unavailable: kind.unavailable)
+        push[scenario, default: []].map { kind in
+          Entry(scenario: scenario, mechanism: kind.name, unavailable: kind.unavailable)
+        }
       }
-    }
   }
 
-  /// Measures a cell. Blocks. If there is no such cell, the error lists the known ones.
+  /// Measures a cell.
+  ///
+  /// Blocks. If there is no such cell, the error lists the known ones.
   static func measure(_ cell: Cell) throws -> Measured {
     if cell.scenario == codec { return try measureCodec(cell) }
     if cell.scenario == process { return try measureCalls(cell) }

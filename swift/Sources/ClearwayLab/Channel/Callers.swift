@@ -7,7 +7,9 @@ protocol Caller: Sendable {
   /// Whether several calls may be under way.
   var isConcurrent: Bool { get }
 
-  /// Makes one round trip. Returns whether the answer equals the row's value, if `isChecked`, else true.
+  /// Makes one round trip.
+  ///
+  /// Returns whether the answer equals the row's value, if `isChecked`, else true.
   func call(isChecked: Bool) async throws -> Bool
 
   /// Ends the peer.
@@ -36,7 +38,9 @@ enum Callers {
   static var program: String { CommandLine.arguments[0] }
 }
 
-/// Length-prefixed bytes through the child's pipes. The calling thread writes and reads.
+/// Length-prefixed bytes through the child's pipes.
+///
+/// The calling thread writes and reads.
 private final class ByStreams: Caller, @unchecked Sendable {
   let isConcurrent = false
   private let child = Process()
@@ -67,7 +71,8 @@ private final class ByStreams: Caller, @unchecked Sendable {
     if row.isBinary { return !isChecked || answer == bytes }
     keep(try JSONSerialization.jsonObject(with: answer, options: .fragmentsAllowed))
     return try !isChecked
-      || JSON(parsing: String(decoding: answer, as: UTF8.self)) == plain(row.value, bytesAsText: true)
+      || JSON(parsing: String(decoding: answer, as: UTF8.self))
+        == plain(row.value, bytesAsText: true)
   }
 
   func close() async {

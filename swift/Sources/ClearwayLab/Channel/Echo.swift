@@ -57,7 +57,9 @@ enum SizedMessages {
   private static func exactly(_ count: Int, of input: FileHandle) throws -> Data? {
     var bytes = Data()
     while bytes.count < count {
-      guard let piece = try input.read(upToCount: count - bytes.count), !piece.isEmpty else { return nil }
+      guard let piece = try input.read(upToCount: count - bytes.count), !piece.isEmpty else {
+        return nil
+      }
       bytes.append(piece)
     }
     return bytes

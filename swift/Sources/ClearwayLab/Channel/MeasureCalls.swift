@@ -3,11 +3,14 @@ import Dispatch
 
 private let lanes = 3
 
-/// Measures one row with one mechanism: round trips one at a time, and three in flight if the mechanism can.
+/// Measures one row with one mechanism: round trips one at a time, and three in flight if the
+/// mechanism can.
 func measureCalls(_ cell: Cell) throws -> Measured {
   let row = try Row(cell)
   let messages = try cell.int("messages", atLeast: 1)
-  guard messages <= 100_000 else { throw LabError("more than 100000 messages: messages=\(messages)") }
+  guard messages <= 100_000 else {
+    throw LabError("more than 100000 messages: messages=\(messages)")
+  }
   let warmUpNs = Int64(try cell.number("warmUpMs") * 1e6)
   let mechanism = cell.mechanism
   return try waitFor {
@@ -23,7 +26,8 @@ func measureCalls(_ cell: Cell) throws -> Measured {
   }
 }
 
-private func measure(_ caller: any Caller, messages: Int, warmUpNs: Int64) async throws -> Measured {
+private func measure(_ caller: any Caller, messages: Int, warmUpNs: Int64) async throws -> Measured
+{
   let begin = nowNs()
   var isEqual = try await caller.call(isChecked: true)
   var calls = 0

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import ClearwayChannel
 
-/// One row of the channel tables: kind of channel, codec and payload. The reply equals the payload.
+/// One row of the channel tables: kind of channel, codec and payload.
+///
+/// The reply equals the payload.
 struct Row: Sendable {
   /// The parameters of which another process makes the same row.
   let words: [String]
   let isMethod: Bool
   let codec: String
 
-  /// The value to send. Bytes, if the codec is binary.
+  /// The value to send.
+  ///
+  /// Bytes, if the codec is binary.
   let value: Value
 
   var isBinary: Bool { codec == "binary" }
@@ -18,7 +22,8 @@ struct Row: Sendable {
     guard ["message", "method"].contains(words[0]) else {
       throw LabError("no such channel: channel=\(words[0]) (message, method)")
     }
-    guard ["standard", "json", "binary"].contains(words[1]), words[0] == "message" || words[1] != "binary"
+    guard ["standard", "json", "binary"].contains(words[1]),
+      words[0] == "message" || words[1] != "binary"
     else { throw LabError("no such codec: channel=\(words[0]) codec=\(words[1])") }
     self.words = words
     isMethod = words[0] == "method"

@@ -2,7 +2,9 @@
 import ClearwayChannel
 import Foundation
 
-/// A codec that is measured. One thread uses it.
+/// A codec that is measured.
+///
+/// One thread uses it.
 struct LabCodec {
   /// Encodes the value, and returns the bytes.
   let encode: () throws -> [UInt8]
@@ -107,7 +109,8 @@ private struct MixedMessage: Codable, Equatable {
 
 func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-/// JSON has no bytes and no lists of numbers: bytes travel as base64 text, numbers in plain lists.
+/// JSON has no bytes and no lists of numbers: bytes travel as base64 text, numbers in plain
+/// lists.
 private func asJSON(_ value: Value) -> Value {
   switch value {
   case .bytes(let bytes): return .string(base64(bytes))

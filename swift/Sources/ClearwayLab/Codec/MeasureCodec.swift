@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// Measures one codec with one value: encodes and decodes many times on one thread, and sends nothing.
+/// Measures one codec with one value: encodes and decodes many times on one thread, and sends
+/// nothing.
 func measureCodec(_ cell: Cell) throws -> Measured {
   let name = try cell.text("value", among: Payload.names)
   let batches = try cell.int("batches", atLeast: 1)
@@ -18,11 +19,13 @@ func measureCodec(_ cell: Cell) throws -> Measured {
     result: .object(["equal": .bool(isEqual)]))
 }
 
-/// Minimum duration of a batch, in nanoseconds: two thousand steps of a clock with steps of 50 ns.
+/// Minimum duration of a batch, in nanoseconds: two thousand steps of a clock with steps of 50
+/// ns.
 private let batchNsMin: Int64 = 100_000
 private let warmUpNs: Int64 = 100_000_000
 
-/// Returns the time of one call in microseconds: the median of `batches` batches, each long enough for the clock.
+/// Returns the time of one call in microseconds: the median of `batches` batches, each long
+/// enough for the clock.
 private func timeUs(batches: Int, _ call: () throws -> Void) rethrows -> Double {
   func batchNs(_ count: Int) throws -> Int64 {
     let begin = nowNs()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import ClearwayChannel
 
-/// The values that the lab's scenarios for channels encode. They are the same on every host
-/// (ts/clearway-lab/src/channel/payload.ts).
+/// The values that the lab's scenarios for channels encode.
+///
+/// They are the same on every host (ts/clearway-lab/src/channel/payload.ts).
 enum Payload {
   static let names = ["null", "int", "string", "list", "map", "2 KB", "1000 items"]
 
@@ -57,7 +58,9 @@ enum Payload {
   }
 }
 
-/// Returns a value in a form that is equal for all codecs. JSON has bytes as base64 text.
+/// Returns a value in a form that is equal for all codecs.
+///
+/// JSON has bytes as base64 text.
 func plain(_ value: Value, bytesAsText: Bool) -> JSON {
   switch value {
   case .null: return .null

@@ -41,7 +41,9 @@ struct Cell: Sendable {
     return whole
   }
 
-  /// Returns one of the allowed texts. A missing parameter is the first of them.
+  /// Returns one of the allowed texts.
+  ///
+  /// A missing parameter is the first of them.
   func text(_ name: String, among allowed: [String]) throws -> String {
     guard let value = params[name] else { return allowed[0] }
     guard let text = value.text, allowed.contains(text) else {

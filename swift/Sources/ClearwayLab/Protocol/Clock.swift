@@ -21,7 +21,9 @@ func nowNs() -> Int64 {
   #endif
 }
 
-/// Blocks the thread for `ns`. Goes on sleeping after a signal.
+/// Blocks the thread for `ns`.
+///
+/// Goes on sleeping after a signal.
 func sleepNs(_ ns: Int64) {
   guard ns > 0 else { return }
   var left = timespec(tv_sec: Int(ns / 1_000_000_000), tv_nsec: Int(ns % 1_000_000_000))

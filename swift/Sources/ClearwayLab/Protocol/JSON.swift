@@ -25,7 +25,9 @@ enum JSON: Sendable, Equatable {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// Returns the value as one line of JSON. Keys are in alphabetical order.
+  /// Returns the value as one line of JSON.
+  ///
+  /// Keys are in alphabetical order.
   func line() -> String {
     var line = ""
     write(to: &line)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// The samples of one round, in nanoseconds. Reports show them in `unit`.
+/// The samples of one round, in nanoseconds.
+///
+/// Reports show them in `unit`.
 struct Samples: Sendable {
   let unit: String
   let ns: [Int64]
@@ -24,7 +26,9 @@ struct Figure: Sendable {
   let value: Double
 }
 
-/// The result of one measurement. The lab compares `result` with what the scenario expects.
+/// The result of one measurement.
+///
+/// The lab compares `result` with what the scenario expects.
 struct Measured: Sendable {
   var samples: [String: Samples] = [:]
   var values: [String: Figure] = [:]

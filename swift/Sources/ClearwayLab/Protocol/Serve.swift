@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// The operations of a runner. An error of an operation becomes an error answer.
+/// The operations of a runner.
+///
+/// An error of an operation becomes an error answer.
 protocol Operations: Sendable {
   func describe() throws -> JSON
   func measure(_ cell: Cell) throws -> Measured
 }
 
-/// Returns the answer to one request, as one line. An error of the operation is an answer, too.
+/// Returns the answer to one request, as one line.
+///
+/// An error of the operation is an answer, too.
 func answer(to line: String, by operations: some Operations) -> String {
   var id = JSON.number(0)
   do {

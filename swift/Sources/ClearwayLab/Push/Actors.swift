@@ -51,7 +51,9 @@ private func callEach(of load: Load, on actor: ReceivingActor) async -> Int {
   return 0
 }
 
-/// A task for each event. Tasks may overtake each other before they reach the actor.
+/// A task for each event.
+///
+/// Tasks may overtake each other before they reach the actor.
 private struct ActorTasks: Sending {
   let actor: ReceivingActor
 
@@ -64,7 +66,8 @@ private struct ActorTasks: Sending {
   }
 }
 
-/// An ordered mailbox: an array behind a lock, and one task at a time that makes the actor empty it.
+/// An ordered mailbox: an array behind a lock, and one task at a time that makes the actor empty
+/// it.
 final class Mailbox: Sending, @unchecked Sendable {
   private let lock = NSLock()
   private let actor: ReceivingActor
@@ -84,7 +87,9 @@ final class Mailbox: Sending, @unchecked Sendable {
     if isFirst { Task { await actor.drain(self) } }
   }
 
-  /// Takes all waiting events. Returns `nil` if there is none; the next `send` then starts a new task.
+  /// Takes all waiting events.
+  ///
+  /// Returns `nil` if there is none; the next `send` then starts a new task.
   func take() -> [Event]? {
     lock.withLock {
       isDraining = !waiting.isEmpty

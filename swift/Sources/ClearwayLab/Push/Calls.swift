@@ -2,7 +2,9 @@
 import Foundation
 import Synchronization
 
-/// Mechanisms without a change of threads. They show the cost of the call itself.
+/// Mechanisms without a change of threads.
+///
+/// They show the cost of the call itself.
 let callKinds: [PushKind] = [
   PushKind("delegate") { receiver in .calls(Delegating(to: receiver)) },
   PushKind("delegate-nslock") { receiver in .calls(Locking(to: receiver)) },

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import Dispatch
 
-/// Several mechanisms in a row. The published order is a delegate, then a queue, then a stream.
+/// Several mechanisms in a row.
+///
+/// The published order is a delegate, then a queue, then a stream.
 let chainKinds: [PushKind] = [
   chain("one-hop", [delegateHop]),
   chain("two-hops", [delegateHop, queueHop]),
@@ -16,7 +18,9 @@ let chainKinds: [PushKind] = [
 
 private typealias Send = @Sendable (Event) -> Void
 
-/// A hop that is open. `close` returns when the hop has passed on every event, or says that none follows.
+/// A hop that is open.
+///
+/// `close` returns when the hop has passed on every event, or says that none follows.
 private struct Hop: Sendable {
   let send: Send
   let close: @Sendable () -> Void

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// One event. It carries the time from which its delay counts: the stamp, or the intended time.
+/// One event.
+///
+/// It carries the time from which its delay counts: the stamp, or the intended time.
 struct Event: Sendable {
   let i: Int
   let sentNs: Int64
@@ -10,9 +12,13 @@ struct Event: Sendable {
 /// The events to send, and when.
 struct Load: Sendable {
   enum Loop: Sendable {
-    /// Each event has an intended time, which is fixed before the run. The sender spins shortly before it.
+    /// Each event has an intended time, which is fixed before the run.
+    ///
+    /// The sender spins shortly before it.
     case open
-    /// As published: the sender stamps an event, hands it over, and sleeps. A late sender delays all later events.
+    /// As published: the sender stamps an event, hands it over, and sleeps.
+    ///
+    /// A late sender delays all later events.
     case closed
   }
 
@@ -53,22 +59,28 @@ struct Load: Sendable {
   /// The time that all events take, in seconds.
   var seconds: Double { isBackToBack ? 0 : Double(count) / perSecond }
 
-  /// Returns a new body of non-zero bytes. The smallest payload is the event's time itself.
+  /// Returns a new body of non-zero bytes.
+  ///
+  /// The smallest payload is the event's time itself.
   func body() -> [UInt8]? {
     payloadBytes <= 8 ? nil : [UInt8](repeating: 7, count: payloadBytes)
   }
 
-  /// Returns the intended time of the first event: in 5 ms, so that the start makes no event late.
+  /// Returns the intended time of the first event: in 5 ms, so that the start makes no event
+  /// late.
   func firstNs() -> Int64 { nowNs() + (isBackToBack ? 0 : 5_000_000) }
 }
 
-/// Time in front of an event's intended time in which a sender spins, because a sleeping thread wakes late.
+/// Time in front of an event's intended time in which a sender spins, because a sleeping thread
+/// wakes late.
 private let awakeNs: Int64 = 150_000
 
 /// The same for a sender that is a task: the runtime's timers wake later than a thread does.
 private let taskAwakeNs: Int64 = 300_000
 
-/// Sends every event from the calling thread at the pace of the load. Blocks.
+/// Sends every event from the calling thread at the pace of the load.
+///
+/// Blocks.
 func emit(_ load: Load, _ send: (Event) -> Void) {
   let first = load.firstNs()
   for i in 0..<load.count {
@@ -97,7 +109,9 @@ final class Pacer: @unchecked Sendable {
     first = load.firstNs()
   }
 
-  /// Waits for the time of the next event, and returns it. After the last one, returns `nil`.
+  /// Waits for the time of the next event, and returns it.
+  ///
+  /// After the last one, returns `nil`.
   func next() async -> Event? {
     guard i < load.count else { return nil }
     defer { i += 1 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import Dispatch
 
-/// Time after which missing events count as lost, in seconds. No load has such a delay, even on a busy machine.
+/// Time after which missing events count as lost, in seconds.
+///
+/// No load has such a delay, even on a busy machine.
 private let lostAfterSeconds = 20.0
 
 /// The rate, in events per second, below which no mechanism falls back to back.
@@ -10,7 +12,8 @@ private let slowest = 20_000.0
 /// The largest number of delays that are sent to the lab.
 private let delaysMax = 100_000
 
-/// Rehearses a mechanism, runs the load once, and returns the delays with the counts of what was lost and reordered.
+/// Rehearses a mechanism, runs the load once, and returns the delays with the counts of what was
+/// lost and reordered.
 func measurePush(_ kind: PushKind, _ cell: Cell) throws -> Measured {
   let load = try Load(cell)
   // The first run starts the threads and faults the pages in. The second one also rehearses the waiting.
@@ -21,7 +24,8 @@ func measurePush(_ kind: PushKind, _ cell: Cell) throws -> Measured {
   return measured(receiver, dropped: dropped, load: load, promise: kind.promise)
 }
 
-private func measured(_ receiver: Receiver, dropped: Int, load: Load, promise: Promise) -> Measured {
+private func measured(_ receiver: Receiver, dropped: Int, load: Load, promise: Promise) -> Measured
+{
   let lost = load.count - receiver.received
   let isAsPromised: Bool =
     switch promise {
@@ -59,7 +63,9 @@ private func measured(_ receiver: Receiver, dropped: Int, load: Load, promise: P
   return measured
 }
 
-/// Opens the mechanism, sends the load, and waits for the last event. Throws if events are lost without notice.
+/// Opens the mechanism, sends the load, and waits for the last event.
+///
+/// Throws if events are lost without notice.
 private func runOnce(_ kind: PushKind, _ load: Load) throws -> (Receiver, dropped: Int) {
   let receiver = Receiver(count: load.count)
   let seconds = lostAfterSeconds + (load.isBackToBack ? Double(load.count) / slowest : load.seconds)
@@ -93,7 +99,9 @@ private final class Outcome: @unchecked Sendable {
     isSet.signal()
   }
 
-  /// Waits for the number. Returns `nil` after `seconds`.
+  /// Waits for the number.
+  ///
+  /// Returns `nil` after `seconds`.
   func wait(seconds: Double) -> Int? {
     isSet.wait(timeout: .now() + seconds) == .success ? number : nil
   }

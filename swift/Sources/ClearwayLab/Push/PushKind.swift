@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// What a mechanism promises about the events. The runner checks it; the figures count the rest.
+/// What a mechanism promises about the events.
+///
+/// The runner checks it; the figures count the rest.
 enum Promise: Sendable {
   /// Every event arrives, and none after a later one.
   case everyInOrder
   /// Every event arrives.
   case every
-  /// Events arrive in order. Some may be dropped, and the sender is told.
+  /// Events arrive in order.
+  ///
+  /// Some may be dropped, and the sender is told.
   case someInOrder
 }
 
@@ -14,7 +18,9 @@ enum Promise: Sendable {
 protocol Sending: Sendable {
   func send(_ event: Event)
 
-  /// Says that no event follows, and returns the number of dropped ones. Events may still be on their way.
+  /// Says that no event follows, and returns the number of dropped ones.
+  ///
+  /// Events may still be on their way.
   func finish() -> Int
 }
 
@@ -35,7 +41,9 @@ struct PushKind: Sendable {
   let name: String
   var promise = Promise.everyInOrder
 
-  /// Says why the mechanism cannot run here and what to do. It is `nil` if the mechanism can.
+  /// Says why the mechanism cannot run here and what to do.
+  ///
+  /// It is `nil` if the mechanism can.
   var unavailable: String?
   let open: @Sendable (Receiver) -> Opened
 
@@ -56,4 +64,5 @@ struct PushKind: Sendable {
 }
 
 /// The mechanisms of every load.
-let pushKinds: [PushKind] = callKinds + combineKinds + queueKinds + actorKinds + streamKinds + mainKinds
+let pushKinds: [PushKind] =
+  callKinds + combineKinds + queueKinds + actorKinds + streamKinds + mainKinds

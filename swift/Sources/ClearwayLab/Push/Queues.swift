@@ -35,7 +35,9 @@ private struct Queueing: Sending {
   func send(_ event: Event) { queue.async { [receiver] in receiver.receive(event) } }
 }
 
-/// A task for each event. The main actor receives.
+/// A task for each event.
+///
+/// The main actor receives.
 private struct MainTasks: Sending {
   let receiver: Receiver
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import Dispatch
 
-/// Records every arrival. One thread at a time may call `receive`, and each call happens before the next.
+/// Records every arrival.
+///
+/// One thread at a time may call `receive`, and each call happens before the next.
 ///
 /// Read the figures after `waitForEnd` has returned true.
 final class Receiver: @unchecked Sendable {
@@ -52,7 +54,9 @@ final class Receiver: @unchecked Sendable {
     done.signal()
   }
 
-  /// Waits for all events, or for `end`. Returns false after `seconds`.
+  /// Waits for all events, or for `end`.
+  ///
+  /// Returns false after `seconds`.
   func waitForEnd(seconds: Double) -> Bool {
     done.wait(timeout: .now() + seconds) == .success
   }
@@ -66,7 +70,9 @@ final class Receiver: @unchecked Sendable {
     return Double(received) / (Double(max(1, arrivedNs[received - 1] - first)) / 1e9)
   }
 
-  /// The largest number of events that had been sent and had not arrived. Lost events do not count.
+  /// The largest number of events that had been sent and had not arrived.
+  ///
+  /// Lost events do not count.
   var backlogMax: Int {
     let stamps = sentNs.filter { $0 != -1 }
     var (most, sent) = (0, 0)

@@ -25,7 +25,9 @@ let streamKinds: [PushKind] = [
   },
 ]
 
-/// A stream with a continuation. The sender calls `yield` where it is; a task reads.
+/// A stream with a continuation.
+///
+/// The sender calls `yield` where it is; a task reads.
 final class StreamSending: Sending, @unchecked Sendable {
   private let continuation: EventStream.Continuation
 
@@ -68,7 +70,9 @@ private func pull(_ load: Load, to receiver: Receiver) async -> Int {
   return 0
 }
 
-/// The sender awaits an actor. The stream's closure asks that actor for the next event; another actor reads.
+/// The sender awaits an actor.
+///
+/// The stream's closure asks that actor for the next event; another actor reads.
 private func unfold(_ load: Load, to actor: ReceivingActor) async -> Int {
   let hub = UnfoldingHub()
   let reader = Task { await actor.receiveAll(EventStream(unfolding: { await hub.next() })) }
@@ -118,7 +122,8 @@ private actor ContinuationHub {
   }
 }
 
-/// The source of a stream that unfolds: the reader asks the actor, which keeps events until it does.
+/// The source of a stream that unfolds: the reader asks the actor, which keeps events until it
+/// does.
 private actor UnfoldingHub {
   private var waiting: [Event] = []
   private var read = 0
@@ -140,7 +145,9 @@ private actor UnfoldingHub {
     reader = nil
   }
 
-  /// Returns the oldest event. Waits for one if there is none. Only one reader may wait.
+  /// Returns the oldest event.
+  ///
+  /// Waits for one if there is none. Only one reader may wait.
   func next() async -> Event? {
     if read < waiting.count {
       defer {
@@ -157,7 +164,8 @@ private actor UnfoldingHub {
   }
 }
 
-/// Clearway's stream: the sender awaits while 64 events wait, so nothing is lost and no queue grows.
+/// Clearway's stream: the sender awaits while 64 events wait, so nothing is lost and no queue
+/// grows.
 private func credit(_ load: Load, to actor: ReceivingActor) async -> Int {
   // The number is within the limits of the initialiser, which are its only error.
   guard let (stream, sink) = try? CreditStream.makeStream(of: Event.self, itemsMax: 64) else {
