@@ -26,7 +26,7 @@ final class CreditBuffer<Element>: @unchecked Sendable {
 
   private let lock = Lock()
   private let itemsMax: Int
-  private let whenFull: WhenFull
+  private let whenFull: WorkPool.WhenFull
   private var items = Fifo<Element>()
   private var senders = Fifo<Sender>()
   private var readers = Fifo<Reader>()
@@ -35,7 +35,7 @@ final class CreditBuffer<Element>: @unchecked Sendable {
   private var start = Start.none
   private var lost = 0
 
-  init(itemsMax: Int, whenFull: WhenFull) throws {
+  init(itemsMax: Int, whenFull: WorkPool.WhenFull) throws {
     guard (1...1_000_000).contains(itemsMax) else {
       throw TaskError.invalid("itemsMax", mustBe: "1 to 1000000", itemsMax)
     }

@@ -27,10 +27,10 @@ public struct CreditStream<Element>: AsyncSequence {
   ///
   /// - Parameters:
   ///   - itemsMax: Number of elements that may wait: 1 to 1,000,000.
-  ///   - whenFull: The policy for further elements. With ``WhenFull/fail``, the stream ends with `overflow`.
+  ///   - whenFull: The policy for further elements. With ``WorkPool.WhenFull/fail``, the stream ends with `overflow`.
   /// - Throws: A ``TaskError`` with `invalid-argument`.
   public init(
-    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WhenFull = .wait,
+    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WorkPool.WhenFull = .wait,
     _ produce: @escaping @Sendable (CreditSink<Element>) async throws -> Void
   ) throws {
     let buffer = try CreditBuffer<Element>(itemsMax: itemsMax, whenFull: whenFull)
@@ -56,7 +56,7 @@ public struct CreditStream<Element>: AsyncSequence {
   ///
   /// - Throws: A ``TaskError`` with `invalid-argument`.
   public static func makeStream(
-    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WhenFull = .wait
+    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WorkPool.WhenFull = .wait
   ) throws -> (stream: CreditStream, sink: CreditSink<Element>) {
     let buffer = try CreditBuffer<Element>(itemsMax: itemsMax, whenFull: whenFull)
     return (CreditStream(buffer), CreditSink(buffer))
@@ -107,7 +107,7 @@ public final class CreditSink<Element>: Sendable {
   /// Sends an element, and waits while the buffer is full.
   ///
   /// - Throws: `CancellationError`, and the element is dropped; a ``TaskError`` with `released` if the stream has ended or
-  ///   its reader is gone, and with `overflow` under ``WhenFull/fail``.
+  ///   its reader is gone, and with `overflow` under ``WorkPool.WhenFull/fail``.
   public func send(_ element: sending Element, isolation: isolated (any Actor)? = #isolation) async throws {
     try await buffer.send(element, isolation: isolation)
   }

@@ -24,7 +24,7 @@ final class PoolCore: Sendable {
   private let state = Locked(State())
   private let threadsMax: Int
   private let queueMax: Int
-  private let whenFull: WhenFull
+  private let whenFull: WorkPool.WhenFull
   private let clock: any Clock<Duration>
   private let name: String
 

@@ -13,7 +13,7 @@ public final class BlockingSink<Element>: Sendable {
   /// Sends an element, and blocks the thread while the buffer is full.
   ///
   /// - Throws: `CancellationError` if the call was cancelled; a ``TaskError`` with `released` if the reader is gone, and
-  ///   with `overflow` under ``WhenFull/fail``.
+  ///   with `overflow` under ``WorkPool.WhenFull/fail``.
   public func send(_ element: sending Element) throws {
     try signal.check()
     do {
@@ -34,7 +34,7 @@ extension WorkPool {
   ///
   /// - Throws: A ``TaskError`` with `invalid-argument`. The stream throws the errors of ``run(deadline:isolation:_:)``.
   public func stream<Element>(
-    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WhenFull = .wait,
+    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WorkPool.WhenFull = .wait,
     _ produce: @escaping @Sendable (BlockingSink<Element>, WorkSignal) throws -> Void
   ) throws -> CreditStream<Element> {
     try CreditStream(itemsMax: itemsMax, whenFull: whenFull) { sink in

@@ -22,15 +22,15 @@ public final class WorkPool: Sendable {
     public var threads: Int?
     /// Number of calls that may wait for a thread: 0 to 1,000,000. Default: 1024.
     public var queueMax: Int
-    /// The policy for a call that meets a full queue. Default: ``WhenFull/wait``, or ``WhenFull/fail`` if `queueMax` is 0.
-    public var whenFull: WhenFull?
+    /// The policy for a call that meets a full queue. Default: ``WorkPool.WhenFull/wait``, or ``WorkPool.WhenFull/fail`` if `queueMax` is 0.
+    public var whenFull: WorkPool.WhenFull?
     /// The clock of deadlines. Default: `ContinuousClock`.
     public var clock: any Clock<Duration>
     /// The name of the threads.
     public var name: String
 
     public init(
-      threads: Int? = nil, queueMax: Int = 1024, whenFull: WhenFull? = nil,
+      threads: Int? = nil, queueMax: Int = 1024, whenFull: WorkPool.WhenFull? = nil,
       clock: any Clock<Duration> = ContinuousClock(), name: String = "clearway-pool"
     ) {
       self.threads = threads

@@ -104,7 +104,7 @@ struct CreditStreamTests {
 
   @Test("drops and counts elements when its buffer is full and the policy says so")
   func drops() async throws {
-    for (policy, left) in [(WhenFull.dropOldest, [3, 4]), (.dropNewest, [1, 2])] {
+    for (policy, left) in [(WorkPool.WhenFull.dropOldest, [3, 4]), (.dropNewest, [1, 2])] {
       let (stream, sink) = try CreditStream<Int>.makeStream(itemsMax: 2, whenFull: policy)
       for number in 1...4 { try await sink.send(number) }
       sink.finish()

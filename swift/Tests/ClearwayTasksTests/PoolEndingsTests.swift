@@ -169,7 +169,7 @@ struct PoolEndingsTests {
 
   @Test("settles once when it is cancelled at any moment", arguments: 0..<40)
   func cancelledAtAnyMoment(yields: Int) async throws {
-    let pool = try WorkPool(.init(threads: 2, queueMax: 3, whenFull: WhenFull.allCases[yields % 4]))
+    let pool = try WorkPool(.init(threads: 2, queueMax: 3, whenFull: WorkPool.WhenFull.allCases[yields % 4]))
     let census = Census()
     let calls = (0..<8).map { number in
       Task {
