@@ -9,7 +9,9 @@ import ClearwayChannel
 public struct PluginMessage: ~Copyable, @unchecked Sendable {
   private let library: Library
   private let event: clearway_event
-  /// The message's own reference to its memory, if no event holds the memory. Else 0.
+  /// The message's own reference to its memory, if no event holds the memory.
+  ///
+  /// Else 0.
   private let retained: clearway_memory
 
   /// Takes over an event, which the value releases.
@@ -36,27 +38,36 @@ public struct PluginMessage: ~Copyable, @unchecked Sendable {
     if retained.handle != 0 { _ = library.c.pointee.memory_release(retained) }
   }
 
-  /// Whether this is the null message. It differs from a message of 0 bytes.
+  /// Whether this is the null message.
+  ///
+  /// It differs from a message of 0 bytes.
   public var isNull: Bool { event.content.isNull }
 
-  /// The number of bytes. It is also 0 for the null message.
+  /// The number of bytes.
+  ///
+  /// It is also 0 for the null message.
   public var size: Int { event.content.size }
 
-  /// Lends the bytes during `body`. They are empty for the null message.
+  /// Lends the bytes during `body`.
+  ///
+  /// They are empty for the null message.
   public borrowing func withUnsafeBytes<R: ~Copyable, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: event.content.data, count: event.content.size))
   }
 
-  /// A copy of the bytes. Nil for the null message.
+  /// A copy of the bytes.
+  ///
+  /// Nil for the null message.
   public var bytes: [UInt8]? { isNull ? nil : withUnsafeBytes { Array($0) } }
 
   /// The number of attached memories.
   public var attachmentCount: Int { event.content.attachments_count }
 
-  /// Returns a reference of its own to an attached memory. Throws `invalid-argument` for an index
-  /// out of range.
+  /// Returns a reference of its own to an attached memory.
+  ///
+  /// Throws `invalid-argument` for an index out of range.
   public borrowing func attachment(at index: Int) throws(ClearwayError) -> NativeMemory {
     try event.content.attachment(at: index, library)
   }
@@ -72,7 +83,9 @@ public struct PluginMessage: ~Copyable, @unchecked Sendable {
   public consuming func release() {}
 }
 
-/// An event of a plugin's stream. Its native memory is released with the last reference.
+/// An event of a plugin's stream.
+///
+/// Its native memory is released with the last reference.
 public final class PluginEvent: @unchecked Sendable {
   // A class, because elements of an `AsyncSequence` must be copyable in Swift 6.0. Nothing in it
   // changes.
@@ -93,27 +106,34 @@ public final class PluginEvent: @unchecked Sendable {
   /// The number of events that the stream has dropped right before this one.
   public var dropped: Int { Int(clamping: event.dropped) }
 
-  /// Whether this is the null message. It differs from a message of 0 bytes.
+  /// Whether this is the null message.
+  ///
+  /// It differs from a message of 0 bytes.
   public var isNull: Bool { event.content.isNull }
 
   /// The number of bytes.
   public var size: Int { event.content.size }
 
-  /// Lends the bytes during `body`. They are empty for the null message.
+  /// Lends the bytes during `body`.
+  ///
+  /// They are empty for the null message.
   public func withUnsafeBytes<R: ~Copyable, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: event.content.data, count: event.content.size))
   }
 
-  /// A copy of the bytes. Nil for the null message.
+  /// A copy of the bytes.
+  ///
+  /// Nil for the null message.
   public var bytes: [UInt8]? { isNull ? nil : withUnsafeBytes { Array($0) } }
 
   /// The number of attached memories.
   public var attachmentCount: Int { event.content.attachments_count }
 
-  /// Returns a reference of its own to an attached memory. Throws `invalid-argument` for an index
-  /// out of range.
+  /// Returns a reference of its own to an attached memory.
+  ///
+  /// Throws `invalid-argument` for an index out of range.
   public func attachment(at index: Int) throws(ClearwayError) -> NativeMemory {
     try event.content.attachment(at: index, library)
   }

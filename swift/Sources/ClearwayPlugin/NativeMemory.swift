@@ -5,11 +5,12 @@ import ClearwayThreads
 
 /// One reference to memory that Swift and a plugin use without a copy.
 ///
-/// The value owns its reference and cannot be copied. The end of its life releases the reference, and so does
-/// ``release()``; when the last reference is released, the memory returns to its pool or to its owner. The bytes are lent
-/// in scopes. Do not keep their pointers.
+/// The value owns its reference and cannot be copied. The end of its life releases the reference,
+/// and so does ``release()``; when the last reference is released, the memory returns to its pool
+/// or to its owner. The bytes are lent in scopes. Do not keep their pointers.
 ///
-/// Any thread may use the value. Swift and the plugin see the same bytes at the same time: agree on who writes.
+/// Any thread may use the value. Swift and the plugin see the same bytes at the same time: agree on
+/// who writes.
 public struct NativeMemory: ~Copyable, @unchecked Sendable {
   let library: Library
   let handle: clearway_memory
@@ -42,12 +43,16 @@ public struct NativeMemory: ~Copyable, @unchecked Sendable {
     try body(UnsafeMutableRawBufferPointer(start: base, count: size))
   }
 
-  /// Returns another reference to the same memory. Throws `out-of-memory` if there are no handles left.
+  /// Returns another reference to the same memory.
+  ///
+  /// Throws `out-of-memory` if there are no handles left.
   public borrowing func retain() throws(ClearwayError) -> NativeMemory {
     NativeMemory(library, owning: try Self.retained(library, handle))
   }
 
-  /// Promises that no thread writes to the memory any more. Cannot be undone.
+  /// Promises that no thread writes to the memory any more.
+  ///
+  /// Cannot be undone.
   public borrowing func seal() throws(ClearwayError) {
     let status = library.c.pointee.memory_seal(handle)
     guard status == CLEARWAY_OK else { throw error(status, "seal") }
@@ -76,7 +81,8 @@ public struct NativeMemory: ~Copyable, @unchecked Sendable {
 
 /// Memory of Swift that a plugin may borrow without a copy.
 ///
-/// ``Plugin/lend(_:)`` keeps the buffer alive until native code has returned it, however long that takes.
+/// ``Plugin/lend(_:)`` keeps the buffer alive until native code has returned it, however long that
+/// takes.
 public final class HostBuffer: @unchecked Sendable {
   private struct State: Sendable {
     var loans = 0
@@ -89,7 +95,9 @@ public final class HostBuffer: @unchecked Sendable {
   /// The number of bytes.
   public var size: Int { bytes.count }
 
-  /// Allocates zeroed memory, aligned to 64 bytes. Throws `invalid-argument` for a negative size.
+  /// Allocates zeroed memory, aligned to 64 bytes.
+  ///
+  /// Throws `invalid-argument` for a negative size.
   public init(size: Int) throws(ClearwayError) {
     guard size >= 0, size <= 1 << 40 else { throw invalid("size", mustBe: "0 to \(1 << 40)", size) }
     bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
@@ -108,7 +116,9 @@ public final class HostBuffer: @unchecked Sendable {
   /// The number of loans that native code has not returned.
   public var loans: Int { state.with { $0.loans } }
 
-  /// Waits until native code has returned every loan. Does not return early if the task is cancelled.
+  /// Waits until native code has returned every loan.
+  ///
+  /// Does not return early if the task is cancelled.
   public func returned(isolation: isolated (any Actor)? = #isolation) async {
     await withCheckedContinuation { continuation in
       let isFree = state.with { state in

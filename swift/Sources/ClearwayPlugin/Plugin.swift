@@ -11,10 +11,11 @@ import ClearwayThreads
   @preconcurrency import Musl
 #endif
 
-/// An open native plugin: a shared library that exports `clearway_plugin_init` (native/include/clearway.h).
+/// An open native plugin: a shared library that exports `clearway_plugin_init`
+/// (native/include/clearway.h).
 ///
-/// One plugin file runs in every host: Node, the JVM, Swift and C. Its code has all rights of the process. A plugin may be
-/// opened several times. Any task may use it.
+/// One plugin file runs in every host: Node, the JVM, Swift and C. Its code has all rights of the
+/// process. A plugin may be opened several times. Any task may use it.
 ///
 /// ```swift
 /// let plugin = try Plugin("libwords.so")
@@ -22,22 +23,26 @@ import ClearwayThreads
 /// try await plugin.close()
 /// ```
 ///
-/// The plugin is closed by ``close(within:)``, or when nothing refers to it, its channels and its streams any more.
+/// The plugin is closed by ``close(within:)``, or when nothing refers to it, its channels and its
+/// streams any more.
 public final class Plugin: Sendable {
   let core: PluginCore
 
   /// The path of the library.
   public let path: String
 
-  /// The lines that the plugin logs. At most 256 wait for the reader; further ones replace the oldest.
+  /// The lines that the plugin logs.
+  ///
+  /// At most 256 wait for the reader; further ones replace the oldest.
   public let logs: AsyncStream<LogLine>
 
   private let logFeed: AsyncStream<LogLine>.Continuation
 
   /// Loads and opens a plugin, on the calling thread, which runs the plugin's init function.
   ///
-  /// - Throws: A `ClearwayError` with `addon-missing` if libclearway is missing or of another version, `load-failed`,
-  ///   `not-a-plugin`, `wrong-version`, `init-failed` or `invalid-argument`.
+  /// - Throws: A `ClearwayError` with `addon-missing` if libclearway is missing or of another
+  ///   version, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed` or
+  ///   `invalid-argument`.
   public init(_ path: String, options: PluginOptions = PluginOptions()) throws(ClearwayError) {
     var limits = try options.native()
     let library = try Library.load(options.library)
@@ -54,7 +59,8 @@ public final class Plugin: Sendable {
     _ = library.c.pointee.waiter_watch(waiter, id)
     self.path = path
     core = PluginCore(library, id, waiter, path: path)
-    let (logs, feed) = AsyncStream.makeStream(of: LogLine.self, bufferingPolicy: .bufferingNewest(256))
+    let (logs, feed) = AsyncStream.makeStream(
+      of: LogLine.self, bufferingPolicy: .bufferingNewest(256))
     self.logs = logs
     logFeed = feed
     let printsWarnings = options.printsWarnings
@@ -73,7 +79,8 @@ public final class Plugin: Sendable {
   }
 
   private static func open(
-    _ library: Library, _ path: String, _ limits: inout clearway_options, _ id: inout clearway_plugin_id
+    _ library: Library, _ path: String, _ limits: inout clearway_options,
+    _ id: inout clearway_plugin_id
   ) throws(ClearwayError) {
     // The maximum size of an error text of the system's loader or of the plugin's log, in bytes.
     var reason = [CChar](repeating: 0, count: 4096)
@@ -88,7 +95,9 @@ public final class Plugin: Sendable {
     core.forget()
   }
 
-  /// Returns the channel with this name: 1 to 256 bytes of UTF-8. Throws `invalid-argument` and `closed`.
+  /// Returns the channel with this name: 1 to 256 bytes of UTF-8.
+  ///
+  /// Throws `invalid-argument` and `closed`.
   public func channel(_ name: String) throws(ClearwayError) -> PluginChannel {
     guard (1...256).contains(name.utf8.count) else {
       throw invalid("name", mustBe: "1 to 256 bytes", name)
@@ -102,8 +111,8 @@ public final class Plugin: Sendable {
 
   /// Allocates native memory that Swift can fill and send without a copy.
   ///
-  /// It comes from a pool. With `zeroed` false, it may hold bytes of an earlier user. Throws `invalid-argument`, `too-large`,
-  /// `out-of-memory` and `closed`.
+  /// It comes from a pool. With `zeroed` false, it may hold bytes of an earlier user. Throws
+  /// `invalid-argument`, `too-large`, `out-of-memory` and `closed`.
   public func allocate(_ size: Int, zeroed: Bool = false) throws(ClearwayError) -> NativeMemory {
     guard size >= 0 else { throw invalid("size", mustBe: "0 or more", size) }
     try core.checkOpen()
@@ -116,17 +125,22 @@ public final class Plugin: Sendable {
 
   /// Lends memory of Swift to native code without a copy, even beyond one call.
   ///
-  /// The result is Swift's own reference. The buffer stays alive until native code has released all of its references;
-  /// ``HostBuffer/returned(isolation:)`` waits for that. Throws `out-of-memory` and `closed`.
-  public func lend(_ buffer: HostBuffer) throws(ClearwayError) -> NativeMemory { try core.lend(buffer) }
+  /// The result is Swift's own reference. The buffer stays alive until native code has released all
+  /// of its references; ``HostBuffer/returned(isolation:)`` waits for that. Throws `out-of-memory`
+  /// and `closed`.
+  public func lend(_ buffer: HostBuffer) throws(ClearwayError) -> NativeMemory {
+    try core.lend(buffer)
+  }
 
   /// Handles the messages that the plugin itself sends on a channel, each in a task of its own.
   ///
-  /// The plugin gets the returned bytes, or null for nil. If `body` throws, it gets the error `failed`. The closure must not
-  /// keep the plugin. Throws `invalid-argument` if the channel has a handler, and `closed`.
+  /// The plugin gets the returned bytes, or null for nil. If `body` throws, it gets the error
+  /// `failed`. The closure must not keep the plugin. Throws `invalid-argument` if the channel has a
+  /// handler, and `closed`.
   @discardableResult
   public func handle(
-    _ channel: String, _ body: @escaping @Sendable (consuming PluginMessage) async throws -> [UInt8]?
+    _ channel: String,
+    _ body: @escaping @Sendable (consuming PluginMessage) async throws -> [UInt8]?
   ) throws(ClearwayError) -> PluginHandler {
     let handler = PluginHandler(core, channel, body)
     try core.handle(channel, handler)
@@ -135,11 +149,12 @@ public final class Plugin: Sendable {
 
   /// Closes the plugin, and waits for running handlers.
   ///
-  /// Calls in progress fail with `closed`, and streams end. Afterwards, the plugin's code runs no more for this object.
-  /// Memory that is in use stays valid. A second call does nothing.
+  /// Calls in progress fail with `closed`, and streams end. Afterwards, the plugin's code runs no
+  /// more for this object. Memory that is in use stays valid. A second call does nothing.
   ///
   /// - Parameter limit: Maximum time to wait for handlers: 0 to 1,000,000 s.
-  /// - Throws: A `ClearwayError` with `cancelled` if a handler does not end in time; the call may then be repeated.
+  /// - Throws: A `ClearwayError` with `cancelled` if a handler does not end in time; the call may
+  ///   then be repeated.
   public func close(
     within limit: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation
   ) async throws {
@@ -149,7 +164,8 @@ public final class Plugin: Sendable {
     let (seconds, attoseconds) = limit.components
     let timeoutMs = UInt32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     // The native function blocks, so it runs on a thread of its own.
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       let isStarted = startThread(name: "clearway-close") { [core] in
         continuation.resume(with: Result { try core.close(timeoutMs: timeoutMs) })
       }
@@ -161,7 +177,9 @@ public final class Plugin: Sendable {
     logFeed.finish()
   }
 
-  /// Returns the plugin's counters. Throws `closed`.
+  /// Returns the plugin's counters.
+  ///
+  /// Throws `closed`.
   public func stats() throws(ClearwayError) -> PluginStats {
     try core.checkOpen()
     var stats = clearway_stats()
@@ -187,7 +205,9 @@ public final class PluginHandler: Sendable {
     self.run = run
   }
 
-  /// Removes the handler. Messages that it already handles go on.
+  /// Removes the handler.
+  ///
+  /// Messages that it already handles go on.
   public func remove() { core.unhandle(channel, self) }
 }
 
@@ -196,7 +216,9 @@ private func printToStderr(_ line: String) {
   line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
 }
 
-/// The counters of a plugin since it was opened. Memory is counted for the whole process.
+/// The counters of a plugin since it was opened.
+///
+/// Memory is counted for the whole process.
 public struct PluginStats: Sendable, Hashable {
   /// Messages sent to the plugin and by the plugin.
   public let messages: Int

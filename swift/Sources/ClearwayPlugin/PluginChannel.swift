@@ -2,10 +2,12 @@
 import CClearway
 import ClearwayChannel
 
-/// A channel of a plugin. Make it once and use it for many calls. Any task may use it.
+/// A channel of a plugin.
 ///
-/// `call` runs a direct handler on the calling thread. `send` reaches every handler, on the plugin's pool or in a queue, and
-/// suspends until the answer. `listen` opens a stream of events.
+/// Make it once and use it for many calls. Any task may use it.
+///
+/// `call` runs a direct handler on the calling thread. `send` reaches every handler, on the
+/// plugin's pool or in a queue, and suspends until the answer. `listen` opens a stream of events.
 public struct PluginChannel: Sendable {
   /// The plugin.
   public let plugin: Plugin
@@ -17,22 +19,25 @@ public struct PluginChannel: Sendable {
 
   // MARK: Direct calls
 
-  /// Runs the handler on the calling thread, and lends its answer during `body`. Allocates nothing for small answers.
+  /// Runs the handler on the calling thread, and lends its answer during `body`.
+  ///
+  /// Allocates nothing for small answers.
   ///
   /// The handler sees the caller's bytes, without a copy. Use it for handlers of microseconds.
   ///
   /// - Parameters:
   ///   - bytes: The message. Nil is the null message.
   ///   - body: Gets the answer's bytes, or nil for the null answer.
-  /// - Throws: The error of `body`; a `ClearwayError` with the handler's error, `no-handler`, `closed`, or `not-direct` if the
-  ///   handler runs on another thread or answers later.
+  /// - Throws: The error of `body`; a `ClearwayError` with the handler's error, `no-handler`,
+  ///   `closed`, or `not-direct` if the handler runs on another thread or answers later.
   public func call<R: ~Copyable>(
     _ bytes: UnsafeRawBufferPointer?, _ body: (UnsafeRawBufferPointer?) throws -> R
   ) throws -> R {
     try withAnswer(bytes, nil, nil) { answer in try body(answer) }
   }
 
-  /// Runs the handler with a memory as the message, without a copy, and lends its answer during `body`.
+  /// Runs the handler with a memory as the message, without a copy, and lends its answer during
+  /// `body`.
   public func call<R: ~Copyable>(
     _ memory: borrowing NativeMemory, _ body: (UnsafeRawBufferPointer?) throws -> R
   ) throws -> R {
@@ -51,7 +56,9 @@ public struct PluginChannel: Sendable {
     try withAnswer(bytes, nil, memory.handle) { answer in try body(answer) }
   }
 
-  /// Runs the handler on the calling thread and returns a copy of its answer. Nil is the null message.
+  /// Runs the handler on the calling thread and returns a copy of its answer.
+  ///
+  /// Nil is the null message.
   public func call(_ bytes: [UInt8]? = nil) throws(ClearwayError) -> [UInt8]? {
     try callForMessage(bytes).bytes
   }
@@ -67,22 +74,32 @@ public struct PluginChannel: Sendable {
   }
 
   /// Runs the handler on the calling thread with a memory as the message, and returns its answer.
-  public func callForMessage(_ memory: borrowing NativeMemory) throws(ClearwayError) -> PluginMessage {
+  public func callForMessage(_ memory: borrowing NativeMemory) throws(ClearwayError)
+    -> PluginMessage
+  {
     var event = clearway_event()
     try check(direct(nil, memory.handle, nil, into: nil, room: 0, &event), event)
-    guard event.kind == UInt32(CLEARWAY_EVENT_BACK) else { return PluginMessage(core.library, owning: event) }
-    return PluginMessage(core.library, owning: try NativeMemory.retained(core.library, memory.handle))
+    guard event.kind == UInt32(CLEARWAY_EVENT_BACK) else {
+      return PluginMessage(core.library, owning: event)
+    }
+    return PluginMessage(
+      core.library, owning: try NativeMemory.retained(core.library, memory.handle))
   }
 
-  /// Size of the space for small answers, in bytes. Larger ones are in memory of libclearway.
+  /// Size of the space for small answers, in bytes.
+  ///
+  /// Larger ones are in memory of libclearway.
   private static let room = 256
 
   private func withAnswer<R: ~Copyable>(
     _ bytes: UnsafeRawBufferPointer?, _ memory: clearway_memory?, _ attachment: clearway_memory?,
     _ body: (UnsafeRawBufferPointer?) throws -> R
   ) throws -> R {
-    // A tuple lives on the stack. `withUnsafeTemporaryAllocation` does not return values that cannot be copied.
-    var space: Space = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    // A tuple lives on the stack. `withUnsafeTemporaryAllocation` does not return values that
+    // cannot be copied.
+    var space: Space = (
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    )
     return try withUnsafeMutableBytes(of: &space) { space in
       let into = space.baseAddress?.assumingMemoryBound(to: UInt8.self)
       var event = clearway_event()
@@ -101,8 +118,10 @@ public struct PluginChannel: Sendable {
 
   // 256 bytes.
   private typealias Space = (
-    UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
-    UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
+    UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
+    UInt64, UInt64,
+    UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
+    UInt64, UInt64,
     UInt64, UInt64, UInt64, UInt64
   )
 
@@ -114,7 +133,9 @@ public struct PluginChannel: Sendable {
     let call = core.c.pointee.channel_call
     let size = bytes?.count ?? 0
     let memory = memory ?? clearway_memory()
-    guard var attachment else { return call(number, data, size, memory, nil, 0, into, room, &event) }
+    guard var attachment else {
+      return call(number, data, size, memory, nil, 0, into, room, &event)
+    }
     return call(number, data, size, memory, &attachment, 1, into, room, &event)
   }
 
@@ -124,7 +145,8 @@ public struct PluginChannel: Sendable {
     guard status == CLEARWAY_PENDING else { throw core.failure(status, name) }
     // Its answer arrives with tag 0, which no call has.
     _ = core.c.pointee.call_give_up(core.id, event.handle)
-    throw ClearwayError(.notDirect, "\(name): its handler runs elsewhere, or answers later: use send()")
+    throw ClearwayError(
+      .notDirect, "\(name): its handler runs elsewhere, or answers later: use send()")
   }
 
   /// Throws the error of a call or of its answer.
@@ -138,13 +160,19 @@ public struct PluginChannel: Sendable {
 
   // MARK: Calls on the pool and in queues
 
-  /// Sends a message, and waits for the answer without blocking a thread. Nil is the null message.
+  /// Sends a message, and waits for the answer without blocking a thread.
   ///
-  /// A direct handler runs on the calling thread. The bytes are copied if the handler runs elsewhere. If the task is
-  /// cancelled, the call throws `CancellationError` at once, and the plugin is notified.
+  /// Nil is the null message.
   ///
-  /// - Throws: A `ClearwayError` with the handler's error, `no-handler`, `full` or `closed`; `CancellationError`.
-  public func send(_ bytes: [UInt8]? = nil, isolation: isolated (any Actor)? = #isolation) async throws -> PluginMessage {
+  /// A direct handler runs on the calling thread. The bytes are copied if the handler runs
+  /// elsewhere. If the task is cancelled, the call throws `CancellationError` at once, and the
+  /// plugin is notified.
+  ///
+  /// - Throws: A `ClearwayError` with the handler's error, `no-handler`, `full` or `closed`;
+  ///   `CancellationError`.
+  public func send(_ bytes: [UInt8]? = nil, isolation: isolated (any Actor)? = #isolation)
+    async throws -> PluginMessage
+  {
     try await core.send(name) { tag, event in
       withText(name) { name in
         withContent(bytes) { core.c.pointee.plugin_send(core.id, name, $0, tag, event) }
@@ -166,7 +194,8 @@ public struct PluginChannel: Sendable {
 
   /// Sends bytes with an attached memory, which is not copied, and waits for the answer.
   public func send(
-    _ bytes: [UInt8]?, attaching memory: borrowing NativeMemory, isolation: isolated (any Actor)? = #isolation
+    _ bytes: [UInt8]?, attaching memory: borrowing NativeMemory,
+    isolation: isolated (any Actor)? = #isolation
   ) async throws -> PluginMessage {
     let handle = memory.handle
     return try await core.send(name) { tag, event in
@@ -184,9 +213,11 @@ public struct PluginChannel: Sendable {
 
   /// Listens to the channel's events, with credit.
   ///
-  /// If the source refuses the listener, the stream throws the source's error. Throws `no-handler` if the plugin has no source
-  /// for the channel, `invalid-argument`, `full` and `closed`.
-  public func listen(_ options: PluginListenOptions = PluginListenOptions()) throws(ClearwayError) -> PluginEvents {
+  /// If the source refuses the listener, the stream throws the source's error. Throws `no-handler`
+  /// if the plugin has no source for the channel, `invalid-argument`, `full` and `closed`.
+  public func listen(_ options: PluginListenOptions = PluginListenOptions()) throws(ClearwayError)
+    -> PluginEvents
+  {
     try options.validate()
     try core.checkOpen()
     return PluginEvents(plugin, try core.listen(name, options))
@@ -195,9 +226,9 @@ public struct PluginChannel: Sendable {
 
 /// A plugin's stream of events, in order.
 ///
-/// The source emits as many events as the reader has credit for, and then waits, or drops events, as the options say. The
-/// stream is cancelled by ``cancel()``, or when the stream and its iterators have no references any more. If several tasks
-/// read, each event reaches one of them.
+/// The source emits as many events as the reader has credit for, and then waits, or drops events,
+/// as the options say. The stream is cancelled by ``cancel()``, or when the stream and its
+/// iterators have no references any more. If several tasks read, each event reaches one of them.
 public struct PluginEvents: AsyncSequence, Sendable {
   public typealias Element = PluginEvent
   public typealias Failure = any Error
@@ -209,7 +240,9 @@ public struct PluginEvents: AsyncSequence, Sendable {
   /// The number of events that were dropped so far.
   public var dropped: Int { reader.buffer.dropped }
 
-  /// Stops listening. Releases the events that wait. A second call does nothing.
+  /// Stops listening.
+  ///
+  /// Releases the events that wait. A second call does nothing.
   public func cancel() { reader.buffer.cancel() }
 
   /// Returns an iterator.
@@ -219,11 +252,15 @@ public struct PluginEvents: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reader: Reader
 
-    /// Waits for the next event. Returns nil at the end.
+    /// Waits for the next event.
     ///
-    /// - Throws: The stream's error, once, after the events before it; `CancellationError` if the task is cancelled, which
-    ///   does not end the stream.
-    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> PluginEvent? {
+    /// Returns nil at the end.
+    ///
+    /// - Throws: The stream's error, once, after the events before it; `CancellationError` if the
+    ///   task is cancelled, which does not end the stream.
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws
+      -> PluginEvent?
+    {
       try await reader.buffer.next(isolation: actor)
     }
 

@@ -20,14 +20,20 @@ public struct PluginMessageChannel<Codec: MessageCodec>: Sendable {
   /// The codec.
   public let codec: Codec
 
-  /// Runs a direct handler on the calling thread. Throws the codec's errors and those of the channel's `call`.
+  /// Runs a direct handler on the calling thread.
+  ///
+  /// Throws the codec's errors and those of the channel's `call`.
   public func call(_ message: Codec.Message) throws -> Codec.Message {
     try codec.encode(message).withUnsafeBytes { bytes in
-      try channel.call(bytes) { try codec.decode($0 ?? UnsafeRawBufferPointer(start: nil, count: 0)) }
+      try channel.call(bytes) {
+        try codec.decode($0 ?? UnsafeRawBufferPointer(start: nil, count: 0))
+      }
     }
   }
 
-  /// Sends a message and waits for the answer. Throws the codec's errors and those of the channel's `send`.
+  /// Sends a message and waits for the answer.
+  ///
+  /// Throws the codec's errors and those of the channel's `send`.
   public func send(
     _ message: Codec.Message, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Codec.Message {
@@ -35,7 +41,9 @@ public struct PluginMessageChannel<Codec: MessageCodec>: Sendable {
     return try answer.withUnsafeBytes { try codec.decode($0) }
   }
 
-  /// Listens to the channel's events. `arguments` replaces the options' bytes.
+  /// Listens to the channel's events.
+  ///
+  /// `arguments` replaces the options' bytes.
   public func listen(
     _ arguments: Codec.Message, options: PluginListenOptions = PluginListenOptions()
   ) throws -> PluginEvents {
@@ -52,14 +60,20 @@ public struct PluginMethodChannel<Codec: MethodCodec>: Sendable {
   /// The codec.
   public let codec: Codec
 
-  /// Calls a method of a direct handler on the calling thread. Throws a `RemoteError` for the method's own failure.
+  /// Calls a method of a direct handler on the calling thread.
+  ///
+  /// Throws a `RemoteError` for the method's own failure.
   public func call(_ method: String, _ arguments: Value = .null) throws -> Value {
     try codec.encode(call: MethodCall(method, arguments)).withUnsafeBytes { bytes in
-      try channel.call(bytes) { try value($0 ?? UnsafeRawBufferPointer(start: nil, count: 0), method) }
+      try channel.call(bytes) {
+        try value($0 ?? UnsafeRawBufferPointer(start: nil, count: 0), method)
+      }
     }
   }
 
-  /// Calls a method and waits for its result. Throws a `RemoteError` for the method's own failure.
+  /// Calls a method and waits for its result.
+  ///
+  /// Throws a `RemoteError` for the method's own failure.
   public func send(
     _ method: String, _ arguments: Value = .null, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Value {

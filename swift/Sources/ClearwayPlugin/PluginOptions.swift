@@ -4,16 +4,26 @@ import ClearwayChannel
 
 /// The options of a plugin.
 public struct PluginOptions: Sendable {
-  /// Maximum number of threads in the plugin's native pool: 1 to 1024. Default: the number of processors, at least 2.
+  /// Maximum number of threads in the plugin's native pool: 1 to 1024.
+  ///
+  /// Default: the number of processors, at least 2.
   public var threads: Int?
-  /// Maximum number of calls in progress, and of the plugin's own messages: 1 to 1,000,000. Default: 16384.
+  /// Maximum number of calls in progress, and of the plugin's own messages: 1 to 1,000,000.
+  ///
+  /// Default: 16384.
   public var callsMax: Int?
-  /// Maximum number of listeners at the same time: 1 to 65536. Default: 1024.
+  /// Maximum number of listeners at the same time: 1 to 65536.
+  ///
+  /// Default: 1024.
   public var streamsMax: Int?
-  /// The file of libclearway. Only the first plugin of a process loads it. Default: the environment variable
+  /// The file of libclearway.
+  ///
+  /// Only the first plugin of a process loads it. Default: the environment variable
   /// CLEARWAY_LIBRARY, else what the system's loader finds.
   public var library: String?
-  /// Whether warnings and errors that the plugin logs are printed to stderr. Default: true.
+  /// Whether warnings and errors that the plugin logs are printed to stderr.
+  ///
+  /// Default: true.
   public var printsWarnings: Bool
 
   /// Makes options.
@@ -64,13 +74,21 @@ public struct LogLine: Sendable, Hashable {
 
 /// The options of a listener.
 public struct PluginListenOptions: Sendable {
-  /// The arguments for the source. Nil is the null message.
+  /// The arguments for the source.
+  ///
+  /// Nil is the null message.
   public var arguments: [UInt8]?
-  /// Number of events that may wait on the native side, and again on Swift's side: 1 to 65536. Default: 64.
+  /// Number of events that may wait on the native side, and again on Swift's side: 1 to 65536.
+  ///
+  /// Default: 64.
   public var items: Int
-  /// Number of bytes that may wait on the native side: 1 or more. A single event may be larger. Default: 64 MiB.
+  /// Number of bytes that may wait on the native side: 1 or more.
+  ///
+  /// A single event may be larger. Default: 64 MiB.
   public var bytes: Int
-  /// The policy for a full queue. Default: `wait`.
+  /// The policy for a full queue.
+  ///
+  /// Default: `wait`.
   public var whenFull: WhenFull
 
   /// Makes options.
@@ -83,7 +101,9 @@ public struct PluginListenOptions: Sendable {
     self.whenFull = whenFull
   }
 
-  /// Only the newest event waits: a new event replaces it. For video frames and sensors.
+  /// Only the newest event waits: a new event replaces it.
+  ///
+  /// For video frames and sensors.
   public static func latest(arguments: [UInt8]? = nil) -> PluginListenOptions {
     PluginListenOptions(arguments: arguments, items: 1, whenFull: .dropOldest)
   }

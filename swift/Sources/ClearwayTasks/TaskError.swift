@@ -2,12 +2,14 @@
 
 /// An error of a pool, a deadline or a stream of this module.
 ///
-/// Programs compare ``code``, never ``message``. Errors that work or a producer throws reach the caller unchanged, and
-/// a cancelled call throws Swift's `CancellationError`.
+/// Programs compare ``code``, never ``message``. Errors that work or a producer throws reach the
+/// caller unchanged, and a cancelled call throws Swift's `CancellationError`.
 public struct TaskError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A reason from the closed list of `spec/errors.md`, the same in every language.
   public enum Code: String, Sendable, CaseIterable {
-    /// An argument or an option is out of its range. The message names it and its value.
+    /// An argument or an option is out of its range.
+    ///
+    /// The message names it and its value.
     case invalidArgument = "invalid-argument"
     /// The queue was full, and the policy is ``WorkPool.WhenFull/fail``.
     case queueFull = "queue-full"
@@ -21,7 +23,8 @@ public struct TaskError: Error, Hashable, Sendable, CustomStringConvertible {
     case poolTerminated = "pool-terminated"
     /// The system has no thread left.
     case workerStartFailed = "worker-start-failed"
-    /// Elements arrived faster than the reader took them, and the policy is ``WorkPool.WhenFull/fail``.
+    /// Elements arrived faster than the reader took them, and the policy is
+    /// ``WorkPool.WhenFull/fail``.
     case overflow
     /// The stream has ended, or its reader is gone.
     case released
@@ -45,9 +48,13 @@ public struct TaskError: Error, Hashable, Sendable, CustomStringConvertible {
 extension WorkPool {
   /// The policy for what arrives while a queue is full.
   public enum WhenFull: String, Sendable, CaseIterable {
-    /// The sender waits. Nothing is lost.
+    /// The sender waits.
+    ///
+    /// Nothing is lost.
     case wait
-    /// A pool fails the new call with `queue-full`. A stream ends with `overflow`.
+    /// A pool fails the new call with `queue-full`.
+    ///
+    /// A stream ends with `overflow`.
     case fail
     /// The oldest waiting item is dropped.
     case dropOldest

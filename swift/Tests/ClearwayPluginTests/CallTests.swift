@@ -61,7 +61,9 @@ extension PluginTests {
         #expect(await code { _ = try plugin.channel(name).call() } == expected)
       }
       #expect(await code { _ = try plugin.channel("") } == .invalidArgument)
-      #expect(await code { _ = try plugin.channel(String(repeating: "x", count: 257)) } == .invalidArgument)
+      #expect(
+        await code { _ = try plugin.channel(String(repeating: "x", count: 257)) }
+          == .invalidArgument)
       try await plugin.close()
     }
 
@@ -112,11 +114,14 @@ extension PluginTests {
       for call in calls { _ = await call.result }
       try await until { try plugin.stats().calls == 0 }
       if yields % 3 == 0 {
-        let late = (0..<8).map { _ in Task { try await plugin.channel("pool/echo").send([1]).size } }
+        let late = (0..<8).map { _ in Task { try await plugin.channel("pool/echo").send([1]).size }
+        }
         try await plugin.close()
         for call in late {
           let result = await call.result
-          if case .failure(let error) = result { #expect((error as? ClearwayError)?.code == .closed) }
+          if case .failure(let error) = result {
+            #expect((error as? ClearwayError)?.code == .closed)
+          }
         }
       }
     }
@@ -146,7 +151,9 @@ extension PluginTests {
         let lent = try plugin.lend(buffer)
         try await plugin.channel("pool/hold").send(lent).release()
       }
-      await until { buffer.withUnsafeMutableBytes { $0.loadUnaligned(fromByteOffset: 1, as: UInt8.self) == 1 } }
+      await until {
+        buffer.withUnsafeMutableBytes { $0.loadUnaligned(fromByteOffset: 1, as: UInt8.self) == 1 }
+      }
       #expect(await code { try await plugin.close(within: .zero) } == .cancelled)
       buffer.withUnsafeMutableBytes { $0[0] = 1 }
       try await plugin.close()

@@ -30,9 +30,12 @@ extension PluginTests {
     @Test("waits when the reader gives no credit")
     func credit() async throws {
       let plugin = try open()
-      let events = try plugin.channel("ticks").listen(PluginListenOptions(arguments: int32s(0, 8, 0), items: 8))
+      let events = try plugin.channel("ticks").listen(
+        PluginListenOptions(arguments: int32s(0, 8, 0), items: 8))
       var iterator = events.makeAsyncIterator()
-      for expected in 0..<100 as Range<UInt32> { #expect(number(try await iterator.next()?.bytes) == expected) }
+      for expected in 0..<100 as Range<UInt32> {
+        #expect(number(try await iterator.next()?.bytes) == expected)
+      }
       // Swift has drained what it gave credit for, and the rest waits on the native side.
       #expect(try plugin.stats().events <= 100 + 8)
       events.cancel()
@@ -44,7 +47,8 @@ extension PluginTests {
       let plugin = try open()
       let before = try plugin.stats().memories
       do {
-        let events = try plugin.channel("ticks").listen(PluginListenOptions(arguments: int32s(200, 5000, 0), items: 4))
+        let events = try plugin.channel("ticks").listen(
+          PluginListenOptions(arguments: int32s(200, 5000, 0), items: 4))
         var count: UInt32 = 0
         for try await event in events {
           #expect(event.size == 5000)
@@ -67,7 +71,8 @@ extension PluginTests {
       let plugin = try open()
       let before = try plugin.stats().memories
       do {
-        let events = try plugin.channel("ticks").listen(PluginListenOptions(arguments: int32s(0, 5000, 0), items: 4))
+        let events = try plugin.channel("ticks").listen(
+          PluginListenOptions(arguments: int32s(0, 5000, 0), items: 4))
         for try await _ in events { break }
       }
       let cancels = try plugin.channel("cancels")
@@ -84,8 +89,12 @@ extension PluginTests {
       let refused = try plugin.channel("ticks").listen()
       #expect(await code { for try await _ in refused {} } == .invalidArgument)
       for try await _ in refused {}
-      #expect(await code { _ = try plugin.channel("ticks").listen(PluginListenOptions(items: 0)) } == .invalidArgument)
-      #expect(await code { _ = try plugin.channel("ticks").listen(PluginListenOptions(bytes: 0)) } == .invalidArgument)
+      #expect(
+        await code { _ = try plugin.channel("ticks").listen(PluginListenOptions(items: 0)) }
+          == .invalidArgument)
+      #expect(
+        await code { _ = try plugin.channel("ticks").listen(PluginListenOptions(bytes: 0)) }
+          == .invalidArgument)
       try await plugin.close()
     }
 
@@ -111,7 +120,8 @@ extension PluginTests {
     @Test("ends its streams with closed when it is closed")
     func closing() async throws {
       let plugin = try open()
-      let events = try plugin.channel("ticks").listen(PluginListenOptions(arguments: int32s(0, 8, 1000)))
+      let events = try plugin.channel("ticks").listen(
+        PluginListenOptions(arguments: int32s(0, 8, 1000)))
       let reading = Task { for try await _ in events {} }
       try await until { try plugin.stats().events > 0 }
       try await plugin.close()
@@ -122,7 +132,8 @@ extension PluginTests {
     @Test("settles every reader once when it is cancelled at any moment", arguments: 0..<20)
     func anyMoment(yields: Int) async throws {
       let plugin = try open()
-      let events = try plugin.channel("ticks").listen(PluginListenOptions(arguments: int32s(0, 5000, 0), items: 3))
+      let events = try plugin.channel("ticks").listen(
+        PluginListenOptions(arguments: int32s(0, 5000, 0), items: 3))
       let readers = (0..<4).map { _ in Task { for try await _ in events {} } }
       for _ in 0..<yields * 5 { await Task.yield() }
       switch yields % 3 {

@@ -56,7 +56,8 @@ extension PluginTests {
       try await plugin.close()
     }
 
-    @Test("emit all readings in order, and frames in memory that goes back", arguments: ["c", "rust"])
+    @Test(
+      "emit all readings in order, and frames in memory that goes back", arguments: ["c", "rust"])
     func events(language: String) async throws {
       let plugin = try Plugin(Built.example(language), options: options)
       let sensor = try plugin.channel("sensor").messages(.standard)
@@ -77,7 +78,10 @@ extension PluginTests {
         for try await frame in frames {
           #expect(frame.size == 320 * 200 * 4)
           let (magic, number) = frame.withUnsafeBytes {
-            ($0.loadUnaligned(as: UInt32.self), $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+            (
+              $0.loadUnaligned(as: UInt32.self),
+              $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+            )
           }
           #expect(magic == 0x3146_4c43)
           if let last { #expect(number > last) }

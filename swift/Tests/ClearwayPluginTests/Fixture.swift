@@ -24,7 +24,9 @@ enum Built {
 
   static let library = release.appending(path: "libclearway.\(suffix)").path
 
-  /// Whether the native parts are there. Without them, the tests are skipped.
+  /// Whether the native parts are there.
+  ///
+  /// Without them, the tests are skipped.
   static let isThere = FileManager.default.fileExists(atPath: library)
 
   static let why: Comment = "libclearway was not built: run `make native`"
@@ -46,7 +48,8 @@ enum Built {
   private static func compile() throws -> [String: String] {
     let fixtures = root.appending(path: "ts/clearway-native/test/fixtures")
     let probe = fixtures.appending(path: "probe.c").path
-    let folder = FileManager.default.temporaryDirectory.appending(path: "clearway-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "clearway-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let made = [
       "probe": [probe], "refuses": ["-DPROBE_REFUSES", probe], "old": ["-DPROBE_OLD", probe],
@@ -85,7 +88,8 @@ func open() throws -> Plugin { try Plugin(try Built.probe(), options: options) }
 
 /// Returns numbers in the form that the plugin of the tests reads: 32 bits each, little-endian.
 func int32s(_ numbers: UInt32...) -> [UInt8] {
-  numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) } }
+  numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
+  }
 }
 
 /// Returns the first 32-bit number of the bytes.
@@ -94,7 +98,9 @@ func number(_ bytes: [UInt8]?) -> UInt32? {
   return bytes[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
 }
 
-/// Returns the code of the error that `body` throws. Returns nil if it throws nothing, or another error.
+/// Returns the code of the error that `body` throws.
+///
+/// Returns nil if it throws nothing, or another error.
 func code(
   isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
 ) async -> ClearwayError.Code? {
@@ -106,7 +112,9 @@ func code(
   }
 }
 
-/// Waits until a condition holds. The tests' time limit bounds it.
+/// Waits until a condition holds.
+///
+/// The tests' time limit bounds it.
 func until(_ holds: () throws -> Bool) async rethrows {
   while try !holds(), !Task.isCancelled { await Task.yield() }
 }

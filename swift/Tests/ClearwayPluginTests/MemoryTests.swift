@@ -59,7 +59,9 @@ extension PluginTests {
       #expect(message.attachmentCount > 0)
       let attached = try message.attachment(at: 0)
       #expect(attached.size > 0)
-      #expect(await code { try message.attachment(at: message.attachmentCount).release() } == .invalidArgument)
+      #expect(
+        await code { try message.attachment(at: message.attachmentCount).release() }
+          == .invalidArgument)
       #expect(await code { try message.attachment(at: -1).release() } == .invalidArgument)
       try await plugin.close()
     }
@@ -116,11 +118,15 @@ extension PluginTests {
       try await plugin.close()
     }
 
-    @Test("answers each wrong call of a misbehaving plugin with a typed error", arguments: ["c", "rust"])
+    @Test(
+      "answers each wrong call of a misbehaving plugin with a typed error",
+      arguments: ["c", "rust"])
     func misbehaving(language: String) async throws {
       let plugin = try Plugin(Built.example(language, "misbehave"), options: options)
       #expect(await code { _ = try plugin.channel("garbage/status").call() } == .badAnswer)
-      if language == "rust" { #expect(await code { _ = try plugin.channel("panic").call() } == .panicked) }
+      if language == "rust" {
+        #expect(await code { _ = try plugin.channel("panic").call() } == .panicked)
+      }
       for name in ["garbage/length", "garbage/memory", "garbage/null"] {
         #expect(try plugin.channel(name).call()?.isEmpty == false)
       }

@@ -3,9 +3,13 @@ import CClearway
 import ClearwayChannel
 import ClearwayThreads
 
-/// The events of one listener that Swift has not read. Their number is bounded by the credit that the reader gives.
+/// The events of one listener that Swift has not read.
+///
+/// Their number is bounded by the credit that the reader gives.
 final class EventBuffer: Sendable {
-  /// A task that waits for an event. The lock of the buffer protects its fields.
+  /// A task that waits for an event.
+  ///
+  /// The lock of the buffer protects its fields.
   private final class Reader: @unchecked Sendable {
     var continuation: CheckedContinuation<PluginEvent?, any Error>?
     var isCancelled = false
@@ -24,7 +28,8 @@ final class EventBuffer: Sendable {
 
   private let core: PluginCore
   private let state = Locked(State())
-  // Credit is given again after half a window: few calls, and a fast reader never lets the source run out of credit.
+  // Credit is given again after half a window: few calls, and a fast reader never lets the source
+  // run out of credit.
   private let batch: Int
   let channel: String
 
@@ -155,7 +160,9 @@ final class EventBuffer: Sendable {
     }
   }
 
-  /// Stops listening. Releases the events that wait.
+  /// Stops listening.
+  ///
+  /// Releases the events that wait.
   func cancel() {
     let (left, readers, stream, tag) = state.with { state in
       let tag = state.isOver ? 0 : state.tag

@@ -5,8 +5,9 @@ import ClearwayThreads
 
 /// Reads a plugin's events on a thread of its own, which runs no code of the application.
 ///
-/// The thread waits in libclearway, which wakes it once when an event arrives in an empty queue. The thread then reads until
-/// the queue is empty. It keeps the core alive, and ends after the plugin was closed and lent memory has come back.
+/// The thread waits in libclearway, which wakes it once when an event arrives in an empty queue.
+/// The thread then reads until the queue is empty. It keeps the core alive, and ends after the
+/// plugin was closed and lent memory has come back.
 struct EventReader {
   private static let batch = 256
 
@@ -14,7 +15,9 @@ struct EventReader {
   private let log: @Sendable (LogLine) -> Void
   private let events: UnsafeMutablePointer<clearway_event>
 
-  /// Starts the thread. Returns false if the system has none left.
+  /// Starts the thread.
+  ///
+  /// Returns false if the system has none left.
   static func start(_ core: PluginCore, log: @escaping @Sendable (LogLine) -> Void) -> Bool {
     startThread(name: "clearway-plugin") {
       let events = UnsafeMutablePointer<clearway_event>.allocate(capacity: batch)
@@ -28,7 +31,8 @@ struct EventReader {
     var returned = [UInt64](repeating: 0, count: Self.batch)
     while !core.hasEnded || core.hasLoans {
       var count = 0
-      let status = core.c.pointee.waiter_wait(core.waiter, UInt32.max, &returned, returned.count, &count)
+      let status = core.c.pointee.waiter_wait(
+        core.waiter, UInt32.max, &returned, returned.count, &count)
       guard status == CLEARWAY_OK || status == CLEARWAY_PENDING else { break }
       for tag in returned[..<count] { core.returned(tag) }
       if !core.hasEnded { read() }
@@ -44,7 +48,8 @@ struct EventReader {
       _ = core.c.pointee.plugin_close(core.id, 0)
       core.markClosed()
     }
-    // Read before the drain: if it is true, the queue already holds every answer that closing caused.
+    // Read before the drain: if it is true, the queue already holds every answer that closing
+    // caused.
     let isClosed = core.isClosed
     drain()
     if isClosed { core.end() }
@@ -75,7 +80,10 @@ struct EventReader {
       PluginMessage(core.library, owning: event).release()
     case CLEARWAY_EVENT_MESSAGE: ask(event)
     case CLEARWAY_EVENT_LOG:
-      log(LogLine(level: LogLine.Level(rawValue: Int(clamping: event.handle)) ?? .error, text: text(event.text)))
+      log(
+        LogLine(
+          level: LogLine.Level(rawValue: Int(clamping: event.handle)) ?? .error,
+          text: text(event.text)))
       PluginMessage(core.library, owning: event).release()
     default: PluginMessage(core.library, owning: event).release()
     }
@@ -95,7 +103,9 @@ struct EventReader {
         guard let message = message.take() else { return }
         let answer = try await handler.run(message)
         let status = withContent(answer) { core.c.pointee.answer(reply, $0) }
-        if status != CLEARWAY_OK { core.refuse(reply, CLEARWAY_FAILED, "the answer was refused: status \(status)") }
+        if status != CLEARWAY_OK {
+          core.refuse(reply, CLEARWAY_FAILED, "the answer was refused: status \(status)")
+        }
       } catch {
         core.refuse(reply, CLEARWAY_FAILED, "\(error)")
       }

@@ -21,8 +21,10 @@ struct Library: @unchecked Sendable {
   private static let loaded = Locked<Library?>(nil)
   private static let abiMajor = 1
 
-  /// Returns the library. The first call loads it: from `path`, else from the environment variable CLEARWAY_LIBRARY, else
-  /// as the system's loader finds it.
+  /// Returns the library.
+  ///
+  /// The first call loads it: from `path`, else from the environment variable CLEARWAY_LIBRARY,
+  /// else as the system's loader finds it.
   static func load(_ path: String?) throws(ClearwayError) -> Library {
     let named = path ?? getenv("CLEARWAY_LIBRARY").map { String(cString: $0) } ?? systemName
     return try loaded.with { loaded throws(ClearwayError) in

@@ -12,7 +12,9 @@ import ClearwayThreads
 ///  continuations, streams ◄── EventReader ◄── one wake, then all items ◄── answers, events
 /// ```
 final class PluginCore: Sendable {
-  /// A call that waits for its answer. The lock of the core protects its fields.
+  /// A call that waits for its answer.
+  ///
+  /// The lock of the core protects its fields.
   final class Pending: @unchecked Sendable {
     let channel: String
     let result = AnswerBox()
@@ -55,7 +57,9 @@ final class PluginCore: Sendable {
 
   var closedError: ClearwayError { ClearwayError(.closed, "the plugin is closed: \(path)") }
 
-  /// Returns the error for a status. A stale handle of a closed plugin, and a handler that closing has removed, are `closed`.
+  /// Returns the error for a status.
+  ///
+  /// A stale handle of a closed plugin, and a handler that closing has removed, are `closed`.
   func failure(_ status: clearway_status, _ what: String, _ text: String = "") -> ClearwayError {
     let (isClosing, isClosed) = state.with { ($0.isClosing, $0.isClosed) }
     let isGone = isClosed && status == CLEARWAY_STALE || isClosing && status == CLEARWAY_NO_HANDLER
@@ -68,7 +72,9 @@ final class PluginCore: Sendable {
 
   // MARK: Calls
 
-  /// Sends a message and waits for its answer. `send` gets the tag, and the event for an answer that comes at once.
+  /// Sends a message and waits for its answer.
+  ///
+  /// `send` gets the tag, and the event for an answer that comes at once.
   func send(
     _ channel: String, isolation: isolated (any Actor)? = #isolation,
     _ send: (UInt64, UnsafeMutablePointer<clearway_event>) -> clearway_status
@@ -108,7 +114,8 @@ final class PluginCore: Sendable {
       if status == CLEARWAY_OK { return settle(tag, event) }
       return fail(tag, failure(status, pending.channel))
     }
-    // The answer may have arrived, and the task may have been cancelled, before the call's number was known.
+    // The answer may have arrived, and the task may have been cancelled, before the call's number
+    // was known.
     let (isGivenUp, isClosed) = state.with { state in
       pending.call = event.handle
       return (pending.isCancelled, state.hasEnded)
@@ -155,7 +162,9 @@ final class PluginCore: Sendable {
 
   // MARK: Streams
 
-  func listen(_ channel: String, _ options: PluginListenOptions) throws(ClearwayError) -> EventBuffer {
+  func listen(_ channel: String, _ options: PluginListenOptions) throws(ClearwayError)
+    -> EventBuffer
+  {
     let buffer = EventBuffer(self, channel, options)
     let tag = state.with { state in
       state.nextTag += 1
@@ -165,7 +174,9 @@ final class PluginCore: Sendable {
     var window = options.window
     var stream = clearway_stream()
     let status = withText(channel) { name in
-      withContent(options.arguments) { c.pointee.plugin_listen(id, name, $0, &window, tag, &stream) }
+      withContent(options.arguments) {
+        c.pointee.plugin_listen(id, name, $0, &window, tag, &stream)
+      }
     }
     guard status == CLEARWAY_OK else {
       state.with { $0.streams[tag] = nil }
@@ -275,7 +286,9 @@ final class PluginCore: Sendable {
     }
   }
 
-  /// Fails what still waits, after the plugin's last event. Frees the plugin.
+  /// Fails what still waits, after the plugin's last event.
+  ///
+  /// Frees the plugin.
   func end() {
     let old = state.with { state in
       let old = state
@@ -308,7 +321,9 @@ final class AnswerBox: @unchecked Sendable {
   func take() -> PluginMessage? { message.take() }
 }
 
-/// Lends bytes as a content during `body`. Nil is the null content.
+/// Lends bytes as a content during `body`.
+///
+/// Nil is the null content.
 func withContent<R>(_ bytes: [UInt8]?, _ body: (UnsafePointer<clearway_content>?) -> R) -> R {
   guard let bytes else { return body(nil) }
   return bytes.withUnsafeBufferPointer { bytes in

@@ -2,8 +2,10 @@
 import CClearway
 import ClearwayChannel
 
-/// Returns the code for a status of clearway.h. A status that the ABI does not define is a bad answer, and one from 1000 on
-/// belongs to the plugin, whose handler has failed.
+/// Returns the code for a status of clearway.h.
+///
+/// A status that the ABI does not define is a bad answer, and one from 1000 on belongs to the
+/// plugin, whose handler has failed.
 func code(of status: clearway_status) -> ClearwayError.Code {
   switch status {
   case CLEARWAY_INVALID_ARGUMENT, CLEARWAY_ALREADY_EXISTS: .invalidArgument
@@ -27,10 +29,13 @@ func code(of status: clearway_status) -> ClearwayError.Code {
   }
 }
 
-/// Returns the error for a status other than OK. `text` is the message of the other side.
+/// Returns the error for a status other than OK.
+///
+/// `text` is the message of the other side.
 func error(_ status: clearway_status, _ what: String, _ text: String = "") -> ClearwayError {
   let code = code(of: status)
-  return ClearwayError(code, "\(what): \(text.isEmpty ? "\(code.rawValue) (status \(status))" : text)")
+  return ClearwayError(
+    code, "\(what): \(text.isEmpty ? "\(code.rawValue) (status \(status))" : text)")
 }
 
 func invalid(_ name: String, mustBe rule: String, _ value: some Any) -> ClearwayError {
