@@ -14,8 +14,9 @@ let package = Package(
   targets: [
     .target(name: "ClearwayChannel"),
     .target(name: "CClearway"),
-    .target(name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel"]),
     .target(name: "ClearwayThreads"),
+    .target(
+      name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel", "ClearwayThreads"]),
     .target(name: "ClearwayTasks", dependencies: ["ClearwayThreads"]),
     .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
     .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
@@ -23,7 +24,7 @@ let package = Package(
       name: "ClearwayLab",
       dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayTasks", "ClearwayMeter"]),
     .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),
-    .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin"]),
+    .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin", "ClearwayThreads"]),
     .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks", "ClearwayThreads"]),
     .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter", "ClearwayThreads"]),
   ],

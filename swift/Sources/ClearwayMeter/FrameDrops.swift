@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// The figures of ``measureFrameDrops(hz:timers:_:)``. Lengths are in milliseconds.
+/// The figures of ``measureFrameDrops(hz:timers:_:)``.
+///
+/// Lengths are in milliseconds.
 public struct FrameDrops: Sendable, Hashable {
   public let hz: Double
   /// The time between two frames: 1000 / hz.
@@ -9,9 +11,12 @@ public struct FrameDrops: Sendable, Hashable {
   /// Number of lags: one for each probe, and one at the end.
   public let probes: Int
   public let lagMeanMs: Double
-  /// The longest lag. An event that arrived at its begin waited that long.
+  /// The longest lag.
+  ///
+  /// An event that arrived at its begin waited that long.
   public let lagMaxMs: Double
-  /// Each further frame interval within one lag counts as one more: the sum of max(0, lag hz/1000 - 1), rounded once.
+  /// Each further frame interval within one lag counts as one more: the sum of max(0, lag hz/1000 -
+  /// 1), rounded once.
   public let dropped: Int
   /// Time by which frames are late, in milliseconds per second.
   public let hitchMsPerSecond: Double
@@ -45,24 +50,31 @@ private func threeDigits(_ ms: Double) -> String {
   return "\(plain(value)) ms"
 }
 
-/// The clock and the timer of ``measureFrameDrops(hz:timers:_:)``. Tests pass their own.
+/// The clock and the timer of ``measureFrameDrops(hz:timers:_:)``.
+///
+/// Tests pass their own.
 public protocol ProbeTimers: Sendable {
   /// Returns the time of a monotonic clock, in ms.
   func nowMs() -> Double
 
   /// Calls `act` on the main actor every `ms` milliseconds until the returned function is called.
-  @MainActor func every(ms: Int, _ act: @escaping @MainActor @Sendable () -> Void) -> @Sendable () -> Void
+  @MainActor func every(ms: Int, _ act: @escaping @MainActor @Sendable () -> Void) -> @Sendable ()
+    -> Void
 }
 
 /// Runs `operation` on the main actor, and probes the main actor with a timer of 1 ms meanwhile.
 ///
-/// A lag is the time between two probes; the last one ends when the operation returns. A lag of several frames drops as
-/// many frames. Throws the operation's own error, and an `invalid-argument` error for `hz`.
+/// A lag is the time between two probes; the last one ends when the operation returns. A lag of
+/// several frames drops as many frames. Throws the operation's own error, and an `invalid-argument`
+/// error for `hz`.
 @MainActor
 public func measureFrameDrops<Value>(
-  hz: Double = 60, timers: some ProbeTimers = MainQueueTimers(), _ operation: @MainActor () async throws -> Value
+  hz: Double = 60, timers: some ProbeTimers = MainQueueTimers(),
+  _ operation: @MainActor () async throws -> Value
 ) async throws -> (value: Value, drops: FrameDrops) {
-  guard hz > 0, hz <= 1000 else { throw MeterError.invalid( "hz must be over 0, at most 1000: hz=\(hz)") }
+  guard hz > 0, hz <= 1000 else {
+    throw MeterError.invalid("hz must be over 0, at most 1000: hz=\(hz)")
+  }
   let lags = Lags(beginMs: timers.nowMs())
   let stop = timers.every(ms: 1) { lags.probe(timers.nowMs()) }
   defer { stop() }

@@ -39,7 +39,11 @@ final class Marks: Sendable {
     state.with { state in
       guard var entry = state.open.removeValue(forKey: id) else { return }
       entry.endMs = endMs
-      if state.closed.count < Self.closedMax { state.closed.append(entry) } else { state.closed[state.nextSlot] = entry }
+      if state.closed.count < Self.closedMax {
+        state.closed.append(entry)
+      } else {
+        state.closed[state.nextSlot] = entry
+      }
       state.nextSlot = (state.nextSlot + 1) % Self.closedMax
     }
   }
@@ -57,7 +61,9 @@ final class Marks: Sendable {
   }
 }
 
-/// An open label of a thread. ``end()`` closes it, and so does the end of the value's life.
+/// An open label of a thread.
+///
+/// ``end()`` closes it, and so does the end of the value's life.
 public struct Mark: ~Copyable {
   private let marks: Marks
   private let id: Int

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// A value of a JSON text. The meter has its own writer, because it does not import Foundation.
+/// A value of a JSON text.
+///
+/// The meter has its own writer, because it does not import Foundation.
 private indirect enum Json {
   case null
   case bool(Bool)
@@ -54,7 +56,9 @@ private func quote(_ text: String, _ out: inout String) {
   out += "\""
 }
 
-/// Returns the report in the format of `spec/stalls.schema.json`. The keys have the order of TypeScript's meter.
+/// Returns the report in the format of `spec/stalls.schema.json`.
+///
+/// The keys have the order of TypeScript's meter.
 func jsonOf(_ report: StallReport) -> String {
   let value = Json.object([
     ("kind", .text(report.kind)), ("version", number(report.version)), ("host", .text(report.host)),
@@ -64,19 +68,29 @@ func jsonOf(_ report: StallReport) -> String {
     ("longestMs", .number(report.longestMs)), ("lagMeanMs", .number(report.lagMeanMs)),
     ("lagMaxMs", .number(report.lagMaxMs)), ("stalledMs", .number(report.stalledMs)),
     ("stallsPerMinute", .number(report.stallsPerMinute)),
-    ("waits", .list(report.waits.map { .object([("overMs", .number($0.overMs)), ("share", .number($0.share))]) })),
+    (
+      "waits",
+      .list(
+        report.waits.map {
+          .object([("overMs", .number($0.overMs)), ("share", .number($0.share))])
+        })
+    ),
     ("hitch", json(report.hitch)), ("frames", json(report.frames)),
     (
       "worstSecond",
       .object([
-        ("startMs", .number(report.worstSecond.startMs)), ("stalledMs", .number(report.worstSecond.stalledMs)),
+        ("startMs", .number(report.worstSecond.startMs)),
+        ("stalledMs", .number(report.worstSecond.stalledMs)),
       ])
     ),
     (
       "tail",
       .list(
         report.tail.map {
-          .object([("quantile", .number($0.quantile)), ("lengthMs", $0.lengthMs.map { .number($0) } ?? .null)])
+          .object([
+            ("quantile", .number($0.quantile)),
+            ("lengthMs", $0.lengthMs.map { .number($0) } ?? .null),
+          ])
         })
     ),
     (
@@ -84,7 +98,8 @@ func jsonOf(_ report: StallReport) -> String {
       .list(
         report.causes.map {
           .object([
-            ("cause", .text($0.cause.rawValue)), ("stalls", number($0.stalls)), ("totalMs", .number($0.totalMs)),
+            ("cause", .text($0.cause.rawValue)), ("stalls", number($0.stalls)),
+            ("totalMs", .number($0.totalMs)),
           ])
         })
     ),
@@ -92,7 +107,10 @@ func jsonOf(_ report: StallReport) -> String {
       "sources",
       .list(
         report.sources.map {
-          .object([("name", .text($0.name)), ("available", .bool($0.available)), ("why", $0.why.map { .text($0) })])
+          .object([
+            ("name", .text($0.name)), ("available", .bool($0.available)),
+            ("why", $0.why.map { .text($0) }),
+          ])
         })
     ),
     ("hiddenMs", .number(report.hiddenMs)),
@@ -107,30 +125,42 @@ private func number(_ value: Int) -> Json { .number(Double(value)) }
 private func json(_ hitch: HitchReport) -> Json {
   .object([
     ("hz", .number(hitch.hz)), ("msPerSecond", .number(hitch.msPerSecond)),
-    ("verdicts", .object([("strict", .text(hitch.verdicts.strict)), ("lenient", .text(hitch.verdicts.lenient))])),
+    (
+      "verdicts",
+      .object([
+        ("strict", .text(hitch.verdicts.strict)), ("lenient", .text(hitch.verdicts.lenient)),
+      ])
+    ),
   ])
 }
 
 private func json(_ frames: FrameReport) -> Json {
   .object([
-    ("hz", .number(frames.hz)), ("expected", number(frames.expected)), ("dropped", number(frames.dropped)),
+    ("hz", .number(frames.hz)), ("expected", number(frames.expected)),
+    ("dropped", number(frames.dropped)),
     ("estimated", .bool(frames.estimated)),
   ])
 }
 
 private func json(_ stall: Stall) -> Json {
   .object([
-    ("startMs", .number(stall.startMs)), ("lengthMs", .number(stall.lengthMs)), ("errorMs", .number(stall.errorMs)),
+    ("startMs", .number(stall.startMs)), ("lengthMs", .number(stall.lengthMs)),
+    ("errorMs", .number(stall.errorMs)),
     ("cause", .text(stall.cause.rawValue)), ("because", .text(stall.because)),
     ("machineMs", .number(stall.machineMs)), ("gcMs", .number(stall.gcMs)), ("scripts", .list([])),
     (
       "stacks",
       .list(
-        stall.stacks.map { .object([("frames", .list($0.frames.map { .text($0) })), ("seen", number($0.seen))]) })
+        stall.stacks.map {
+          .object([("frames", .list($0.frames.map { .text($0) })), ("seen", number($0.seen))])
+        })
     ),
     (
       "marks",
-      .list(stall.marks.map { .object([("label", .text($0.label)), ("overlapMs", .number($0.overlapMs))]) })
+      .list(
+        stall.marks.map {
+          .object([("label", .text($0.label)), ("overlapMs", .number($0.overlapMs))])
+        })
     ),
   ])
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// Formats a number with `digits` decimals. Rounds half up.
+/// Formats a number with `digits` decimals.
+///
+/// Rounds half up.
 func fixed(_ value: Double, _ digits: Int) -> String {
   let scale = digits == 0 ? 1.0 : digits == 1 ? 10.0 : 100.0
   let scaled = (value.magnitude * scale).rounded(.toNearestOrAwayFromZero)
@@ -9,12 +11,17 @@ func fixed(_ value: Double, _ digits: Int) -> String {
   let sign = value < 0 && whole > 0 ? "-" : ""
   guard digits > 0 else { return "\(sign)\(whole)" }
   let fraction = String(whole % Int(scale))
-  return "\(sign)\(whole / Int(scale)).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
+  return
+    "\(sign)\(whole / Int(scale)).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
 }
 
-func inMs(_ value: Double) -> String { "\(fixed(value, value >= 100 ? 0 : value >= 10 ? 1 : 2)) ms" }
+func inMs(_ value: Double) -> String {
+  "\(fixed(value, value >= 100 ? 0 : value >= 10 ? 1 : 2)) ms"
+}
 
-private func inPercent(_ share: Double) -> String { "\(fixed(share * 100, share >= 0.1 ? 0 : 2)) %" }
+private func inPercent(_ share: Double) -> String {
+  "\(fixed(share * 100, share >= 0.1 ? 0 : 2)) %"
+}
 
 /// A whole number without a decimal point.
 func plain(_ value: Double) -> String {
@@ -49,10 +56,15 @@ func textOf(_ report: StallReport) -> String {
   let width = rows.map(\.0.count).max() ?? 0
   var lines = [headline(report)]
   lines += rows.map { "  \(padded($0.0, to: width))  \($0.1)" }
-  lines += report.stalls.sorted { $0.lengthMs > $1.lengthMs }.prefix(stallsShown).map { "    \(line($0))" }
-  lines += report.sources.filter { !$0.available }.map { "  not seen: \($0.name) (\($0.why ?? "no reason known"))" }
+  lines += report.stalls.sorted { $0.lengthMs > $1.lengthMs }.prefix(stallsShown).map {
+    "    \(line($0))"
+  }
+  lines += report.sources.filter { !$0.available }.map {
+    "  not seen: \($0.name) (\($0.why ?? "no reason known"))"
+  }
   if report.droppedStalls > 0 {
-    lines.append("  \(report.droppedStalls) older stalls were dropped; all figures are of the time after them")
+    lines.append(
+      "  \(report.droppedStalls) older stalls were dropped; all figures are of the time after them")
   }
   return lines.joined(separator: "\n")
 }
@@ -70,7 +82,9 @@ private func headline(_ report: StallReport) -> String {
 }
 
 private func waits(_ report: StallReport) -> String {
-  let shares = report.waits.filter { $0.share > 0 }.map { "\(inPercent($0.share)) over \(inMs($0.overMs))" }
+  let shares = report.waits.filter { $0.share > 0 }.map {
+    "\(inPercent($0.share)) over \(inMs($0.overMs))"
+  }
   return shares.isEmpty ? "none over 8.33 ms" : shares.joined(separator: ", ")
 }
 
@@ -80,7 +94,8 @@ private func stalls(_ report: StallReport) -> String {
   for each in report.tail {
     guard let lengthMs = each.lengthMs else { continue }
     let quantile = fixed(each.quantile * 100, 1)
-    parts.append("p\(quantile.hasSuffix(".0") ? String(quantile.dropLast(2)) : quantile) \(inMs(lengthMs))")
+    parts.append(
+      "p\(quantile.hasSuffix(".0") ? String(quantile.dropLast(2)) : quantile) \(inMs(lengthMs))")
   }
   return parts.joined(separator: ", ")
 }

@@ -4,21 +4,29 @@
 public enum StallCause: String, Sendable, CaseIterable, Codable {
   /// The thread ran the app's own code, or blocked in it.
   case app
-  /// Garbage collection. Swift has none; reports of other languages have it.
+  /// Garbage collection.
+  ///
+  /// Swift has none; reports of other languages have it.
   case gc
   /// The operating system did not run the thread.
   case machine
-  /// No source of evidence could name a cause. ``Stall/because`` names the missing sources.
+  /// No source of evidence could name a cause.
+  ///
+  /// ``Stall/because`` names the missing sources.
   case unknown
 }
 
-/// A part of the page's script. Swift's meter records none; the report's format has the field.
+/// A part of the page's script.
+///
+/// Swift's meter records none; the report's format has the field.
 public struct ScriptShare: Sendable, Hashable, Codable {
   public let url, functionName, invoker: String
   public let durationMs, layoutMs: Double
 }
 
-/// A stack of the blocked thread. Swift's meter records none; the report's format has the field.
+/// A stack of the blocked thread.
+///
+/// Swift's meter records none; the report's format has the field.
 public struct StackSample: Sendable, Hashable, Codable {
   public let frames: [String]
   public let seen: Int
@@ -30,7 +38,9 @@ public struct MarkShare: Sendable, Hashable, Codable {
   public let overlapMs: Double
 }
 
-/// An interval in which the thread could not answer an event. Times are in ms.
+/// An interval in which the thread could not answer an event.
+///
+/// Times are in ms.
 public struct Stall: Sendable, Hashable, Codable {
   /// Start of the stall, counted from the start of the run.
   public let startMs: Double
@@ -40,7 +50,8 @@ public struct Stall: Sendable, Hashable, Codable {
   public let cause: StallCause
   /// The reason for ``cause``, as one sentence.
   public let because: String
-  /// Time in which the machine kept the thread from running during this stall, as far as the meter can observe it.
+  /// Time in which the machine kept the thread from running during this stall, as far as the meter
+  /// can observe it.
   public let machineMs: Double
   public let gcMs: Double
   public let scripts: [ScriptShare]
@@ -57,7 +68,8 @@ public struct HitchVerdicts: Sendable, Hashable, Codable {
   public let lenient: String
 }
 
-/// The hitch ratio: milliseconds by which frames are late per second of the run, at `hz` frames per second.
+/// The hitch ratio: milliseconds by which frames are late per second of the run, at `hz` frames per
+/// second.
 public struct HitchReport: Sendable, Hashable, Codable {
   public let hz, msPerSecond: Double
   public let verdicts: HitchVerdicts
@@ -76,7 +88,9 @@ public struct WaitShare: Sendable, Hashable, Codable {
   public let overMs, share: Double
 }
 
-/// A quantile of the stall lengths. ``lengthMs`` is nil if fewer than 20 stalls lie beyond the quantile.
+/// A quantile of the stall lengths.
+///
+/// ``lengthMs`` is nil if fewer than 20 stalls lie beyond the quantile.
 public struct TailQuantile: Sendable, Hashable, Codable {
   public let quantile: Double
   public let lengthMs: Double?
@@ -96,22 +110,27 @@ public struct CauseShare: Sendable, Hashable, Codable {
   public let totalMs: Double
 }
 
-/// A source of evidence about stalls, and whether it was available. If not, ``why`` gives the reason.
+/// A source of evidence about stalls, and whether it was available.
+///
+/// If not, ``why`` gives the reason.
 public struct SourceState: Sendable, Hashable, Codable {
   public let name: String
   public let available: Bool
   public var why: String? = nil
 }
 
-/// The second of the run with the most stalled time. It may start at any moment.
+/// The second of the run with the most stalled time.
+///
+/// It may start at any moment.
 public struct WorstSecond: Sendable, Hashable, Codable {
   public let startMs, stalledMs: Double
 }
 
 /// The stalls of one run, and all figures that are computed from them.
 ///
-/// Every length is in milliseconds; `startMs` counts from ``startedAt``. Encoded by any JSON encoder, a report has the
-/// format of `spec/stalls.schema.json`, which the meters of all languages write. ``json`` writes it without Foundation.
+/// Every length is in milliseconds; `startMs` counts from ``startedAt``. Encoded by any JSON
+/// encoder, a report has the format of `spec/stalls.schema.json`, which the meters of all languages
+/// write. ``json`` writes it without Foundation.
 public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible {
   public private(set) var kind = "clearway-stalls"
   public private(set) var version = 1
@@ -120,13 +139,17 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
   public let label: String?
   /// Start of the run, in ISO 8601, UTC.
   public let startedAt: String
-  /// Length of the time that ``stalls`` covers. Called T below.
+  /// Length of the time that ``stalls`` covers.
+  ///
+  /// Called T below.
   public let durationMs: Double
   /// Length of the shortest stall that is recorded.
   public let floorMs: Double
   /// Every recorded stall of the covered time, in chronological order.
   public let stalls: [Stall]
-  /// Number of stalls that were dropped to limit the memory. The covered time starts after the last of them.
+  /// Number of stalls that were dropped to limit the memory.
+  ///
+  /// The covered time starts after the last of them.
   public let droppedStalls: Int
   public let longestMs: Double
   /// Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stalls b.
@@ -147,9 +170,12 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
   public private(set) var hiddenMs = 0.0
 
   init(
-    host: String, label: String?, startedAt: String, durationMs: Double, floorMs: Double, stalls: [Stall],
-    droppedStalls: Int, longestMs: Double, lagMeanMs: Double, stalledMs: Double, stallsPerMinute: Double,
-    waits: [WaitShare], hitch: HitchReport, frames: FrameReport, worstSecond: WorstSecond, tail: [TailQuantile],
+    host: String, label: String?, startedAt: String, durationMs: Double, floorMs: Double,
+    stalls: [Stall],
+    droppedStalls: Int, longestMs: Double, lagMeanMs: Double, stalledMs: Double,
+    stallsPerMinute: Double,
+    waits: [WaitShare], hitch: HitchReport, frames: FrameReport, worstSecond: WorstSecond,
+    tail: [TailQuantile],
     causes: [CauseShare], sources: [SourceState]
   ) {
     self.host = host
@@ -176,6 +202,7 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
   /// The report as one JSON object, without line breaks.
   public var json: String { jsonOf(self) }
 
-  /// The report as text for a terminal: a sentence, the figures, and the five longest stalls with their causes.
+  /// The report as text for a terminal: a sentence, the figures, and the five longest stalls with
+  /// their causes.
   public var description: String { textOf(self) }
 }

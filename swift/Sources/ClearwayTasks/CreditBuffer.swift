@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import ClearwayThreads
 
-/// The state of a ``CreditStream``: a bounded buffer, the senders that wait for room, and the readers that wait for
-/// elements. No code of the application runs under the lock.
+/// The state of a ``CreditStream``: a bounded buffer, the senders that wait for room, and the
+/// readers that wait for elements.
+///
+/// No code of the application runs under the lock.
 final class CreditBuffer<Element>: @unchecked Sendable {
   /// A sender that waits for room: a task or a thread.
   final class Sender {
@@ -26,7 +28,7 @@ final class CreditBuffer<Element>: @unchecked Sendable {
 
   private let lock = Lock()
   private let itemsMax: Int
-  private let whenFull: WhenFull
+  private let whenFull: WorkPool.WhenFull
   private var items = Fifo<Element>()
   private var senders = Fifo<Sender>()
   private var readers = Fifo<Reader>()
@@ -35,7 +37,7 @@ final class CreditBuffer<Element>: @unchecked Sendable {
   private var start = Start.none
   private var lost = 0
 
-  init(itemsMax: Int, whenFull: WhenFull) throws {
+  init(itemsMax: Int, whenFull: WorkPool.WhenFull) throws {
     guard (1...1_000_000).contains(itemsMax) else {
       throw TaskError.invalid("itemsMax", mustBe: "1 to 1000000", itemsMax)
     }
@@ -44,7 +46,9 @@ final class CreditBuffer<Element>: @unchecked Sendable {
   }
 
   /// Sets the function that starts the producer at the first read.
-  func startsLazily(_ start: @escaping @Sendable () -> Task<Void, Never>) { self.start = .idle(start) }
+  func startsLazily(_ start: @escaping @Sendable () -> Task<Void, Never>) {
+    self.start = .idle(start)
+  }
 
   var dropped: Int { locked { lost } }
 
@@ -56,7 +60,9 @@ final class CreditBuffer<Element>: @unchecked Sendable {
 
   // MARK: Sending
 
-  private static var gone: TaskError { TaskError(.released, "the stream has ended, or its reader is gone") }
+  private static var gone: TaskError {
+    TaskError(.released, "the stream has ended, or its reader is gone")
+  }
 
   /// What an element's arrival does.
   private enum Arrival {
@@ -92,7 +98,9 @@ final class CreditBuffer<Element>: @unchecked Sendable {
     }
   }
 
-  /// Sends without waiting. Returns a sender that has to wait for room, or nil.
+  /// Sends without waiting.
+  ///
+  /// Returns a sender that has to wait for room, or nil.
   private func offer(_ element: Element) throws -> Sender? {
     var waiting: Sender?
     let arrival = locked {
@@ -145,7 +153,9 @@ final class CreditBuffer<Element>: @unchecked Sendable {
   /// Withdraws an element that waits for room.
   private func giveUp(_ sender: Sender) {
     let (continuation, element) = locked {
-      guard sender.outcome == nil else { return (nil as CheckedContinuation<Void, any Error>?, nil as Element?) }
+      guard sender.outcome == nil else {
+        return (nil as CheckedContinuation<Void, any Error>?, nil as Element?)
+      }
       sender.outcome = .failure(CancellationError())
       senders.removeAll { $0 === sender }
       let (continuation, element) = (sender.continuation, sender.element)
@@ -157,7 +167,9 @@ final class CreditBuffer<Element>: @unchecked Sendable {
     _ = element
   }
 
-  /// Ends the stream after the elements that were sent. Only the first call counts.
+  /// Ends the stream after the elements that were sent.
+  ///
+  /// Only the first call counts.
   func finish(throwing error: (any Error)? = nil) {
     let (started, waiting, ended) = locked {
       guard !isOver else { return (.none, [], []) as (Start, [Reader], [Sender]) }
@@ -172,15 +184,20 @@ final class CreditBuffer<Element>: @unchecked Sendable {
     _ = started
     resume(ended)
     for (at, reader) in waiting.enumerated() {
-      if at == 0, let error { reader.continuation?.resume(throwing: error) } else {
+      if at == 0, let error {
+        reader.continuation?.resume(throwing: error)
+      } else {
         reader.continuation?.resume(returning: nil)
       }
     }
   }
 
-  /// Ends the stream because its reader is gone. Drops the elements that wait, and cancels the producer.
+  /// Ends the stream because its reader is gone.
+  ///
+  /// Drops the elements that wait, and cancels the producer.
   func cancel() {
-    // `started` and `left` outlive the lock, because values of the application may run code when they are destroyed.
+    // `started` and `left` outlive the lock, because values of the application may run code when
+    // they are destroyed.
     let (started, ended, waiting, left) = locked {
       let started = start
       isOver = true
@@ -215,7 +232,9 @@ final class CreditBuffer<Element>: @unchecked Sendable {
 
   private func read() -> Reading {
     if let element = items.popFirst() {
-      guard let sender = senders.popFirst(), let next = sender.element else { return .element(element, freed: nil) }
+      guard let sender = senders.popFirst(), let next = sender.element else {
+        return .element(element, freed: nil)
+      }
       items.append(next)
       sender.element = nil
       sender.outcome = .success(())
@@ -232,7 +251,9 @@ final class CreditBuffer<Element>: @unchecked Sendable {
 
   private func startProducer() {
     let begin = locked {
-      guard case .idle(let begin) = start else { return nil as (@Sendable () -> Task<Void, Never>)? }
+      guard case .idle(let begin) = start else {
+        return nil as (@Sendable () -> Task<Void, Never>)?
+      }
       start = .none
       return begin
     }
@@ -284,14 +305,18 @@ final class CreditBuffer<Element>: @unchecked Sendable {
     continuation?.resume(throwing: CancellationError())
   }
 
-  /// Moves an element to its reader. The sender has given it up (`sending`).
+  /// Moves an element to its reader.
+  ///
+  /// The sender has given it up (`sending`).
   struct Handle: @unchecked Sendable {
     let element: Element
 
     init(_ element: Element) { self.element = element }
   }
 
-  /// Carries a sender or a reader to a cancellation handler. The buffer's lock protects its fields.
+  /// Carries a sender or a reader to a cancellation handler.
+  ///
+  /// The buffer's lock protects its fields.
   private struct Shared<Value>: @unchecked Sendable {
     let value: Value
 

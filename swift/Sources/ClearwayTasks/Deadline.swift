@@ -8,7 +8,9 @@ func checkLimit(_ limit: Duration) throws {
   }
 }
 
-/// Starts a task that sleeps on a clock. The limit counts from this call. The clock is code of the application.
+/// Starts a task that sleeps on a clock.
+///
+/// The limit counts from this call. The clock is code of the application.
 func startTimer<C: Clock>(
   _ clock: C, _ limit: Duration, fired: @escaping @Sendable () -> Void,
   failed: @escaping @Sendable (any Error) -> Void
@@ -26,10 +28,10 @@ func startTimer<C: Clock>(
 
 /// Runs `operation` and throws `deadline` if it has not ended by then.
 ///
-/// Swift has no such function. A `TaskGroup` with a sleeping task waits for the operation even after its deadline; this
-/// function cancels the operation and returns at once. An operation that ignores its cancellation goes on alone, and its
-/// result is dropped. If the calling task is cancelled, the operation is cancelled and this function throws
-/// `CancellationError` at once.
+/// Swift has no such function. A `TaskGroup` with a sleeping task waits for the operation even
+/// after its deadline; this function cancels the operation and returns at once. An operation that
+/// ignores its cancellation goes on alone, and its result is dropped. If the calling task is
+/// cancelled, the operation is cancelled and this function throws `CancellationError` at once.
 ///
 /// ```swift
 /// let page = try await withDeadline(.seconds(5)) { try await download(url) }
@@ -39,9 +41,11 @@ func startTimer<C: Clock>(
 ///   - limit: Maximum time from now. Over 0.
 ///   - clock: The clock of the deadline. Default: `ContinuousClock`.
 ///   - operation: Runs in a task of its own. Its result moves to the caller.
-/// - Throws: The error of the operation; `CancellationError`; a ``TaskError`` with `deadline` or `invalid-argument`.
+/// - Throws: The error of the operation; `CancellationError`; a ``TaskError`` with `deadline` or
+///   `invalid-argument`.
 public func withDeadline<Value>(
-  _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(), isolation: isolated (any Actor)? = #isolation,
+  _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(),
+  isolation: isolated (any Actor)? = #isolation,
   _ operation: sending @escaping () async throws -> sending Value
 ) async throws -> sending Value {
   try checkLimit(limit)
@@ -74,12 +78,16 @@ public func withDeadline<Value>(
   return result.take()!
 }
 
-/// A wrapped function. Swift 6.0 cannot make a generic type of a function type with a `sending` result.
+/// A wrapped function.
+///
+/// Swift 6.0 cannot make a generic type of a function type with a `sending` result.
 private struct Operation<Value> {
   let run: () async throws -> sending Value
 }
 
-/// The first outcome of several. Resumes its continuation once.
+/// The first outcome of several.
+///
+/// Resumes its continuation once.
 private final class Race: Sendable {
   private struct State: Sendable {
     var continuation: CheckedContinuation<Void, any Error>?

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// One call of a pool. The pool's lock protects its fields.
+/// One call of a pool.
+///
+/// The pool's lock protects its fields.
 final class PoolCall: @unchecked Sendable {
   typealias Body = @Sendable (WorkSignal) throws -> Void
 
@@ -19,7 +21,9 @@ final class PoolCall: @unchecked Sendable {
   init(_ body: @escaping Body) { self.body = body }
 }
 
-/// A queue of calls that loses any of them in constant time. A call is in one list at most.
+/// A queue of calls that loses any of them in constant time.
+///
+/// A call is in one list at most.
 struct CallList {
   private(set) var count = 0
   private var first: PoolCall?
@@ -49,14 +53,17 @@ struct CallList {
   }
 }
 
-/// A task that waits for room, or for the end of a pool. The pool's lock protects its fields.
+/// A task that waits for room, or for the end of a pool.
+///
+/// The pool's lock protects its fields.
 final class PoolWaiter: @unchecked Sendable {
   var continuation: CheckedContinuation<Void, any Error>?
   /// The error that arrived before the wait began.
   var early: (any Error)?
 }
 
-/// What happens after the pool's lock is released: values of the application are destroyed, and tasks continue.
+/// What happens after the pool's lock is released: values of the application are destroyed, and
+/// tasks continue.
 struct Aftermath {
   private var dropped: [PoolCall.Body] = []
   private var resumed: [(CheckedContinuation<Void, any Error>, (any Error)?)] = []
@@ -65,7 +72,9 @@ struct Aftermath {
     if let body { dropped.append(body) }
   }
 
-  mutating func resume(_ continuation: CheckedContinuation<Void, any Error>?, _ error: (any Error)? = nil) {
+  mutating func resume(
+    _ continuation: CheckedContinuation<Void, any Error>?, _ error: (any Error)? = nil
+  ) {
     if let continuation { resumed.append((continuation, error)) }
   }
 

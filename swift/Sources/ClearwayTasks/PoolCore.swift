@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import ClearwayThreads
 
-/// The state of a pool, which its threads keep alive. No code of the application runs under the lock.
+/// The state of a pool, which its threads keep alive.
+///
+/// No code of the application runs under the lock.
 ///
 /// ```
 /// new ──submit──► queued ──next──► running ──finished──► settled
@@ -24,7 +26,7 @@ final class PoolCore: Sendable {
   private let state = Locked(State())
   private let threadsMax: Int
   private let queueMax: Int
-  private let whenFull: WhenFull
+  private let whenFull: WorkPool.WhenFull
   private let clock: any Clock<Duration>
   private let name: String
 
@@ -41,7 +43,8 @@ final class PoolCore: Sendable {
       throw TaskError.invalid("queueMax", mustBe: "0 to 1000000", queueMax)
     }
     if queueMax == 0, whenFull == .wait {
-      throw TaskError.invalid("whenFull", mustBe: "another value if queueMax is 0", whenFull.rawValue)
+      throw TaskError.invalid(
+        "whenFull", mustBe: "another value if queueMax is 0", whenFull.rawValue)
     }
   }
 
@@ -54,7 +57,9 @@ final class PoolCore: Sendable {
     }
   }
 
-  /// Changes the state under the lock. Then resumes tasks and destroys values, without the lock.
+  /// Changes the state under the lock.
+  ///
+  /// Then resumes tasks and destroys values, without the lock.
   private func change(_ body: (inout State) -> Void) {
     var after = state.with { state in
       body(&state)
@@ -77,23 +82,30 @@ final class PoolCore: Sendable {
     }
   }
 
-  /// Makes room for a call. Returns an error if the pool does not take it.
+  /// Makes room for a call.
+  ///
+  /// Returns an error if the pool does not take it.
   private func refusal(of call: PoolCall, _ state: inout State) -> (any Error)? {
     if state.isClosed { return TaskError(.poolClosed, "the pool takes no more calls") }
     if state.queue.count < state.idle || startWorker(&state) { return nil }
-    if state.stats.threads == 0 { return TaskError(.workerStartFailed, "the system has no thread left") }
+    if state.stats.threads == 0 {
+      return TaskError(.workerStartFailed, "the system has no thread left")
+    }
     guard whenFull != .wait, state.queue.count >= queueMax + state.idle else { return nil }
     if whenFull == .fail { return TaskError(.queueFull, "\(queueMax) calls wait already") }
     state.stats.dropped += 1
     if whenFull == .dropOldest, queueMax > 0, let oldest = state.queue.popFirst() {
-      end(oldest, TaskError(.dropped, "the queue is full, and this call waited the longest"), &state)
+      end(
+        oldest, TaskError(.dropped, "the queue is full, and this call waited the longest"), &state)
       return nil
     }
     return TaskError(.dropped, "the queue is full")
   }
 
   private func startWorker(_ state: inout State) -> Bool {
-    guard state.stats.threads < threadsMax, startThread(name: name, { [self] in work() }) else { return false }
+    guard state.stats.threads < threadsMax, startThread(name: name, { [self] in work() }) else {
+      return false
+    }
     state.stats.threads += 1
     state.idle += 1
     return true
@@ -141,7 +153,9 @@ final class PoolCore: Sendable {
     }
   }
 
-  /// Waits for a call. Returns nil if the pool is closed and no call waits.
+  /// Waits for a call.
+  ///
+  /// Returns nil if the pool is closed and no call waits.
   private func next() -> (PoolCall, PoolCall.Body)? {
     while true {
       var taken: (PoolCall, PoolCall.Body)?
@@ -235,7 +249,8 @@ final class PoolCore: Sendable {
   }
 
   private func wait(
-    _ waiter: PoolWaiter, _ continuation: CheckedContinuation<Void, any Error>, _ enlist: (inout State) -> Void
+    _ waiter: PoolWaiter, _ continuation: CheckedContinuation<Void, any Error>,
+    _ enlist: (inout State) -> Void
   ) {
     change { state in
       if let early = waiter.early { return state.after.resume(continuation, early) }
@@ -245,7 +260,9 @@ final class PoolCore: Sendable {
     }
   }
 
-  /// Ends a wait with an error. Does nothing if the wait is over.
+  /// Ends a wait with an error.
+  ///
+  /// Does nothing if the wait is over.
   func fail(_ waiter: PoolWaiter, _ error: any Error) {
     change { state in
       if waiter.continuation == nil { waiter.early = waiter.early ?? error }
@@ -261,9 +278,12 @@ final class PoolCore: Sendable {
 
   // MARK: Time
 
-  /// Starts a timer. Returns nil without a limit. `fired` runs after `limit`, `failed` if the clock throws.
+  /// Starts a timer.
+  ///
+  /// Returns nil without a limit. `fired` runs after `limit`, `failed` if the clock throws.
   func timer(
-    _ limit: Duration?, fired: @escaping @Sendable () -> Void, failed: @escaping @Sendable (any Error) -> Void
+    _ limit: Duration?, fired: @escaping @Sendable () -> Void,
+    failed: @escaping @Sendable (any Error) -> Void
   ) throws -> Task<Void, Never>? {
     guard let limit else { return nil }
     try checkLimit(limit)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// The end of a ``CreditStream`` for work that blocks a pool's thread. Do not keep it after the work has returned.
+/// The end of a ``CreditStream`` for work that blocks a pool's thread.
+///
+/// Do not keep it after the work has returned.
 public final class BlockingSink<Element>: Sendable {
   private let buffer: CreditBuffer<Element>
   private let signal: WorkSignal
@@ -12,8 +14,8 @@ public final class BlockingSink<Element>: Sendable {
 
   /// Sends an element, and blocks the thread while the buffer is full.
   ///
-  /// - Throws: `CancellationError` if the call was cancelled; a ``TaskError`` with `released` if the reader is gone, and
-  ///   with `overflow` under ``WhenFull/fail``.
+  /// - Throws: `CancellationError` if the call was cancelled; a ``TaskError`` with `released` if
+  ///   the reader is gone, and with `overflow` under ``WorkPool.WhenFull/fail``.
   public func send(_ element: sending Element) throws {
     try signal.check()
     do {
@@ -29,12 +31,13 @@ public final class BlockingSink<Element>: Sendable {
 extension WorkPool {
   /// Returns a stream that work on a thread of the pool feeds.
   ///
-  /// The work starts when the first element is read. It blocks its thread while `itemsMax` elements wait. When the reader
-  /// is gone, the work's signal is cancelled and `send` throws.
+  /// The work starts when the first element is read. It blocks its thread while `itemsMax` elements
+  /// wait. When the reader is gone, the work's signal is cancelled and `send` throws.
   ///
-  /// - Throws: A ``TaskError`` with `invalid-argument`. The stream throws the errors of ``run(deadline:isolation:_:)``.
+  /// - Throws: A ``TaskError`` with `invalid-argument`. The stream throws the errors of
+  ///   ``run(deadline:isolation:_:)``.
   public func stream<Element>(
-    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WhenFull = .wait,
+    of type: Element.Type = Element.self, itemsMax: Int = 16, whenFull: WorkPool.WhenFull = .wait,
     _ produce: @escaping @Sendable (BlockingSink<Element>, WorkSignal) throws -> Void
   ) throws -> CreditStream<Element> {
     try CreditStream(itemsMax: itemsMax, whenFull: whenFull) { sink in

@@ -2,14 +2,16 @@
 
 /// An error of a pool, a deadline or a stream of this module.
 ///
-/// Programs compare ``code``, never ``message``. Errors that work or a producer throws reach the caller unchanged, and
-/// a cancelled call throws Swift's `CancellationError`.
+/// Programs compare ``code``, never ``message``. Errors that work or a producer throws reach the
+/// caller unchanged, and a cancelled call throws Swift's `CancellationError`.
 public struct TaskError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A reason from the closed list of `spec/errors.md`, the same in every language.
   public enum Code: String, Sendable, CaseIterable {
-    /// An argument or an option is out of its range. The message names it and its value.
+    /// An argument or an option is out of its range.
+    ///
+    /// The message names it and its value.
     case invalidArgument = "invalid-argument"
-    /// The queue was full, and the policy is ``WhenFull/fail``.
+    /// The queue was full, and the policy is ``WorkPool.WhenFull/fail``.
     case queueFull = "queue-full"
     /// The call was dropped from a full queue.
     case dropped
@@ -21,7 +23,8 @@ public struct TaskError: Error, Hashable, Sendable, CustomStringConvertible {
     case poolTerminated = "pool-terminated"
     /// The system has no thread left.
     case workerStartFailed = "worker-start-failed"
-    /// Elements arrived faster than the reader took them, and the policy is ``WhenFull/fail``.
+    /// Elements arrived faster than the reader took them, and the policy is
+    /// ``WorkPool.WhenFull/fail``.
     case overflow
     /// The stream has ended, or its reader is gone.
     case released
@@ -42,14 +45,20 @@ public struct TaskError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The policy for what arrives while a queue is full.
-public enum WhenFull: String, Sendable, CaseIterable {
-  /// The sender waits. Nothing is lost.
-  case wait
-  /// A pool fails the new call with `queue-full`. A stream ends with `overflow`.
-  case fail
-  /// The oldest waiting item is dropped.
-  case dropOldest
-  /// The new item is dropped.
-  case dropNewest
+extension WorkPool {
+  /// The policy for what arrives while a queue is full.
+  public enum WhenFull: String, Sendable, CaseIterable {
+    /// The sender waits.
+    ///
+    /// Nothing is lost.
+    case wait
+    /// A pool fails the new call with `queue-full`.
+    ///
+    /// A stream ends with `overflow`.
+    case fail
+    /// The oldest waiting item is dropped.
+    case dropOldest
+    /// The new item is dropped.
+    case dropNewest
+  }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// Runs blocking and long work on threads of its own, off the main actor and off Swift's shared threads.
+/// Runs blocking and long work on threads of its own, off the main actor and off Swift's shared
+/// threads.
 ///
-/// Swift runs all tasks on one thread for each processor. Work that blocks such a thread, or computes for long, delays
-/// every other task of the process. A pool has a bounded number of threads and a bounded queue, and applies back-pressure
-/// when the queue is full. Work that awaits needs no pool: use a `TaskGroup` or an actor.
+/// Swift runs all tasks on one thread for each processor. Work that blocks such a thread, or
+/// computes for long, delays every other task of the process. A pool has a bounded number of
+/// threads and a bounded queue, and applies back-pressure when the queue is full. Work that awaits
+/// needs no pool: use a `TaskGroup` or an actor.
 ///
 /// ```swift
 /// let pool = try WorkPool()
@@ -13,24 +15,33 @@
 /// }
 /// ```
 ///
-/// The closure moves to the thread, and its result moves back (`sending`): neither has to be `Sendable`, and nothing is
-/// copied. Any task may call a pool. A pool without references ends its idle threads.
+/// The closure moves to the thread, and its result moves back (`sending`): neither has to be
+/// `Sendable`, and nothing is copied. Any task may call a pool. A pool without references ends its
+/// idle threads.
 public final class WorkPool: Sendable {
   /// The options of a pool.
   public struct Options: Sendable {
-    /// Maximum number of threads: 1 to 1024. They start when needed. Default: the number of processors.
+    /// Maximum number of threads: 1 to 1024.
+    ///
+    /// They start when needed. Default: the number of processors.
     public var threads: Int?
-    /// Number of calls that may wait for a thread: 0 to 1,000,000. Default: 1024.
+    /// Number of calls that may wait for a thread: 0 to 1,000,000.
+    ///
+    /// Default: 1024.
     public var queueMax: Int
-    /// The policy for a call that meets a full queue. Default: ``WhenFull/wait``, or ``WhenFull/fail`` if `queueMax` is 0.
-    public var whenFull: WhenFull?
-    /// The clock of deadlines. Default: `ContinuousClock`.
+    /// The policy for a call that meets a full queue.
+    ///
+    /// Default: ``WorkPool.WhenFull/wait``, or ``WorkPool.WhenFull/fail`` if `queueMax` is 0.
+    public var whenFull: WorkPool.WhenFull?
+    /// The clock of deadlines.
+    ///
+    /// Default: `ContinuousClock`.
     public var clock: any Clock<Duration>
     /// The name of the threads.
     public var name: String
 
     public init(
-      threads: Int? = nil, queueMax: Int = 1024, whenFull: WhenFull? = nil,
+      threads: Int? = nil, queueMax: Int = 1024, whenFull: WorkPool.WhenFull? = nil,
       clock: any Clock<Duration> = ContinuousClock(), name: String = "clearway-pool"
     ) {
       self.threads = threads
@@ -47,7 +58,9 @@ public final class WorkPool: Sendable {
     public internal(set) var queued = 0
     /// Calls whose work runs and whose caller waits.
     public internal(set) var running = 0
-    /// Work that still runs although its call was cancelled or is past its deadline. It keeps its thread.
+    /// Work that still runs although its call was cancelled or is past its deadline.
+    ///
+    /// It keeps its thread.
     public internal(set) var abandoned = 0
     /// Threads that exist.
     public internal(set) var threads = 0
@@ -59,7 +72,9 @@ public final class WorkPool: Sendable {
 
   private let core: PoolCore
 
-  /// Makes a pool. Starts no thread. Throws `invalid-argument`.
+  /// Makes a pool.
+  ///
+  /// Starts no thread. Throws `invalid-argument`.
   public init(_ options: Options = Options()) throws {
     core = try PoolCore(options)
   }
@@ -68,13 +83,14 @@ public final class WorkPool: Sendable {
 
   /// Runs `work` on a thread of the pool and returns its result.
   ///
-  /// If the task is cancelled or `deadline` passes, the call throws at once, also if the work goes on. Such work keeps its
-  /// thread until it returns, because Swift cannot stop a thread; its result is dropped. Work that has not started is
-  /// dropped with everything that it holds.
+  /// If the task is cancelled or `deadline` passes, the call throws at once, also if the work goes
+  /// on. Such work keeps its thread until it returns, because Swift cannot stop a thread; its
+  /// result is dropped. Work that has not started is dropped with everything that it holds.
   ///
   /// - Parameter deadline: Maximum time from now until the result. Over 0.
-  /// - Throws: The error of the work; `CancellationError`; a ``TaskError`` with `deadline`, `queue-full`, `dropped`,
-  ///   `pool-closed`, `pool-terminated`, `worker-start-failed` or `invalid-argument`.
+  /// - Throws: The error of the work; `CancellationError`; a ``TaskError`` with `deadline`,
+  ///   `queue-full`, `dropped`, `pool-closed`, `pool-terminated`, `worker-start-failed` or
+  ///   `invalid-argument`.
   public func run<Value: ~Copyable>(
     deadline: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
     _ work: sending @escaping (WorkSignal) throws -> sending Value
@@ -90,12 +106,12 @@ public final class WorkPool: Sendable {
 
   /// Moves `input` to a thread of the pool, runs `work` with it, and returns the result.
   ///
-  /// The input may be a type that cannot be copied. If the work does not start, the input is destroyed. Otherwise it works
-  /// as ``run(deadline:isolation:_:)`` does.
+  /// The input may be a type that cannot be copied. If the work does not start, the input is
+  /// destroyed. Otherwise it works as ``run(deadline:isolation:_:)`` does.
   public func run<Input: ~Copyable, Value: ~Copyable>(
-    moving input: consuming sending Input, deadline: Duration? = nil,
+    moving input: consuming sendingInput, deadline: Duration? = nil,
     isolation: isolated (any Actor)? = #isolation,
-    _ work: sending @escaping (consuming sending Input, WorkSignal) throws -> sending Value
+    _ work: sending @escaping (consuming sendingInput, WorkSignal) throws -> sending Value
   ) async throws -> sending Value {
     let moving = Box(input)
     let result = Box<Value>()
@@ -107,7 +123,9 @@ public final class WorkPool: Sendable {
     return result.take()!
   }
 
-  /// Waits until a call would neither wait in a full queue nor be refused. A producer awaits it before its next call.
+  /// Waits until a call would neither wait in a full queue nor be refused.
+  ///
+  /// A producer awaits it before its next call.
   ///
   /// - Throws: `CancellationError`, and a ``TaskError`` with `pool-closed`.
   public func room(isolation: isolated (any Actor)? = #isolation) async throws {
@@ -121,10 +139,13 @@ public final class WorkPool: Sendable {
 
   /// Takes no more calls, and waits until the accepted ones have ended.
   ///
-  /// - Parameter limit: Maximum time to wait. After that, the pool is terminated. Nil waits without limit.
-  /// - Throws: A ``TaskError`` with `deadline` if work still runs then, and `CancellationError`; the pool stays closed in
-  ///   both cases.
-  public func close(within limit: Duration? = nil, isolation: isolated (any Actor)? = #isolation) async throws {
+  /// - Parameter limit: Maximum time to wait. After that, the pool is terminated. Nil waits without
+  ///   limit.
+  /// - Throws: A ``TaskError`` with `deadline` if work still runs then, and `CancellationError`;
+  ///   the pool stays closed in both cases.
+  public func close(within limit: Duration? = nil, isolation: isolated (any Actor)? = #isolation)
+    async throws
+  {
     core.close()
     let waiter = PoolWaiter()
     let timer = try core.timer(limit) { [core] in
@@ -141,7 +162,9 @@ public final class WorkPool: Sendable {
     }
   }
 
-  /// Takes no more calls, and fails all pending ones with `pool-terminated`. Signals running work, and does not wait for it.
+  /// Takes no more calls, and fails all pending ones with `pool-terminated`.
+  ///
+  /// Signals running work, and does not wait for it.
   public func terminate() { core.terminate() }
 
   /// The counters of this moment.
@@ -166,11 +189,12 @@ public final class WorkPool: Sendable {
   }
 }
 
-// Wrapped functions. Swift 6.0 cannot make a generic type of a function type with a `sending` result.
+// Wrapped functions. Swift 6.0 cannot make a generic type of a function type with a `sending`
+// result.
 private struct Work<Value: ~Copyable> {
   let run: (WorkSignal) throws -> sending Value
 }
 
 private struct MovingWork<Input: ~Copyable, Value: ~Copyable> {
-  let run: (consuming sending Input, WorkSignal) throws -> sending Value
+  let run: (consuming sendingInput, WorkSignal) throws -> sending Value
 }

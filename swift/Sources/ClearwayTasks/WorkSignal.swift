@@ -3,8 +3,8 @@ import ClearwayThreads
 
 /// Shows work on a pool's thread that its caller no longer waits.
 ///
-/// The work runs outside every `Task`, where `Task.isCancelled` is always false. Work that takes long reads this signal
-/// instead.
+/// The work runs outside every `Task`, where `Task.isCancelled` is always false. Work that takes
+/// long reads this signal instead.
 public final class WorkSignal: Sendable {
   private let cancelled = Locked(false)
 
@@ -21,17 +21,21 @@ public final class WorkSignal: Sendable {
   func cancel() { cancelled.with { $0 = true } }
 }
 
-/// Holds one value while it moves to another thread. The owner of the call orders all accesses.
+/// Holds one value while it moves to another thread.
+///
+/// The owner of the call orders all accesses.
 final class Box<Value: ~Copyable>: @unchecked Sendable {
   private var value: Value?
 
   init() { value = nil }
 
-  init(_ value: consuming sending Value) { self.value = consume value }
+  init(_ value: consuming sendingValue) { self.value = consume value }
 
-  func store(_ value: consuming sending Value) { self.value = consume value }
+  func store(_ value: consuming sendingValue) { self.value = consume value }
 
-  /// Moves the value out. Returns nil if there is none.
+  /// Moves the value out.
+  ///
+  /// Returns nil if there is none.
   func take() -> sending Value? {
     // The box gives up its only reference, so the value leaves the region of the box.
     nonisolated(unsafe) var moved: Value? = nil

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// A first-in, first-out queue in an array. Appending and taking cost constant time on average.
+/// A first-in, first-out queue in an array.
+///
+/// Appending and taking cost constant time on average.
 package struct Fifo<Element> {
   private var slots: [Element?] = []
   private var head = 0

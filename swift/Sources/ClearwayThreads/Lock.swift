@@ -9,8 +9,8 @@
 
 /// A POSIX mutex with a condition variable.
 ///
-/// The package uses it instead of `Synchronization.Mutex`: it also exists on the older systems that the package
-/// supports, and the thread sanitizer follows it.
+/// The package uses it instead of `Synchronization.Mutex`: it also exists on the older systems that
+/// the package supports, and the thread sanitizer follows it.
 package final class Lock: @unchecked Sendable {
   // Memory of C has a stable address, which a stored property does not have.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -34,7 +34,9 @@ package final class Lock: @unchecked Sendable {
 
   package func unlock() { pthread_mutex_unlock(mutex) }
 
-  /// Releases the lock, waits for a wake, and takes the lock again. May return without a wake.
+  /// Releases the lock, waits for a wake, and takes the lock again.
+  ///
+  /// May return without a wake.
   package func wait() { pthread_cond_wait(condition, mutex) }
 
   func waitUntil(_ time: inout timespec) { pthread_cond_timedwait(condition, mutex, &time) }
@@ -51,16 +53,20 @@ package final class Locked<Value>: @unchecked Sendable {
   package let lock = Lock()
   private var value: Value
 
-  package init(_ value: consuming sending Value) { self.value = value }
+  package init(_ value: consuming sendingValue) { self.value = value }
 
-  /// Runs `body` with the value, under the lock. The body must not call code of the application.
+  /// Runs `body` with the value, under the lock.
+  ///
+  /// The body must not call code of the application.
   package func with<R: ~Copyable, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     lock.lock()
     defer { lock.unlock() }
     return try body(&value)
   }
 
-  /// Blocks the calling thread while the condition holds. Whoever changes the value wakes the lock.
+  /// Blocks the calling thread while the condition holds.
+  ///
+  /// Whoever changes the value wakes the lock.
   package func wait(while holds: (Value) -> Bool) {
     lock.lock()
     // No access to the value lasts across the wait, because other threads change it meanwhile.

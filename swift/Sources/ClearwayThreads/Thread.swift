@@ -7,7 +7,9 @@
   @preconcurrency import Musl
 #endif
 
-/// Starts a detached thread that runs `body`. Returns false if the system has no thread left.
+/// Starts a detached thread that runs `body`.
+///
+/// Returns false if the system has no thread left.
 ///
 /// `name` is shown by debuggers; Linux cuts it after 15 bytes.
 package func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -100,13 +102,16 @@ package func wallTimeText() -> String {
   return "\(date)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(fraction)Z"
 }
 
-/// Reads the system's times of one thread: how long it ran, and how long it was ready without a core.
+/// Reads the system's times of one thread: how long it ran, and how long it was ready without a
+/// core.
 ///
 /// Linux keeps them in the thread's file `schedstat`. Other systems show neither to other threads.
 package final class ThreadTimes: Sendable {
   private let file: Int32
 
-  /// Opens the times of the calling thread. Fails where the system does not keep them.
+  /// Opens the times of the calling thread.
+  ///
+  /// Fails where the system does not keep them.
   package init?() {
     file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
     if file < 0 { return nil }
@@ -114,7 +119,9 @@ package final class ThreadTimes: Sendable {
 
   deinit { close(file) }
 
-  /// Reads the times, in ms since the thread started. Any thread may call it. Returns nil after the thread has ended.
+  /// Reads the times, in ms since the thread started.
+  ///
+  /// Any thread may call it. Returns nil after the thread has ended.
   package func read() -> (ranMs: Double, waitedMs: Double)? {
     var bytes = [UInt8](repeating: 0, count: 96)
     let size = pread(file, &bytes, bytes.count, 0)

@@ -34,10 +34,12 @@ struct MonitorTests {
   private let fake = Fake()
 
   private func monitor(
-    _ options: MeterOptions = MeterOptions(), submit: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil
+    _ options: MeterOptions = MeterOptions(),
+    submit: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil
   ) -> HeartbeatMonitor {
     let monitor = HeartbeatMonitor(
-      options: options, beatMs: 2, marks: Marks { [fake] in fake.nowMs }, nowMs: { [fake] in fake.nowMs },
+      options: options, beatMs: 2, marks: Marks { [fake] in fake.nowMs },
+      nowMs: { [fake] in fake.nowMs },
       openTimes: { nil }, submit: submit ?? { [fake] in fake.submit($0) })
     monitor.begin(fake.nowMs, startedAt: "2026-01-01T00:00:00Z")
     return monitor
@@ -168,14 +170,17 @@ struct MonitorTests {
     #expect(monitor.finish(fake.nowMs).isEmpty)
     let report = monitor.report(fake.nowMs)
     #expect(report.stalls.isEmpty)
-    #expect(report.sources.first == SourceState(name: "heartbeat", available: false, why: "still starting"))
+    #expect(
+      report.sources.first
+        == SourceState(name: "heartbeat", available: false, why: "still starting"))
   }
 
   @Test("names the marks that were open during a stall")
   func marks() throws {
     let marks = Marks { [fake] in fake.nowMs }
     let monitor = HeartbeatMonitor(
-      options: MeterOptions(), beatMs: 2, marks: marks, nowMs: { [fake] in fake.nowMs }, openTimes: { nil },
+      options: MeterOptions(), beatMs: 2, marks: marks, nowMs: { [fake] in fake.nowMs },
+      openTimes: { nil },
       submit: { [fake] in fake.submit($0) })
     monitor.begin(fake.nowMs, startedAt: "")
     run(monitor, beats: 5)
@@ -223,7 +228,9 @@ struct MonitorTests {
     }
   }
 
-  @Test("runs on a real queue, and ends its stream of stalls when it is closed", .timeLimit(.minutes(2)))
+  @Test(
+    "runs on a real queue, and ends its stream of stalls when it is closed", .timeLimit(.minutes(2))
+  )
   func real() async throws {
     let watch = try Meter.watch(.queue(.init(label: "watched")))
     await watch.ready()
@@ -306,7 +313,9 @@ struct FrameDropsTests {
   func failure() async throws {
     struct Broken: Error {}
     let timers = FakeTimers()
-    await #expect(throws: Broken.self) { try await measureFrameDrops(timers: timers) { throw Broken() } }
+    await #expect(throws: Broken.self) {
+      try await measureFrameDrops(timers: timers) { throw Broken() }
+    }
     #expect(!timers.isRunning)
     await #expect(throws: MeterError.self) { try await measureFrameDrops(hz: 0, timers: timers) {} }
   }

@@ -4,10 +4,13 @@ import Testing
 
 @testable import ClearwayMeter
 
-/// Checks the meter against spec/vectors/meter.json. The meters of the other languages pass the same vectors.
+/// Checks the meter against spec/vectors/meter.json.
+///
+/// The meters of the other languages pass the same vectors.
 @Suite("The meter")
 struct VectorsTests {
-  private static let root = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized
+  private static let root = URL(fileURLWithPath: #filePath).appending(path: "../../../..")
+    .standardized
 
   private let vectors: [String: Any]
 
@@ -36,9 +39,11 @@ struct VectorsTests {
       guard try number(run["hiddenMs"]) == 0 else { continue }
       let facts = RunFacts(
         host: try #require(run["host"] as? String), label: run["label"] as? String,
-        startedAt: try #require(run["startedAt"] as? String), durationMs: try number(run["durationMs"]),
+        startedAt: try #require(run["startedAt"] as? String),
+        durationMs: try number(run["durationMs"]),
         hz: try number(run["hz"]), floorMs: try number(run["floorMs"]),
-        stalls: try decoded([Stall].self, run["stalls"]), droppedStalls: Int(try number(run["droppedStalls"])),
+        stalls: try decoded([Stall].self, run["stalls"]),
+        droppedStalls: Int(try number(run["droppedStalls"])),
         sources: try decoded([SourceState].self, run["sources"]))
       var expected = try #require(each["report"] as? [String: Any])
       expected["stalls"] = run["stalls"]
@@ -59,7 +64,8 @@ struct VectorsTests {
         case "held": detector.blocked(until: try number(step[1]))
         default:
           if let stall = detector.beat(
-            sentMs: try number(step[1]), answeredMs: try number(step[2]), wokeLateMs: try number(step[3]))
+            sentMs: try number(step[1]), answeredMs: try number(step[2]),
+            wokeLateMs: try number(step[3]))
           {
             found.append(stall)
           }
@@ -67,7 +73,8 @@ struct VectorsTests {
       }
       let expected = try #require(each["found"] as? [[String: Any]]).map {
         DetectedStall(
-          startMs: try number($0["startMs"]), endMs: try number($0["endMs"]), earliestMs: try number($0["earliestMs"]),
+          startMs: try number($0["startMs"]), endMs: try number($0["endMs"]),
+          earliestMs: try number($0["earliestMs"]),
           errorMs: try number($0["errorMs"]), continuesLast: try #require($0["goesOn"] as? Bool))
       }
       #expect(found == expected, "\(each["name"] ?? "")")
@@ -80,9 +87,11 @@ struct VectorsTests {
       let json = try #require(each["evidence"] as? [String: Any])
       let evidence = Evidence(
         lengthMs: try number(json["lengthMs"]), machineMs: try number(json["machineMs"]),
-        queued: json["queued"] as? Bool ?? false, unwokenMs: (json["unwokenMs"] as? NSNumber)?.doubleValue ?? 0,
+        queued: json["queued"] as? Bool ?? false,
+        unwokenMs: (json["unwokenMs"] as? NSNumber)?.doubleValue ?? 0,
         gcMs: try number(json["gcMs"]), call: json["call"] as? String,
-        stacks: try decoded([StackSample].self, json["stacks"]), marks: try decoded([MarkShare].self, json["marks"]),
+        stacks: try decoded([StackSample].self, json["stacks"]),
+        marks: try decoded([MarkShare].self, json["marks"]),
         noWatcher: json["noWatcher"] as? String, gcSeen: try #require(json["gcSeen"] as? Bool))
       let (cause, because) = causeOf(evidence)
       #expect(cause.rawValue == each["cause"] as? String)
@@ -96,12 +105,15 @@ struct VectorsTests {
       let run = try #require(each["run"] as? [String: Any])
       let facts = RunFacts(
         label: "a \"label\"\u{1}\u{2028}", startedAt: "", durationMs: 1000, hz: 60, floorMs: 4,
-        stalls: try decoded([Stall].self, run["stalls"]), sources: [SourceState(name: "x", available: false, why: "y")])
+        stalls: try decoded([Stall].self, run["stalls"]),
+        sources: [SourceState(name: "x", available: false, why: "y")])
       let report = summarize(facts)
       let own = try JSONSerialization.jsonObject(with: Data(report.json.utf8))
       let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report))
       #expect(close(own) == close(encoded))
-      #expect(try JSONDecoder().decode(StallReport.self, from: Data(report.json.utf8)).stalls.count == facts.stalls.count)
+      #expect(
+        try JSONDecoder().decode(StallReport.self, from: Data(report.json.utf8)).stalls.count
+          == facts.stalls.count)
     }
   }
 
@@ -119,11 +131,14 @@ struct VectorsTests {
     #expect(Set(try #require(schema["required"] as? [String])) == Set(written.keys))
   }
 
-  /// Writes a value of JSON with sorted keys, and its numbers with nine digits. Sums in another order differ in later ones.
+  /// Writes a value of JSON with sorted keys, and its numbers with nine digits.
+  ///
+  /// Sums in another order differ in later ones.
   private func close(_ json: Any) -> String {
     switch json {
     case let object as [String: Any]:
-      return "{" + object.keys.sorted().map { "\($0):\(close(object[$0]!))" }.joined(separator: ",") + "}"
+      return "{" + object.keys.sorted().map { "\($0):\(close(object[$0]!))" }.joined(separator: ",")
+        + "}"
     case let list as [Any]: return "[" + list.map(close).joined(separator: ",") + "]"
     case let number as NSNumber: return String(format: "%.9g", number.doubleValue)
     default: return "\(json)"

@@ -82,7 +82,8 @@ struct CreditStreamTests {
 
   @Test("ends when its sink is gone")
   func sinkGone() async throws {
-    var pair: (stream: CreditStream<Int>, sink: CreditSink<Int>)? = try CreditStream<Int>.makeStream()
+    var pair: (stream: CreditStream<Int>, sink: CreditSink<Int>)? = try CreditStream<Int>
+      .makeStream()
     let stream = pair!.stream
     let reading = Task { try await stream.reduce(0, +) }
     try await pair!.sink.send(3)
@@ -104,7 +105,7 @@ struct CreditStreamTests {
 
   @Test("drops and counts elements when its buffer is full and the policy says so")
   func drops() async throws {
-    for (policy, left) in [(WhenFull.dropOldest, [3, 4]), (.dropNewest, [1, 2])] {
+    for (policy, left) in [(WorkPool.WhenFull.dropOldest, [3, 4]), (.dropNewest, [1, 2])] {
       let (stream, sink) = try CreditStream<Int>.makeStream(itemsMax: 2, whenFull: policy)
       for number in 1...4 { try await sink.send(number) }
       sink.finish()
@@ -171,7 +172,8 @@ struct CreditStreamTests {
     let census = Census()
     do {
       let (stream, sink) = try CreditStream<Census.Counted>.makeStream(itemsMax: 2)
-      let senders = (0..<3).map { _ in Task { while true { try await sink.send(census.object()) } } }
+      let senders = (0..<3).map { _ in Task { while true { try await sink.send(census.object()) } }
+      }
       let readers = (0..<3).map { _ in Task { for try await _ in stream {} } }
       for _ in 0..<yields { await Task.yield() }
       switch yields % 4 {
@@ -214,7 +216,9 @@ struct CreditStreamTests {
     let pool = try WorkPool(.init(threads: 1))
     let census = Census()
     do {
-      let stream = try pool.stream(itemsMax: 2) { sink, _ in while true { try sink.send(census.object()) } }
+      let stream = try pool.stream(itemsMax: 2) { sink, _ in
+        while true { try sink.send(census.object()) }
+      }
       for try await _ in stream { break }
     }
     #expect(try await pool.run { _ in 1 } == 1)
@@ -223,6 +227,7 @@ struct CreditStreamTests {
 
   @Test("refuses a size out of range", arguments: [0, -1, 1_000_001])
   func sizes(itemsMax: Int) async throws {
-    #expect(await code { _ = try CreditStream<Int>.makeStream(itemsMax: itemsMax) } == .invalidArgument)
+    #expect(
+      await code { _ = try CreditStream<Int>.makeStream(itemsMax: itemsMax) } == .invalidArgument)
   }
 }

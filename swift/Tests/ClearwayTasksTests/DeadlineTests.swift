@@ -62,7 +62,9 @@ struct DeadlineTests {
     let clock = ManualClock()
     let (stream, end) = AsyncStream.makeStream(of: Int.self)
     let call = Task {
-      try await withDeadline(.seconds(1), clock: clock) { await Task { for await _ in stream {} }.value }
+      try await withDeadline(.seconds(1), clock: clock) {
+        await Task { for await _ in stream {} }.value
+      }
     }
     await clock.untilSleepers(1)
     call.cancel()

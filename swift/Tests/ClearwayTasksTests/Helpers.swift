@@ -53,13 +53,19 @@ final class Gate: Sendable {
   }
 }
 
-/// Waits until a condition holds. The tests' time limit bounds it.
+/// Waits until a condition holds.
+///
+/// The tests' time limit bounds it.
 func until(_ holds: () -> Bool) async {
   while !holds(), !Task.isCancelled { await Task.yield() }
 }
 
-/// Returns the code of the `TaskError` that `body` throws. Returns nil if it throws nothing, or another error.
-func code(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void) async -> TaskError.Code? {
+/// Returns the code of the `TaskError` that `body` throws.
+///
+/// Returns nil if it throws nothing, or another error.
+func code(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void) async
+  -> TaskError.Code?
+{
   do {
     try await body()
     return nil

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import ClearwayThreads
 
-/// A clock that a test moves. Sleepers wake when their time has come, or when their task is cancelled.
+/// A clock that a test moves.
+///
+/// Sleepers wake when their time has come, or when their task is cancelled.
 final class ManualClock: Clock, Sendable {
   struct Instant: InstantProtocol {
     let offset: Duration

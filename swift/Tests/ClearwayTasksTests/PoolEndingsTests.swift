@@ -7,7 +7,9 @@ import Testing
 @Suite("A call of a pool", .timeLimit(.minutes(2)))
 struct PoolEndingsTests {
   /// A pool of one thread that work occupies until the gate opens.
-  private func occupied(clock: any Clock<Duration> = ManualClock()) async throws -> (WorkPool, Gate, Task<Void, any Error>) {
+  private func occupied(clock: any Clock<Duration> = ManualClock()) async throws -> (
+    WorkPool, Gate, Task<Void, any Error>
+  ) {
     let pool = try WorkPool(.init(threads: 1, clock: clock))
     let gate = Gate()
     let running = Task { try await pool.run { _ in gate.pass() } }
@@ -119,7 +121,9 @@ struct PoolEndingsTests {
   private struct BrokenClock: Clock {
     var now: ContinuousClock.Instant { ContinuousClock().now }
     var minimumResolution: Duration { .nanoseconds(1) }
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Broken() }
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+      throw Broken()
+    }
   }
 
   @Test("fails with the error of its clock when the clock throws")
@@ -130,7 +134,9 @@ struct PoolEndingsTests {
     try await running.value
   }
 
-  @Test("is refused when its deadline is out of range", arguments: [Duration.zero, .seconds(-1), .seconds(2_000_000_000)])
+  @Test(
+    "is refused when its deadline is out of range",
+    arguments: [Duration.zero, .seconds(-1), .seconds(2_000_000_000)])
   func badDeadline(limit: Duration) async throws {
     let pool = try WorkPool(.init(threads: 1))
     #expect(await code { try await pool.run(deadline: limit) { _ in } } == .invalidArgument)
@@ -169,7 +175,8 @@ struct PoolEndingsTests {
 
   @Test("settles once when it is cancelled at any moment", arguments: 0..<40)
   func cancelledAtAnyMoment(yields: Int) async throws {
-    let pool = try WorkPool(.init(threads: 2, queueMax: 3, whenFull: WhenFull.allCases[yields % 4]))
+    let pool = try WorkPool(
+      .init(threads: 2, queueMax: 3, whenFull: WorkPool.WhenFull.allCases[yields % 4]))
     let census = Census()
     let calls = (0..<8).map { number in
       Task {

@@ -104,7 +104,9 @@ struct WorkPoolTests {
   // MARK: A full queue
 
   /// Occupies the only thread of a pool, and fills its queue of one.
-  private func full(_ whenFull: WhenFull) async throws -> (WorkPool, Gate, [Task<Int, any Error>]) {
+  private func full(_ whenFull: WorkPool.WhenFull) async throws -> (
+    WorkPool, Gate, [Task<Int, any Error>]
+  ) {
     let pool = try WorkPool(.init(threads: 1, queueMax: 1, whenFull: whenFull))
     let gate = Gate()
     let running = Task {

@@ -44,6 +44,8 @@ public struct ClearwayError: Error, Sendable, Equatable {
     case transportClosed = "transport-closed"
     /// The other end sent bytes that violate the protocol.
     case protocolViolation = "protocol"
+    /// libclearway was not found, or has another major version.
+    case addonMissing = "addon-missing"
     /// A library could not be loaded.
     case loadFailed = "load-failed"
     /// A library is not a plugin.

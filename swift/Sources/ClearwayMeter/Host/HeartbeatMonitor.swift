@@ -3,8 +3,9 @@ import ClearwayThreads
 
 /// Puts beats into the watched thread's queue, and detects that the thread does not answer them.
 ///
-/// A beat is a task that records when it ran. Only one beat is in the queue at a time, so a stall of a second leaves one
-/// task there. One thread calls `tick`; any thread may call the rest. No code of the application runs under the lock.
+/// A beat is a task that records when it ran. Only one beat is in the queue at a time, so a stall
+/// of a second leaves one task there. One thread calls `tick`; any thread may call the rest. No
+/// code of the application runs under the lock.
 ///
 /// ```
 /// monitor  | tick: sends | tick: answered, sends | tick: not answered | ...                | tick: answered
@@ -44,7 +45,9 @@ final class HeartbeatMonitor: Sendable {
     var isOver = false
   }
 
-  /// A wake that is later than this, in ms, counts as a delay by the machine. A healthy one is a tenth of this.
+  /// A wake that is later than this, in ms, counts as a delay by the machine.
+  ///
+  /// A healthy one is a tenth of this.
   private static let lateMsMin = 2.5
   /// Shortest time between two ticks, as a part of `beatMs`.
   private static let beatPartMin = 0.75
@@ -75,7 +78,8 @@ final class HeartbeatMonitor: Sendable {
     }
     state = Locked(
       State(
-        recorder: recorder, detector: BeatDetector(floorMs: options.floorMs), dueMs: now, idleFromMs: now,
+        recorder: recorder, detector: BeatDetector(floorMs: options.floorMs), dueMs: now,
+        idleFromMs: now,
         recordedUntilMs: now))
     state.with { $0.recorder.sources = Self.sources($0) }
   }
@@ -106,7 +110,9 @@ final class HeartbeatMonitor: Sendable {
   /// Records that the calling thread only waits for the next tick from `atMs` on.
   func waits(from atMs: Double) { state.with { $0.idleFromMs = atMs } }
 
-  /// Reads the clocks and sends a beat if none is open. Returns the time of the next tick.
+  /// Reads the clocks and sends a beat if none is open.
+  ///
+  /// Returns the time of the next tick.
   func tick() -> Double {
     let atMs = nowMs()
     let next: Beat? = state.with { state in
@@ -143,7 +149,8 @@ final class HeartbeatMonitor: Sendable {
         openedTimes.with { $0.times = times }
       }
       let answer = Beat.Answer(atMs: nowMs(), thread: currentThreadId())
-      // The function may run more than once if the application's executor is wrong. The first answer counts.
+      // The function may run more than once if the application's executor is wrong. The first
+      // answer counts.
       beat.answer.with { $0 = $0 ?? answer }
     }
   }
@@ -169,8 +176,9 @@ final class HeartbeatMonitor: Sendable {
     }
   }
 
-  /// Records how long the thread ran, and waited for a core, since the last answer. Assumes that it waited right before
-  /// this answer.
+  /// Records how long the thread ran, and waited for a core, since the last answer.
+  ///
+  /// Assumes that it waited right before this answer.
   private func recordTimes(_ answeredMs: Double, _ state: inout State) {
     let readMs = nowMs()
     defer { state.recordedUntilMs = readMs }
@@ -188,10 +196,14 @@ final class HeartbeatMonitor: Sendable {
   /// Explains every stall that ended by `untilMs`, and returns them.
   func explain(_ untilMs: Double) -> [Stall] { state.with { $0.recorder.explain(untilMs) } }
 
-  /// Returns the report up to `atMs`. A stall that goes on is not part of it.
+  /// Returns the report up to `atMs`.
+  ///
+  /// A stall that goes on is not part of it.
   func report(_ atMs: Double) -> StallReport { state.with { $0.recorder.report(atMs) } }
 
-  /// Ends the watch at `atMs`. An open beat shows the stall up to then. A second call does nothing.
+  /// Ends the watch at `atMs`.
+  ///
+  /// An open beat shows the stall up to then. A second call does nothing.
   func finish(_ atMs: Double) -> [Stall] {
     state.with { state in
       guard !state.isOver else { return [] }
@@ -200,7 +212,8 @@ final class HeartbeatMonitor: Sendable {
         let answer = open.answer.with { $0 }
         let thread = answer?.thread ?? state.thread
         if answer != nil || state.answered {
-          handle(open, Beat.Answer(atMs: min(atMs, answer?.atMs ?? atMs), thread: thread ?? 0), &state)
+          handle(
+            open, Beat.Answer(atMs: min(atMs, answer?.atMs ?? atMs), thread: thread ?? 0), &state)
         }
       }
       state.beat = nil
@@ -215,7 +228,9 @@ final class HeartbeatMonitor: Sendable {
       SourceState(name: name, available: why == nil, why: why)
     }
     let noTimes =
-      why ?? (!state.isOneThread ? "several threads answer" : state.times == nil ? "this system does not show them" : nil)
+      why
+      ?? (!state.isOneThread
+        ? "several threads answer" : state.times == nil ? "this system does not show them" : nil)
     return [
       source("heartbeat", why), source("watcher", why), source("thread times", noTimes),
       source("stacks", "Swift cannot sample another thread's stack"),

@@ -3,7 +3,9 @@ import ClearwayThreads
 
 /// Ticks a monitor on a thread of its own, until it is stopped.
 final class Watcher: Sendable {
-  /// Delay between a stall's end and its explanation, in ms. In this time, the watcher's own delay is recorded.
+  /// Delay between a stall's end and its explanation, in ms.
+  ///
+  /// In this time, the watcher's own delay is recorded.
   private static let settleMs = 100.0
 
   private struct State {
@@ -23,7 +25,9 @@ final class Watcher: Sendable {
 
   static let nowMs: @Sendable () -> Double = { Double(monotonicNs()) / 1e6 }
 
-  /// Starts the thread. Returns false if the system has none left.
+  /// Starts the thread.
+  ///
+  /// Returns false if the system has none left.
   func start() -> Bool {
     monitor.begin(Self.nowMs(), startedAt: wallTimeText())
     return startThread(name: "clearway-meter") { [self] in
@@ -62,7 +66,9 @@ final class Watcher: Sendable {
     }
   }
 
-  /// Stops the thread, which ends some ms later, and explains the remaining stalls. Does not wait for the thread.
+  /// Stops the thread, which ends some ms later, and explains the remaining stalls.
+  ///
+  /// Does not wait for the thread.
   func stop(atMs: Double) {
     state.with { state in
       state.isStopped = true

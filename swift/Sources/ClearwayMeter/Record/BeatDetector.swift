@@ -4,7 +4,9 @@
 struct DetectedStall: Equatable {
   var startMs: Double
   var endMs: Double
-  /// Earliest possible start. Evidence after this time may belong to this stall.
+  /// Earliest possible start.
+  ///
+  /// Evidence after this time may belong to this stall.
   var earliestMs: Double
   var errorMs: Double
   /// Whether this stall continues the stall that was found last and ended at `startMs`.
@@ -22,7 +24,8 @@ struct DetectedStall: Equatable {
 ///                           the stall began between d1's answer and the sending of d2
 /// ```
 ///
-/// The fastest recent beat gives the latency of the queue itself. "Recent" means the last two windows of beats.
+/// The fastest recent beat gives the latency of the queue itself. "Recent" means the last two
+/// windows of beats.
 struct BeatDetector {
   private let floorMs: Double
   private let windowBeats: Int
@@ -49,10 +52,15 @@ struct BeatDetector {
     blockedUntilMs = atMs
   }
 
-  /// Handles a beat that was sent `wokeLateMs` later than the sender wanted. Returns the stall that its answer ended.
+  /// Handles a beat that was sent `wokeLateMs` later than the sender wanted.
   ///
-  /// If the sender was so late that it may have missed a stall, returns the known part, which may be under the floor.
-  mutating func beat(sentMs: Double, answeredMs atMs: Double, wokeLateMs: Double = 0) -> DetectedStall? {
+  /// Returns the stall that its answer ended.
+  ///
+  /// If the sender was so late that it may have missed a stall, returns the known part, which may
+  /// be under the floor.
+  mutating func beat(sentMs: Double, answeredMs atMs: Double, wokeLateMs: Double = 0)
+    -> DetectedStall?
+  {
     renew(atMs - sentMs)
     guard let before = lastMs else {
       lastMs = atMs
@@ -64,21 +72,25 @@ struct BeatDetector {
     let dueMs = sentMs + min(newestLagMs, olderLagMs)
     let isTooShort = atMs - before < floorMs
     if dueMs <= before {
-      // This beat was sent before the last answer, and the thread was blocked again before it answered this one.
+      // This beat was sent before the last answer, and the thread was blocked again before it
+      // answered this one.
       if isTooShort, !isKnown { return nil }
       return DetectedStall(
-        startMs: before, endMs: atMs, earliestMs: before, errorMs: min(atMs - before, before - dueMs),
+        startMs: before, endMs: atMs, earliestMs: before,
+        errorMs: min(atMs - before, before - dueMs),
         continuesLast: isKnown)
     }
     if isTooShort { return nil }
     let unsureMs = dueMs - before
-    // If the sender wanted to wake before the last answer, later work of the thread did not delay it.
+    // If the sender wanted to wake before the last answer, later work of the thread did not delay
+    // it.
     let wantedMs = dueMs - wokeLateMs > before ? dueMs - wokeLateMs : dueMs
     let startMs = (before + wantedMs) / 2
     // A beat without lateness shows no stall, however long the sender slept.
     if atMs - dueMs > unsureMs / 4, atMs - startMs >= floorMs {
       return DetectedStall(
-        startMs: startMs, endMs: atMs, earliestMs: before, errorMs: max(startMs - before, dueMs - startMs))
+        startMs: startMs, endMs: atMs, earliestMs: before,
+        errorMs: max(startMs - before, dueMs - startMs))
     }
     guard wokeLateMs > 0 else { return nil }
     return DetectedStall(startMs: dueMs, endMs: atMs, earliestMs: before, errorMs: unsureMs)

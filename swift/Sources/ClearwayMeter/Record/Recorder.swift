@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// Turns observations into explained stalls and a report. Reads no clock: each call passes the time, in ms on the meter's
-/// clock. Its owner holds a lock.
+/// Turns observations into explained stalls and a report.
+///
+/// Reads no clock: each call passes the time, in ms on the meter's clock. Its owner holds a lock.
 struct Recorder {
   private let options: MeterOptions
   private let marks: @Sendable (Double, Double) -> [MarkShare]
@@ -16,18 +17,27 @@ struct Recorder {
   private var queued = SpanRing<Void>(spansMax: evidenceMax)
   private var ran = SpanRing<Double>(spansMax: evidenceMax)
   private var calls = SpanRing<String>(spansMax: 8)
-  /// Where evidence comes from. The monitor keeps it up to date.
+  /// Where evidence comes from.
+  ///
+  /// The monitor keeps it up to date.
   var sources: [SourceState] = []
 
-  /// Maximum number of pieces of evidence of each kind. They cover the last few seconds; older stalls are explained.
+  /// Maximum number of pieces of evidence of each kind.
+  ///
+  /// They cover the last few seconds; older stalls are explained.
   private static let evidenceMax = 1024
 
-  init(_ options: MeterOptions, marks: @escaping @Sendable (Double, Double) -> [MarkShare] = { _, _ in [] }) {
+  init(
+    _ options: MeterOptions,
+    marks: @escaping @Sendable (Double, Double) -> [MarkShare] = { _, _ in [] }
+  ) {
     self.options = options
     self.marks = marks
   }
 
-  /// Starts a run. Drops the recorded stalls and keeps the evidence.
+  /// Starts a run.
+  ///
+  /// Drops the recorded stalls and keeps the evidence.
   mutating func begin(_ atMs: Double, startedAt: String) {
     beginMs = atMs
     endMs = .infinity
@@ -38,10 +48,14 @@ struct Recorder {
     pending = []
   }
 
-  /// Ends the run. Later observations count only for the time before `atMs`.
+  /// Ends the run.
+  ///
+  /// Later observations count only for the time before `atMs`.
   mutating func end(_ atMs: Double) { endMs = atMs }
 
-  /// Adds a detected stall. Cuts off the part after the end of the run.
+  /// Adds a detected stall.
+  ///
+  /// Cuts off the part after the end of the run.
   mutating func detected(_ stall: DetectedStall) {
     guard stall.endMs > beginMs, stall.startMs < endMs else { return }
     var cut = stall
@@ -60,10 +74,15 @@ struct Recorder {
   mutating func queued(_ startMs: Double, _ endMs: Double) { queued.add(startMs, endMs, ()) }
 
   /// Records that the thread had a core for `ms` between these moments.
-  mutating func ran(_ startMs: Double, _ endMs: Double, _ ms: Double) { ran.add(startMs, endMs, ms) }
+  mutating func ran(_ startMs: Double, _ endMs: Double, _ ms: Double) {
+    ran.add(startMs, endMs, ms)
+  }
 
-  /// Records that a measured function ran between these moments, without returning to the thread's loop.
-  mutating func call(_ startMs: Double, _ endMs: Double, _ name: String) { calls.add(startMs, endMs, name) }
+  /// Records that a measured function ran between these moments, without returning to the thread's
+  /// loop.
+  mutating func call(_ startMs: Double, _ endMs: Double, _ name: String) {
+    calls.add(startMs, endMs, name)
+  }
 
   /// Explains and returns every stall that ended at `untilMs` or before.
   mutating func explain(_ untilMs: Double) -> [Stall] {
@@ -75,7 +94,8 @@ struct Recorder {
       found.append(stall)
       kept.append((detected.endMs, stall))
       guard kept.count > options.stallsMax else { continue }
-      // Drops a quarter at a time. Dropping a single stall would move the whole list for each new stall.
+      // Drops a quarter at a time. Dropping a single stall would move the whole list for each new
+      // stall.
       let gone = max(1, options.stallsMax / 4)
       droppedStalls += gone
       coveredFromMs = kept[gone - 1].endMs
@@ -90,8 +110,10 @@ struct Recorder {
     let early = pending.filter { $0.endMs <= untilMs }.compactMap(explained)
     return summarize(
       RunFacts(
-        label: options.label, startedAt: startedAt, durationMs: max(0, untilMs - coveredFromMs), hz: options.hz,
-        floorMs: options.floorMs, stalls: kept.map(\.stall) + early, droppedStalls: droppedStalls, sources: sources,
+        label: options.label, startedAt: startedAt, durationMs: max(0, untilMs - coveredFromMs),
+        hz: options.hz,
+        floorMs: options.floorMs, stalls: kept.map(\.stall) + early, droppedStalls: droppedStalls,
+        sources: sources,
         coveredFromMs: coveredFromMs - beginMs))
   }
 
@@ -100,7 +122,8 @@ struct Recorder {
     let endMs = detected.endMs
     let lengthMs = endMs - startMs
     guard lengthMs >= options.floorMs else { return nil }
-    // Uses evidence from the earliest possible start on. Each kind counts for at most the stall's length.
+    // Uses evidence from the earliest possible start on. Each kind counts for at most the stall's
+    // length.
     let fromMs = min(startMs, max(detected.earliestMs, beginMs))
     let noWatcher = sources.first { $0.name == "watcher" }.map { $0.why } ?? "not started"
     let watcherMs = watcher.overlapMs(fromMs, endMs)
@@ -109,16 +132,20 @@ struct Recorder {
       $0 + max(0, queued.overlapMs(max(fromMs, $1.startMs), min(endMs, $1.endMs)))
     }
     let runs = ran.during(fromMs, endMs)
-    let ranMs = runs.isEmpty ? nil : runs.reduce(0) { $0 + min($1.value, $1.overlapMs(fromMs, endMs)) }
+    let ranMs =
+      runs.isEmpty ? nil : runs.reduce(0) { $0 + min($1.value, $1.overlapMs(fromMs, endMs)) }
     let taken = machineMs(
       lengthMs: lengthMs, watcherMs: watcherMs, queuedMs: queuedMs, bothMs: bothMs, ranMs: ranMs)
     let evidence = Evidence(
-      lengthMs: lengthMs, machineMs: min(lengthMs, taken), queued: queuedMs >= watcherMs, ranMs: ranMs,
-      call: calls.during(fromMs, endMs).first { $0.overlapMs(fromMs, endMs) >= lengthMs / 2 }?.value,
+      lengthMs: lengthMs, machineMs: min(lengthMs, taken), queued: queuedMs >= watcherMs,
+      ranMs: ranMs,
+      call: calls.during(fromMs, endMs).first { $0.overlapMs(fromMs, endMs) >= lengthMs / 2 }?
+        .value,
       marks: marks(fromMs, endMs), noWatcher: noWatcher)
     let (cause, because) = causeOf(evidence)
     return Stall(
-      startMs: startMs - beginMs, lengthMs: lengthMs, errorMs: detected.errorMs, cause: cause, because: because,
+      startMs: startMs - beginMs, lengthMs: lengthMs, errorMs: detected.errorMs, cause: cause,
+      because: because,
       machineMs: evidence.machineMs, gcMs: 0, scripts: [], stacks: [], marks: evidence.marks)
   }
 }

@@ -6,8 +6,12 @@ struct Span<Value> {
   let endMs: Double
   let value: Value
 
-  /// Returns the length of the overlap with an interval, in ms. Negative if they do not overlap.
-  func overlapMs(_ fromMs: Double, _ untilMs: Double) -> Double { min(untilMs, endMs) - max(fromMs, startMs) }
+  /// Returns the length of the overlap with an interval, in ms.
+  ///
+  /// Negative if they do not overlap.
+  func overlapMs(_ fromMs: Double, _ untilMs: Double) -> Double {
+    min(untilMs, endMs) - max(fromMs, startMs)
+  }
 }
 
 /// A ring buffer of intervals, which limits the memory of a long run.
