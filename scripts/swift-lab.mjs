@@ -4,6 +4,7 @@
 // lab starts the runner. It is quick if nothing has changed. On failure, prints the reason and exits with status 1.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { libclearway, plugins } from "./native.mjs";
 import { isProgram } from "./problems.mjs";
 import { build, folder, missing, product, toolchain } from "./swift.mjs";
 
@@ -21,7 +22,9 @@ export function buildRunner() {
   rmSync(file, { force: true });
   if (build("ClearwayLab") !== 0) return false;
   mkdirSync(target, { recursive: true });
-  writeFileSync(file, JSON.stringify({ program: product("ClearwayLab"), version: tools.version }, null, 2));
+  // The native files may be missing; the cells that need them then report that.
+  const native = { plugin: plugins.c.example, library: libclearway };
+  writeFileSync(file, JSON.stringify({ program: product("ClearwayLab"), version: tools.version, ...native }, null, 2));
   return true;
 }
 

@@ -18,29 +18,46 @@ enum Registry {
     "chained-hops-swift": chainKinds,
   ]
 
-  private static let codec = "codec-swift"
-  private static let process = "channel-process-swift"
+  /// The scenarios of other families: their mechanisms, why they cannot run, and how they are measured.
+  private struct Other: Sendable {
+    let names: [String]
+    var problem: @Sendable (String) -> String? = { _ in nil }
+    let measure: @Sendable (Cell) throws -> Measured
+  }
+
+  private static let others: [String: Other] = [
+    "codec-swift": Other(names: LabCodecs.names, measure: measureCodec),
+    "channel-process-swift": Other(names: Callers.names, measure: measureCalls),
+    "channel-native-swift": Other(
+      names: [Callers.plugin], problem: { _ in ExamplePlugin.problem }, measure: measureCalls),
+    "memset-swift": Other(
+      names: Fillers.names, problem: Fillers.problem, measure: measureFills),
+  ]
 
   private static var scenarios: String {
-    (push.keys + [codec, process]).sorted().joined(separator: ", ")
+    (Array(push.keys) + others.keys).sorted().joined(separator: ", ")
   }
 
   static var entries: [Entry] {
-    LabCodecs.names.map { Entry(scenario: codec, mechanism: $0, unavailable: nil) }
-      + Callers.names.map { Entry(scenario: process, mechanism: $0, unavailable: nil) }
-      + push.keys.sorted().flatMap { scenario in
-        push[scenario, default: []].map { kind in
-          Entry(scenario: scenario, mechanism: kind.name, unavailable: kind.unavailable)
-        }
+    let pushed = push.flatMap { scenario, kinds in
+      kinds.map { Entry(scenario: scenario, mechanism: $0.name, unavailable: $0.unavailable) }
+    }
+    let rest = others.flatMap { scenario, other in
+      other.names.map {
+        Entry(scenario: scenario, mechanism: $0, unavailable: other.problem($0))
       }
+    }
+    return pushed + rest
   }
 
   /// Measures a cell.
   ///
   /// Blocks. If there is no such cell, the error lists the known ones.
   static func measure(_ cell: Cell) throws -> Measured {
-    if cell.scenario == codec { return try measureCodec(cell) }
-    if cell.scenario == process { return try measureCalls(cell) }
+    if let other = others[cell.scenario] {
+      if let reason = other.problem(cell.mechanism) { throw LabError(reason) }
+      return try other.measure(cell)
+    }
     guard let kinds = push[cell.scenario] else {
       throw LabError("no such scenario on this host: scenario=\(cell.scenario) (\(scenarios))")
     }

@@ -139,6 +139,27 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
     await expect(runner.measure(without, LIMIT_MS)).rejects.toThrow("hand-written bytes have no methods");
   });
 
+  test("fills memory by every way, and carries every row to the plugin, or says what is not built", async () => {
+    for (const name of ["memset-swift", "channel-native-swift"]) {
+      const { family, expected, mechanisms, profiles } = loadScenarios().find((each) => each.name === name)!;
+      const small = { bytes: 4096, repetitions: 3, timeMsMax: 1000, messages: 3, warmUpMs: 1 };
+      for (const { name: mechanism } of mechanisms) {
+        const { unavailable } = described.mechanisms.find(
+          (each) => each.scenario === name && each.mechanism === mechanism,
+        )!;
+        if (unavailable !== undefined) {
+          expect(unavailable).toMatch(/is not built: .*node scripts\/native\.mjs/);
+          continue;
+        }
+        for (const { params } of name === "memset-swift" ? profiles.full.sets.slice(-1) : profiles.full.sets) {
+          const own = Object.fromEntries(Object.entries(small).filter(([key]) => key in params));
+          const request = { family, scenario: name, mechanism, expected, params: { ...params, ...own } };
+          expect((await runner.verify(request, LIMIT_MS)).result).toEqual(expected);
+        }
+      }
+    }
+  });
+
   test.each<[string, ReturnType<typeof cell>, RegExp]>([
     ["a mechanism", cell("stream-swift", "delegat", {}, right), /no such mechanism: mechanism=delegat \(delegate, /],
     ["a scenario", cell("stream-swfit", "delegate", {}, right), /no such scenario on this host: .*stream-swift/],

@@ -7,6 +7,9 @@ protocol Caller: Sendable {
   /// Whether several calls may be under way.
   var isConcurrent: Bool { get }
 
+  /// The number of round trips that are timed together.
+  var batch: Int { get }
+
   /// Makes one round trip.
   ///
   /// Returns whether the answer equals the row's value, if `isChecked`, else true.
@@ -16,15 +19,24 @@ protocol Caller: Sendable {
   func close() async
 }
 
+extension Caller {
+  var batch: Int { 1 }
+}
+
 enum Callers {
   static let names = ["bytes-stdio", "clearway-stdio"]
+  static let plugin = "clearway-plugin"
 
   static func open(_ name: String, _ row: Row) async throws -> any Caller {
+    guard (name == plugin) == (row.direction != .toProcess) else {
+      throw LabError("no such row: mechanism=\(name) direction=\(row.direction.rawValue)")
+    }
     switch name {
     case "bytes-stdio":
       if row.isMethod { throw LabError("hand-written bytes have no methods: channel=method") }
       return try ByStreams(row)
     case "clearway-stdio": return try await ByEndpoint(row)
+    case plugin: return try await ByPlugin(row)
     default:
       throw LabError("no such mechanism: mechanism=\(name) (\(names.joined(separator: ", ")))")
     }

@@ -36,7 +36,8 @@ private func measure(_ caller: any Caller, messages: Int, warmUpNs: Int64) async
     calls += 1
   }
   var measured = Measured(result: .null)
-  measured.samples["roundTrip"] = Samples(unit: "us", ns: try await trips(caller, messages))
+  measured.samples["roundTrip"] = Samples(
+    unit: "us", ns: try await trips(caller, messages, batch: caller.batch), batch: caller.batch)
   if caller.isConcurrent {
     let begin = nowNs()
     let each = messages / lanes + 1
@@ -53,13 +54,13 @@ private func measure(_ caller: any Caller, messages: Int, warmUpNs: Int64) async
   return measured
 }
 
-private func trips(_ caller: any Caller, _ count: Int) async throws -> [Int64] {
+private func trips(_ caller: any Caller, _ count: Int, batch: Int = 1) async throws -> [Int64] {
   var ns: [Int64] = []
   ns.reserveCapacity(count)
   for _ in 0..<count {
     let begin = nowNs()
-    _ = try await caller.call(isChecked: false)
-    ns.append(nowNs() - begin)
+    for _ in 0..<batch { _ = try await caller.call(isChecked: false) }
+    ns.append((nowNs() - begin) / Int64(batch))
   }
   return ns
 }

@@ -5,8 +5,17 @@ import ClearwayChannel
 ///
 /// The reply equals the payload.
 struct Row: Sendable {
+  /// Where the calls go.
+  enum Direction: String, CaseIterable, Sendable {
+    case toProcess = "host to process"
+    case toNative = "host to native"
+    case toNativeQueue = "host to native, background"
+    case fromNative = "native to host"
+  }
+
   /// The parameters of which another process makes the same row.
   let words: [String]
+  let direction: Direction
   let isMethod: Bool
   let codec: String
 
@@ -17,7 +26,8 @@ struct Row: Sendable {
 
   var isBinary: Bool { codec == "binary" }
 
-  init(words: [String]) throws {
+  init(words: [String], direction: Direction = .toProcess) throws {
+    self.direction = direction
     guard words.count == 3 else { throw LabError("a row has three words: \(words)") }
     guard ["message", "method"].contains(words[0]) else {
       throw LabError("no such channel: channel=\(words[0]) (message, method)")
@@ -40,14 +50,14 @@ struct Row: Sendable {
   }
 
   init(_ cell: Cell) throws {
-    _ = try cell.text("direction", among: ["host to process"])
+    let direction = try cell.text("direction", among: Direction.allCases.map(\.rawValue))
     try self.init(
       words: ["channel", "codec", "payload"].map { name in
         guard let text = cell.params[name]?.text else {
           throw LabError("the parameter must be text: \(name)")
         }
         return text
-      })
+      }, direction: Direction(rawValue: direction) ?? .toProcess)
   }
 
   private static func bytes(_ count: Int) -> [UInt8] {

@@ -10,6 +10,9 @@ interface Built {
   program: string;
   /** The compiler's version, such as "6.0.3". */
   version: string;
+  /** The paths of the example plugin and of libclearway. A file may be missing; the cells that need it then report that. */
+  plugin?: string;
+  library?: string;
 }
 
 /** The environment variable with the path of such a file. The default is the repository's file. */
@@ -22,7 +25,12 @@ export const SWIFT_MISSING =
 export function findSwiftRunner(): RunnerCommand | string {
   const file = process.env[VARIABLE] ?? path.join(packageRoot(), "../../swift/.build/lab/runner.json");
   if (!existsSync(file)) return SWIFT_MISSING;
-  const { program, version } = JSON.parse(readFileSync(file, "utf8")) as Built;
+  const { program, version, plugin, library } = JSON.parse(readFileSync(file, "utf8")) as Built;
   if (!existsSync(program)) return SWIFT_MISSING;
-  return { command: program, args: [], env: { CLEARWAY_LAB_SWIFT_VERSION: `Swift ${version}` } };
+  const env = {
+    CLEARWAY_LAB_SWIFT_VERSION: `Swift ${version}`,
+    ...(plugin && { CLEARWAY_LAB_PLUGIN: plugin }),
+    ...(library && { CLEARWAY_LIBRARY: library }),
+  };
+  return { command: program, args: [], env };
 }
