@@ -104,14 +104,15 @@ public final class WorkPool: Sendable {
     return result.take()!
   }
 
+  // swift-format-ignore
   /// Moves `input` to a thread of the pool, runs `work` with it, and returns the result.
   ///
   /// The input may be a type that cannot be copied. If the work does not start, the input is
   /// destroyed. Otherwise it works as ``run(deadline:isolation:_:)`` does.
   public func run<Input: ~Copyable, Value: ~Copyable>(
-    moving input: consuming sendingInput, deadline: Duration? = nil,
+    moving input: consuming sending Input, deadline: Duration? = nil,
     isolation: isolated (any Actor)? = #isolation,
-    _ work: sending @escaping (consuming sendingInput, WorkSignal) throws -> sending Value
+    _ work: sending @escaping (consuming sending Input, WorkSignal) throws -> sending Value
   ) async throws -> sending Value {
     let moving = Box(input)
     let result = Box<Value>()
@@ -195,6 +196,7 @@ private struct Work<Value: ~Copyable> {
   let run: (WorkSignal) throws -> sending Value
 }
 
+// swift-format-ignore
 private struct MovingWork<Input: ~Copyable, Value: ~Copyable> {
-  let run: (consuming sendingInput, WorkSignal) throws -> sending Value
+  let run: (consuming sending Input, WorkSignal) throws -> sending Value
 }

@@ -29,9 +29,12 @@ final class Box<Value: ~Copyable>: @unchecked Sendable {
 
   init() { value = nil }
 
-  init(_ value: consuming sendingValue) { self.value = consume value }
+  // swift-format 6.0 joins `sending` and the type of a consuming parameter.
+  // swift-format-ignore
+  init(_ value: consuming sending Value) { self.value = consume value }
 
-  func store(_ value: consuming sendingValue) { self.value = consume value }
+  // swift-format-ignore
+  func store(_ value: consuming sending Value) { self.value = consume value }
 
   /// Moves the value out.
   ///

@@ -53,7 +53,7 @@ package final class Locked<Value>: @unchecked Sendable {
   package let lock = Lock()
   private var value: Value
 
-  package init(_ value: consuming sendingValue) { self.value = value }
+  package init(_ value: sending Value) { self.value = value }
 
   /// Runs `body` with the value, under the lock.
   ///
