@@ -61,6 +61,7 @@ const modules = [
   "executor",
   "executor-coroutines",
   "executor-rxjava3",
+  "executor-micrometer",
   "channel",
   "channel-coroutines",
   "channel-websocket",

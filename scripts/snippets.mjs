@@ -20,6 +20,7 @@ const languages = {
   ".html": "html",
   ".json": "json",
   ".sh": "sh",
+  ".rs": "rust",
   ".xml": "xml",
   ".c": "c",
 };

@@ -67,6 +67,14 @@ for await (const line of work.call.lines(1_000_000)) {
 }
 // #endregion stream
 
+// #region batches
+let read = 0;
+for await (const lines of work.call.lines(100_000).batches()) {
+  read += lines.length; // an array of 1 to 1,024 lines: those that have arrived
+}
+console.log(read); // 100000
+// #endregion batches
+
 // #region feed
 async function* numbers() {
   for (let number = 1; number <= 4; number++) yield number;

@@ -21,6 +21,7 @@ test("the recipes print what their comments say", async () => {
     "75 %",
     "100 %",
     "line 1",
+    "100000",
     "10",
     "1000",
     "fulfilled true",

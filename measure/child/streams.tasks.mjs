@@ -20,6 +20,9 @@ export default expose({
   *batches(count, size) {
     yield* times(count, () => Array.from({ length: size }, (_, at) => row(at)));
   },
+  *numberLists(count, size) {
+    yield* times(count, () => Array.from({ length: size }, (_, at) => at));
+  },
   *bytes(count, size) {
     yield* times(count, () => new Uint8Array(size));
   },

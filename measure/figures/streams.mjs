@@ -1,23 +1,87 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures how long streams keep Node's main thread from running a timer, for many shapes of values, by ring and by port.
+// Measures how long streams keep a main thread from running a timer, for many shapes of values, by ring and by port, in Node and Chromium.
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { chromium } from "playwright-core";
+import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 
 const run = promisify(execFile);
-const child = fileURLToPath(new URL("../child/streams.mjs", import.meta.url));
-const rounds = 9;
+const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
+const child = pathOf("../child/streams.mjs");
+const rounds = Number(process.env.CLEARWAY_MEASURE_ROUNDS ?? 9);
+const carriers = { ring: "auto", port: "port" };
+
+const page = `<!doctype html><title>streams</title><script type=module>
+  import { pool } from "/library/index.js";
+  import { longestWaits } from "/stream-shapes.mjs";
+  // A page's setTimeout waits for at least 4 ms when timers set one another. A task with a delay does not.
+  const later = (next) => scheduler.postTask(next, { delay: 1 });
+  globalThis.measure = async (carrier, rounds) => {
+    const tasks = pool(new URL("/streams.tasks.mjs", location.href), { size: 1, carrier });
+    const waits = await longestWaits(tasks, rounds, later);
+    await tasks.close();
+    return waits;
+  };
+</script>`;
 
 /**
- * Yields one figure per carrier and shape: the longest wait of each round. One value is received in one piece, so the shapes have
- * no value that takes longer than the limit by itself. Takes about a minute.
+ * Yields one figure per host, carrier and shape: the longest wait of each round. One value is received in one piece, so the shapes have
+ * no value that takes longer than the limit by itself. Takes some minutes. `CLEARWAY_MEASURE_ROUNDS` sets the number of rounds.
  */
 export async function* streams() {
-  for (const carrier of ["auto", "port"]) {
+  for (const [name, carrier] of Object.entries(carriers)) {
     const { stdout } = await run(process.execPath, [child, carrier, `${rounds}`]);
-    for (const [shape, samples] of Object.entries(JSON.parse(stdout))) {
-      const name = `longest wait of a timer beside a stream, Node, ${carrier === "auto" ? "ring" : carrier}: ${shape}`;
-      yield { name, unit: "ms", sense: "at most", limit: 8, samples };
-    }
+    yield* figuresOf("Node", name, JSON.parse(stdout));
   }
+  const server = await serve();
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
+  try {
+    const opened = await browser.newPage();
+    await opened.goto(`http://127.0.0.1:${server.address().port}/`);
+    await opened.waitForFunction(() => "measure" in globalThis);
+    for (const [name, carrier] of Object.entries(carriers)) {
+      yield* figuresOf(
+        "Chromium",
+        name,
+        await opened.evaluate(([each, times]) => measure(each, times), [carrier, rounds]),
+      );
+    }
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+function* figuresOf(host, carrier, waits) {
+  for (const [shape, samples] of Object.entries(waits)) {
+    const name = `longest wait of a timer beside a stream, ${host}, ${carrier}: ${shape}`;
+    yield { name, unit: "ms", sense: "at most", limit: 8, samples };
+  }
+}
+
+/** Serves the page, the built library, the shapes and the tasks on loopback. The page is isolated, so that it has shared memory. */
+async function serve() {
+  const library = pathOf("../../ts/clearway/dist/browser/");
+  const files = {
+    "/stream-shapes.mjs": pathOf("../stream-shapes.mjs"),
+    "/streams.tasks.mjs": pathOf("../child/streams.tasks.mjs"),
+  };
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url, "http://localhost").pathname;
+    response.setHeader("cross-origin-opener-policy", "same-origin");
+    response.setHeader("cross-origin-embedder-policy", "require-corp");
+    if (path === "/") return response.setHeader("content-type", "text/html").end(page);
+    const name = /^\/library\/([\w-]+\.js)$/.exec(path)?.[1];
+    const file = files[path] ?? (name && library + name);
+    const text = file && (await readFile(file, "utf8").catch(() => undefined));
+    if (text === undefined) return response.writeHead(404).end();
+    response.setHeader("content-type", "text/javascript");
+    return response.end(text.replace('"clearway/worker"', '"/library/worker.js"'));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
 }

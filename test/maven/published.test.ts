@@ -72,7 +72,7 @@ describe.skipIf(builds === undefined)("the published artifacts of the JVM", () =
     }
     expect(names.size).toBe(published(found).length);
     expect([...names].filter((name) => !/^clearway(\.\w+)+$/.test(name))).toEqual([]);
-    for (const own of ["lab-jvm", "lab-foreign", "stress", "api"])
+    for (const own of ["lab-jvm", "lab-foreign", "stress", "api", "examples"])
       expect(existsSync(artifact(`clearway-${own}`, ".pom")), own).toBe(false);
   });
 
@@ -81,6 +81,13 @@ describe.skipIf(builds === undefined)("the published artifacts of the JVM", () =
     const expected = "level: 21.5\nchanged: 21.5\nchanged: 24.0\nchanged: 31.0\n";
     expect(await run("App")).toBe(expected);
     expect(await run("KotlinAppKt")).toBe(expected);
+  }, 600_000);
+
+  test("a Maven project in Java and Kotlin uses the executor", async () => {
+    const { run } = await project("jvm-executor", builds ?? 0);
+    expect(await run("App")).toBe("small: [a-small.png, b-small.png]\nfailed: notes.txt\n");
+    const small = "[a-small.png, b-small.png]";
+    expect(await run("KotlinAppKt")).toBe(`small: ${small}\none by one: ${small}\n`);
   }, 600_000);
 
   test.skipIf(newest < foreignMin || !existsSync(libclearway))(

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build, transform } from "esbuild";
 import ts from "typescript";
+import { copyPluginSources } from "./plugin-sources.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const source = (name) => path.join(here, "src", name);
@@ -138,6 +139,8 @@ await build({
   },
 });
 
+copyPluginSources(path.join(here, "../../native"), path.join(out, "plugin"));
+
 // The package's entry is one file without imports, so its types are one file, too.
 const { outputText } = ts.transpileDeclaration(await readFile(source("bench/scenario.ts"), "utf8"), {
   compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext },
@@ -156,7 +159,9 @@ await build({
   outdir: out,
   entryPoints: promiseWorkers([
     ...onBothHosts,
-    ...["capnweb", "comlink", "default-function", "osra", "poolifier", "raw", "students"].map((name) => `node/${name}`),
+    ...["capnweb", "comlink", "default-function", "osra", "poolifier", "raw", "students", "values"].map(
+      (name) => `node/${name}`,
+    ),
   ]),
   external,
 });
@@ -225,7 +230,7 @@ async function promisesPage(outdir) {
       page: promises("host/in-page"),
       ...promiseWorkers([
         ...onBothHosts,
-        ...["capnweb", "comlink", "osra", "raw", "students"].map((name) => `page/${name}`),
+        ...["capnweb", "comlink", "osra", "raw", "students", "values"].map((name) => `page/${name}`),
       ]),
     },
     conditions: ["browser"],

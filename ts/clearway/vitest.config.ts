@@ -61,7 +61,7 @@ const pure = "test/**/*.pure.test.ts";
 const overProcesses = [
   "pool/{callback,calls,cancel,crash,ending,events,keys,map}",
   "pool/no-hang.node",
-  "stream/{streams,two-way}",
+  "stream/{batches,streams,two-way}",
 ];
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";

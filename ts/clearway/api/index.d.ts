@@ -1,7 +1,7 @@
 import { C as ClearwayError } from './types-clearway-error.js';
 export { E as ErrorCode } from './types-clearway-error.js';
-import { A as Argument, S as Stream, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, c as ThreadOptions, P as PoolOptions } from './types-options.js';
-export { a as Answer, d as Placement, e as PoolSize, R as ResourceLimits, f as TextSink, g as WhenFull, h as WorkerEvent } from './types-options.js';
+import { A as Argument, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, c as ThreadOptions, P as PoolOptions } from './types-options.js';
+export { a as Answer, B as Batches, d as Placement, e as PoolSize, R as ResourceLimits, S as Stream, f as TextSink, g as WhenFull, h as WorkerEvent } from './types-options.js';
 import { b as CallbackFor } from './types-callback-types.js';
 export { C as CallbackArgument } from './types-callback-types.js';
 import { S as SetupData } from './types-task.js';
@@ -82,7 +82,7 @@ interface Advice {
 }
 
 /** The results of `pool.map`. Read them one by one, or await an array of them. Nothing starts before the first read or `await`. */
-interface Results<T> extends Stream<T, undefined>, PromiseLike<T[]> {
+interface Results<T> extends AsyncIterableIterator<T, undefined, void>, AsyncDisposable, PromiseLike<T[]> {
     /** Ends the mapping: cancels its open calls and closes its inputs. Does not wait for the inputs. */
     return(value?: unknown): Promise<IteratorResult<T, undefined>>;
     [Symbol.asyncIterator](): Results<T>;
@@ -319,5 +319,5 @@ interface RunOptions<Setup = undefined> extends CallOptions, ThreadOptions, Pick
  */
 declare function run<Module>(source: WorkerSource, options?: RunOptions<SetupData<TasksOf<Module>>>): Callable<Module>;
 
-export { Argument, CallOptions, CallbackFor, Callers, ClearwayError, PoolOptions, SetupData, Stream, ThreadOptions, Unmoved, WorkerLike, pool, run };
+export { Argument, CallOptions, CallbackFor, Callers, ClearwayError, PoolOptions, SetupData, ThreadOptions, Unmoved, WorkerLike, pool, run };
 export type { Advice, BroadcastError, BroadcastFailure, BroadcastResult, Broadcasters, Callable, CopyReason, Ledger, LedgerSide, MapOptions, Mapper, Mappers, Pool, PoolCallable, PoolStats, RestartPause, Results, RunOptions, Summary, TaskAdvice, TaskStats, WorkerSource };

@@ -24,7 +24,7 @@ export type { WorkerSource } from "./pool/worker/worker.js";
 export type { Summary } from "./stats/histogram.js";
 export type { Window } from "./stream/credit.js";
 export type { CallbackArgument, CallbackFor } from "./task/callback-types.js";
-export type { Answer, Argument, Callers, Stream } from "./task/caller.js";
+export type { Answer, Argument, Batches, Callers, Stream } from "./task/caller.js";
 export type { SetupData } from "./task/task.js";
 export type { CrossesAs, Unmoved } from "./transfer/crossing.js";
 export type { CopyReason } from "./transfer/find-memory.js";

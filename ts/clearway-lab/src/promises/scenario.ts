@@ -42,6 +42,7 @@ const ORDER = [
   "idle",
   "start",
   "stream",
+  "stream-values",
   "codec",
   "native",
   "frames",

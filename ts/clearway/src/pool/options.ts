@@ -343,19 +343,9 @@ function copyOf(data: unknown): unknown {
 /** Validates the options of calls and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
 export function callSettingsOf(options: CallOptions, pool: Settings, rules = callRules): CallSettings {
   const given = checked(options, rules, { priority: 0, retries: 0, window: pool.window, strict: pool.strict });
-  const { signal, timeoutMs, deadlineMs, onProgress, key, placement, priority, strict, window, retries } =
-    given as CallOptions & CallSettings;
+  const { signal, timeoutMs, deadlineMs, key } = given as CallOptions & CallSettings;
   return {
-    signal,
-    timeoutMs,
-    deadlineMs,
-    onProgress,
-    key,
-    placement,
-    priority,
-    strict,
-    window,
-    retries,
+    ...(given as CallSettings),
     workerIndex: key === undefined ? -1 : workerIndexOf(key, pool.max),
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
     callerStack: undefined,

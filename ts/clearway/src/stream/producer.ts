@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Transport } from "../transport/transport.js";
+import type { TurnBudget } from "../transport/turn-budget.js";
 import { SendCredit } from "./credit.js";
-import { Linger } from "./linger.js";
+import { Linger, lingerMicrotasks } from "./linger.js";
 import { weightOf } from "./weight.js";
 
 /** The messages that a producer sends to its consumer. */
@@ -9,10 +10,10 @@ export interface ProducerWire {
   /** Carries the messages. */
   readonly transport: Pick<Transport, "scheduled" | "flush">;
   /**
-   * Posts one value. `weight` counts as bytes of the value. Returns the bytes for which the consumer gives credit back: those of its binary
-   * memory, and `weight` if the value carries it. Throws if the value cannot be sent to another thread.
+   * Posts one value. `weigh` returns its weight, which counts as bytes of the value unless the ring carries it. Returns the bytes for which
+   * the consumer gives credit back. Throws if the value cannot be sent to another thread.
    */
-  chunk(value: unknown, weight: number): number;
+  chunk(value: unknown, weigh: (value: unknown) => number): number;
   end(value: unknown): void;
   fail(reason: unknown): void;
 }
@@ -34,6 +35,7 @@ export class Producer {
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
   readonly #linger: Linger;
+  readonly #turns: TurnBudget | undefined;
   #pulling = false;
   /** True while the iterator's `next()` is pending. A `next()` may never settle. */
   #awaiting = false;
@@ -41,9 +43,11 @@ export class Producer {
   #stopping = false;
   #over = false;
 
-  constructor(iterator: AnyIterator, wire: ProducerWire) {
+  /** With a budget, the iterator goes on in the next turn of the event loop when the thread's time for streams is spent. */
+  constructor(iterator: AnyIterator, wire: ProducerWire, turns?: TurnBudget) {
     this.#iterator = iterator;
     this.#wire = wire;
+    this.#turns = turns;
     this.#linger = new Linger(wire.transport);
   }
 
@@ -61,17 +65,22 @@ export class Producer {
    * Stops the stream for a consumer that wants no more values: runs the iterator's `finally`, then ends.
    *
    * Pass true for `withoutWaiting` if the iterator cannot learn of the stop while its `next()` is pending, which may take long. The stream
-   * then ends at once. The iterator's `finally` runs after `next()` has settled.
+   * then ends after a few microtasks, in which the `next()` of a generator that has a value settles. Otherwise the iterator's `finally` runs
+   * after the end, when `next()` has settled.
    */
   stop(withoutWaiting = false): void {
     if (this.#over || this.#stopping) return;
     this.#stopping = true;
     // If `#pull` is running, its loop finds the flag after the current step.
     if (!this.#pulling) void this.#finish();
-    else if (withoutWaiting && this.#awaiting) {
-      this.#over = true;
-      this.#wire.end(undefined);
-    }
+    else if (withoutWaiting) void this.#endWithoutWaiting();
+  }
+
+  async #endWithoutWaiting(): Promise<void> {
+    for (let left = lingerMicrotasks; left > 0 && this.#awaiting; left--) await undefined;
+    if (this.#over || !this.#awaiting) return;
+    this.#over = true;
+    this.#wire.end(undefined);
   }
 
   /** Handles a posted value that could not be sent: closes the iterator and fails the stream with that reason. */
@@ -90,6 +99,11 @@ export class Producer {
     let flushedMs = performance.now();
     try {
       while (this.#credit.maySend && !this.#stopping) {
+        if (this.#turns?.isSpent) {
+          this.#wire.transport.flush();
+          await new Promise<void>((next) => this.#turns?.pause(next));
+          continue;
+        }
         let step = this.#iterator.next();
         let isAsync = false;
         // Awaits only promises, so that a synchronous generator does not wait one turn for each value.
@@ -109,7 +123,7 @@ export class Producer {
         }
         if (this.#stopping) break;
         if (isAsync) this.#linger.hold();
-        this.#credit.spend(this.#wire.chunk(step.value, weightOf(step.value)));
+        this.#credit.spend(this.#wire.chunk(step.value, weightOf));
         // The iterator may go on without letting this thread's turn end.
         const nowMs = performance.now();
         if (nowMs - flushedMs < flushMs) continue;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /** Base class for the receiving end of every stream. */
-export abstract class Reader implements AsyncIterableIterator<unknown, unknown, void>, AsyncDisposable {
-  abstract next(): Promise<IteratorResult<unknown>>;
-  abstract return(value?: unknown): Promise<IteratorResult<unknown>>;
+export abstract class Reader<T = unknown> implements AsyncIterableIterator<T, unknown, void>, AsyncDisposable {
+  abstract next(): Promise<IteratorResult<T, unknown>>;
+  abstract return(value?: unknown): Promise<IteratorResult<T, unknown>>;
 
   /**
    * Ends the stream, then rejects with the reason. The producer is in another thread. The producer learns that the stream ended, but not
    * the reason.
    */
-  async throw(reason: unknown): Promise<IteratorResult<unknown>> {
+  async throw(reason: unknown): Promise<IteratorResult<T, unknown>> {
     await this.return();
     throw reason;
   }

@@ -15,6 +15,8 @@ import { encoded } from "./failures.js";
 import { unitsOf } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 
+const weighsNothing = (_value: unknown): number => 0;
+
 // Placeholder in error messages. The caller replaces it with the task's name.
 const resultOf = "the task's result";
 
@@ -89,11 +91,11 @@ export class Answers {
   }
 
   /**
-   * Sends one value of a stream. Returns the number of bytes that it counts: those of its binary memory and, by port, `weight`. Throws if
-   * the value must not be sent.
+   * Sends one value of a stream. Returns the number of bytes that it counts: those of its binary memory and, by port, what `weigh` returns.
+   * Throws if the value must not be sent.
    */
-  chunk(call: ServedCall, value: unknown, weight: number): number {
-    return this.#send(Op.Chunk, call, value, undefined, weight);
+  chunk(call: ServedCall, value: unknown, weigh: (value: unknown) => number): number {
+    return this.#send(Op.Chunk, call, value, undefined, weigh);
   }
 
   /**
@@ -132,10 +134,11 @@ export class Answers {
     call: ServedCall,
     value: unknown,
     runUs: number | undefined,
-    weight = 0,
+    weigh = weighsNothing,
   ): number {
     // The most common results are primitives, which contain no memory.
     if (value === null || (typeof value !== "object" && typeof value !== "function")) {
+      const weight = weigh(value);
       this.#transport.send(op, call.id, value, runUs ?? weight);
       return weight;
     }
@@ -145,7 +148,7 @@ export class Answers {
       if (this.#transport.sendByRing(op, call.id, value, runUs ?? countBytes)) return this.#transport.ring!.binaryBytes;
     }
     const found = this.#found(call, value, strict);
-    const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes + weight);
+    const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes + weigh(value));
     this.#enter(found);
     // Sends the value in a separate message. If the transport refuses the value, `refused` knows from `#strict` that the value was strict.
     if (strict) this.#transport.flush();

@@ -208,9 +208,9 @@ export class Runner {
   #stream(call: ServedCall, result: unknown): void {
     call.producer = streams.exports?.produce(result, {
       transport: this.#transport,
-      chunk: (value, weight) => {
+      chunk: (value, weigh) => {
         call.progress?.last();
-        return this.#answers.chunk(call, value, weight);
+        return this.#answers.chunk(call, value, weigh);
       },
       end: (value) => {
         // A synchronous generator may end in the same tick as its last values. Only a flush shows whether these values can be sent to the

@@ -95,7 +95,6 @@ export class PortTransport implements Transport {
     this.#frames = [];
     this.#transfers = [];
     try {
-      for (const { object } of transfers) refuseDetached(object);
       this.#post(frames, transfers.length === 0 ? none : transfers.map((each) => each.object));
     } catch (reason) {
       // `#onRefused` may send a frame. That frame must not overtake the frames that are still to be posted.
@@ -111,6 +110,7 @@ export class PortTransport implements Transport {
   }
 
   #post(frames: unknown[], transfer: readonly object[]): void {
+    transfer.forEach(refuseDetached);
     (this.ring ?? this.#endpoint).post(frames, transfer);
   }
 
@@ -130,7 +130,6 @@ export class PortTransport implements Transport {
         this.#onRefused(frame[0] as Op, frame[1] as number, frame[2], reason, own, frame[3]);
       if (frames.length === frameSlots) return refuse(first);
       try {
-        own.forEach(refuseDetached);
         this.#post(frame, own);
       } catch (reason) {
         refuse(reason);

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { Consumer } from "../../src/stream/consumer.js";
-import { TurnBudget, turnBudgetMs } from "../../src/stream/turn-budget.js";
+import { TurnBudget, turnBudgetMs } from "../../src/transport/turn-budget.js";
 import fc from "../fixtures/fast-check.js";
 import { FakeTurns } from "./fake-turns.js";
 import { Log, settle } from "./timeline.js";

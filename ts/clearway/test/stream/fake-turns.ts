@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Turns } from "../../src/stream/turn-budget.js";
+import type { Turns } from "../../src/transport/turn-budget.js";
 
 /** A clock and an event loop that only the test advances. */
 export class FakeTurns implements Turns {

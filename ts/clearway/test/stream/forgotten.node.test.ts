@@ -44,6 +44,18 @@ describe("a stream without references", () => {
     expect(pool.stats().open).toBe(0);
   });
 
+  test("is not ended while the reader of its arrays is in use", async () => {
+    const pool = testPool<Streams>(builtUrl("streams"), { window: { items: 2 } });
+    await pool.ready();
+    const batches = (() => pool.call.count(10).batches())();
+    const values: number[] = [];
+    for (let step = await batches.next(); !step.done; step = await batches.next()) {
+      collect();
+      values.push(...step.value);
+    }
+    expect(values).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
   test("is not ended while a read of it is pending", async () => {
     const pool = testPool<Streams>(builtUrl("streams"));
     await pool.ready();

@@ -184,6 +184,29 @@ describe("the sending half of a stream", () => {
     expect(log.text).toBe("f|");
   });
 
+  test("stopped without waiting, runs the finally block first when the iterator has a value", async () => {
+    const log = new Log();
+    const producer = new Producer(follow("abc|", log), wireTo(log));
+    producer.grant(5, plenty);
+    // The iterator's first `next()` is pending, for three microtasks.
+    producer.stop(true);
+    await settle();
+    expect(log.text).toBe("f|");
+  });
+
+  test("stopped without waiting, ends once, and without an iterator that never settles", async () => {
+    const log = new Log();
+    const never = { next: () => new Promise<IteratorResult<unknown>>(() => {}), return: () => log.add("r") };
+    const producer = new Producer(never as unknown as AsyncIterator<unknown, unknown, void>, wireTo(log));
+    producer.grant(5, plenty);
+    await settle();
+    producer.stop(true);
+    producer.stop(true);
+    await settle();
+    expect(log.text).toBe("|");
+    expect(producer.over).toBe(true);
+  });
+
   test("draws from any iterable except strings", () => {
     expect(iteratorOf([1])?.next()).toEqual({ done: false, value: 1 });
     expect(iteratorOf(new Set([1]))).toBeDefined();

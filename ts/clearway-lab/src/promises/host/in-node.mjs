@@ -60,6 +60,7 @@ const probes = {
   scan: async () => (await import("../probe/scan.mjs")).scan,
   start: async () => (await import("../probe/start.mjs")).start,
   stream: async () => (await import("../probe/stream.mjs")).stream,
+  "stream-values": async () => (await import("../probe/stream-values.mjs")).streamValues,
   students: async () => (await import("../probe/students.mjs")).students,
 };
 

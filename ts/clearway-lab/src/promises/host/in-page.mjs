@@ -11,6 +11,7 @@ import { placement } from "../probe/placement.mjs";
 import { scan } from "../probe/scan.mjs";
 import { start } from "../probe/start.mjs";
 import { stream } from "../probe/stream.mjs";
+import { streamValues } from "../probe/stream-values.mjs";
 import { students } from "../probe/students.mjs";
 
 const host = {
@@ -42,6 +43,6 @@ const host = {
   },
 };
 
-const probes = { call, flight, idle, list, placement, scan, start, stream, students };
+const probes = { call, flight, idle, list, placement, scan, start, stream, "stream-values": streamValues, students };
 
 globalThis.labProbe = (name, params) => probes[name](params, host);

@@ -11,6 +11,7 @@ import { placement } from "./placement.js";
 import { scan } from "./scan.js";
 import { start } from "./start.js";
 import { stream } from "./stream.js";
+import { streamValues } from "./stream-values.js";
 import { students } from "./students.js";
 import { studentsHuge } from "./students-huge.js";
 
@@ -24,6 +25,7 @@ export const measurements: Readonly<Record<string, ScenarioMeasurement>> = {
   idle,
   start,
   stream,
+  "stream-values": streamValues,
   codec,
   native,
   frames,

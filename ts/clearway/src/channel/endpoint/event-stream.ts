@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ReceiveCredit, type Window } from "../../stream/credit.js";
 import { Reader } from "../../stream/reader.js";
-import type { TurnBudget } from "../../stream/turn-budget.js";
+import type { TurnBudget } from "../../transport/turn-budget.js";
 
 /**
  * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end

@@ -2,12 +2,13 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
 import { encodeError } from "../../error/wire.js";
-import { Producer } from "../../stream/producer.js";
+import { Producer, type ProducerWire } from "../../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
 import { prepareForProcess } from "../../transfer/other-process.js";
 import { prepareValue } from "../../transfer/prepare-argument.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { Op } from "../../transport/protocol.js";
+import { turnBudget } from "../../transport/turn-budget.js";
 import type { InputFeed, InputWire } from "./input.js";
 
 /** Reads a stream that the caller passes to a task, as fast as the task reads. Copies the values, and moves those under `move()`. */
@@ -22,9 +23,9 @@ export class Feed implements InputFeed {
     const { transport, ledger, strict } = wire;
     const prepare = hasProcesses && wire.toProcess ? prepareForProcess : prepareValue;
     this.#ledger = ledger;
-    this.producer = new Producer(iterator, {
+    const producerWire: ProducerWire = {
       transport,
-      chunk: (value, weight) => {
+      chunk: (value, weigh) => {
         const entry = emptySide();
         try {
           const ready = prepare(value, strict, entry);
@@ -33,7 +34,7 @@ export class Feed implements InputFeed {
             merge(ledger, entry);
             this.#entered.set(ready.value as object, entry);
           }
-          const bytes = ready.bytes + weight;
+          const bytes = ready.bytes + weigh(value);
           transport.send(Op.Chunk, id, ready.value, bytes, ready.transfer);
           return bytes;
         } catch (reason) {
@@ -47,7 +48,9 @@ export class Feed implements InputFeed {
         else transport.send(Op.Abort, id, encodeError(this.#refusal));
       },
       fail: (reason) => transport.send(Op.Abort, id, encodeError(this.#refusal ?? reason)),
-    });
+    };
+    // The source is code of the caller's thread, and may have all its values.
+    this.producer = new Producer(iterator, producerWire, turnBudget);
   }
 
   /** Closes the iterator, because a value could not be sent. The task's next read fails with that reason. */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
 import type { CallbackFor } from "../../task/callback-types.js";
-import type { Argument, Stream, TasksOf } from "../../task/caller.js";
+import type { Argument, TasksOf } from "../../task/caller.js";
 import type { Task } from "../../task/task.js";
 import type { Unmoved } from "../../transfer/crossing.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
 
 /** The results of `pool.map`. Read them one by one, or await an array of them. Nothing starts before the first read or `await`. */
-export interface Results<T> extends Stream<T, undefined>, PromiseLike<T[]> {
+export interface Results<T> extends AsyncIterableIterator<T, undefined, void>, AsyncDisposable, PromiseLike<T[]> {
   /** Ends the mapping: cancels its open calls and closes its inputs. Does not wait for the inputs. */
   return(value?: unknown): Promise<IteratorResult<T, undefined>>;
   [Symbol.asyncIterator](): Results<T>;

@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { Consumer, ConsumerWire } from "../../stream/consumer.js";
 import { Reader } from "../../stream/reader.js";
-import type { Stream } from "../../task/caller.js";
+import type { Batches, Stream } from "../../task/caller.js";
 import { Op } from "../../transport/protocol.js";
 import { partMissing } from "../worker/failures.js";
 import type { PoolCall, StreamCode, StreamSide } from "./call.js";
@@ -29,7 +29,7 @@ class CallStream implements StreamSide, ConsumerWire {
     this.#call = call;
     this.tracker = tracker;
     this.#handle = new WeakRef(handle);
-    forgotten.register(handle, this);
+    forgotten.register(handle, this, this);
   }
 
   get handle(): StreamHandle | undefined {
@@ -43,12 +43,25 @@ class CallStream implements StreamSide, ConsumerWire {
     for (const request of this.#requests.splice(0)) request();
   }
 
-  /** Calls `request` once there is a consumer. */
-  later(request: () => void): void {
+  /**
+   * Calls `request` once there is a consumer. Loads the code of the consumer. If that fails, ends the stream and calls `fail`. `close()` of
+   * the pool waits for the request.
+   */
+  later(request: () => void, fail: (reason: unknown) => void): void {
     this.#requests.push(request);
+    this.tracker.host.loadLifecycle().then(
+      (lifecycle) => this.open(lifecycle),
+      (cause) => {
+        const why = partMissing(cause);
+        this.end(() => why);
+        fail(why);
+      },
+    );
   }
 
   finish(end: (consumer: Consumer) => void): void {
+    // Without this, the registry would keep the call until the garbage collector has found the handle and called back.
+    forgotten.unregister(this);
     if (this.consumer) end(this.consumer);
     else this.#pendingEnd ??= end;
   }
@@ -90,31 +103,26 @@ export class StreamHandle extends Reader implements Stream<unknown> {
     return this.#request("next");
   }
 
-  return(value?: unknown): Promise<IteratorResult<unknown>> {
+  return(value?: unknown): Promise<IteratorResult<never>> {
     return this.#request("return", value);
   }
 
-  #request(what: "next" | "return", value?: unknown): Promise<IteratorResult<unknown>> {
+  batches(): Batches<unknown> {
+    // The functions keep this handle alive.
+    const next = () => this.#request("nextBatch");
+    const end = (value?: unknown) => this.return(value);
+    return Object.assign(Object.create(Reader.prototype) as Reader<unknown[]>, { next, return: end });
+  }
+
+  #request(what: "next" | "nextBatch" | "return", value?: unknown): Promise<IteratorResult<never>> {
     const stream = this.#stream;
     const { consumer } = stream;
     if (consumer) {
       // Keeps the handle alive while the caller awaits a value.
       consumer.keepAlive = this;
-      return consumer[what](value);
+      return consumer[what](value) as Promise<IteratorResult<never>>;
     }
-    // The lifecycle code is not loaded yet, so there is no consumer. The request is kept until there is one. `close()` waits for the
-    // request.
-    return new Promise((resolve, reject) => {
-      stream.later(() => resolve(this.#request(what, value)));
-      stream.tracker.host.loadLifecycle().then(
-        (lifecycle) => stream.open(lifecycle),
-        (cause) => {
-          const why = partMissing(cause);
-          stream.end(() => why);
-          reject(why);
-        },
-      );
-    });
+    return new Promise((resolve, reject) => stream.later(() => resolve(this.#request(what, value)), reject));
   }
 }
 
@@ -123,14 +131,13 @@ export class StreamHandle extends Reader implements Stream<unknown> {
  * then resolves with the result of the task, or with the stream itself.
  */
 export function iterablePromise(promise: Promise<unknown>, stream: StreamHandle): Promise<unknown> & Stream<unknown> {
-  for (const name of ["next", "return", "throw", Symbol.asyncIterator, Symbol.asyncDispose] as const) {
-    Object.assign(promise, {
-      [name]: (value: unknown) => {
-        // A caller that iterates receives a failure from the iterator. The rejection of the promise must then not count as unhandled.
-        promise.catch(() => {});
-        return stream[name](value);
-      },
-    });
+  const iterable = promise as Promise<unknown> & Stream<unknown>;
+  for (const name of ["next", "batches", "return", "throw", Symbol.asyncIterator, Symbol.asyncDispose] as const) {
+    iterable[name] = (value?: unknown) => {
+      // A caller that iterates receives a failure from the iterator. The rejection of the promise must then not count as unhandled.
+      promise.catch(() => {});
+      return (stream as Record<typeof name, (value: unknown) => unknown>)[name](value) as never;
+    };
   }
-  return promise as Promise<unknown> & Stream<unknown>;
+  return iterable;
 }

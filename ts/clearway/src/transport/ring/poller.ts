@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { turnBudgetMs } from "../turn-budget.js";
 import { AdaptiveSpin } from "./adaptive-spin.js";
 
 /** The functions of a ring that the poller uses. */
@@ -59,7 +60,8 @@ const skipsMax = 127;
  *
  * A ring is hot while the poller polls it once per turn of the event loop. A ring stays hot while answers are due and `AdaptiveSpin`
  * allows it. Then the ring parks: it asks the worker for a wake-up, and the worker posts one message for all its frames. Between any two
- * polls, the event loop handles timers, I/O and display frames. Without a hot ring the poller does nothing.
+ * polls, the event loop handles timers, I/O and display frames. A turn in which the polled rings took 2 ms polls no further ring. Without a
+ * hot ring the poller does nothing.
  *
  * A caller that makes one call after the other would wait for a whole turn each time. That takes longer than the answer. If a call on a
  * hot ring is the only open one, the poller therefore also polls right after the send, for at most 1 us, and only in the first 0.1 ms of a
@@ -154,10 +156,16 @@ export class Poller {
     // `drain` may make another ring hot. The next turn polls that ring.
     const polled = this.#hot;
     this.#hot = [];
+    const again: RingState[] = [];
     for (const state of polled) {
-      if (this.#pollOnce(state, clock)) this.#hot.push(state);
+      // Each ring may hold values for a millisecond or more. The next turn begins with the rings that this turn has not polled.
+      if (state !== polled[0] && this.#loop.now() - clock >= turnBudgetMs) {
+        state.sinceMs = Number.NaN;
+        this.#hot.push(state);
+      } else if (this.#pollOnce(state, clock)) again.push(state);
       else state.isHot = false;
     }
+    this.#hot.push(...again);
     if (this.#hot.length > 0) this.#loop.afterTurn(this.#turn);
     else this.#running = false;
   };

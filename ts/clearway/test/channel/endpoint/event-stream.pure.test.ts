@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { Listener } from "../../../src/channel/endpoint/event-stream.js";
-import { TurnBudget, turnBudgetMs } from "../../../src/stream/turn-budget.js";
+import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
 import { FakeTurns } from "../../stream/fake-turns.js";
 
 /** A listener whose events each take `costMs` to decode, and its log: the values, `|` for the end and `x` for an error. */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterMessages } from "#host";
+
+/**
+ * How long streams may work in one turn of a thread's event loop, in milliseconds: readers, the sources of streams into tasks, and rings.
+ * Timers, input and frames wait for this time at most, besides the app's own code for one value and the values of one ring.
+ */
+export const turnBudgetMs = 2;
+
+/** A clock in milliseconds, and the turns of the event loop. Tests pass their own implementation. */
+export interface Turns {
+  now(): number;
+  /** Calls `next` in a later turn. */
+  afterTurn(next: () => void): void;
+}
+
+/**
+ * Limits how long streams work without letting the event loop turn. A reader that awaits one waiting value after the other runs in
+ * microtasks, and so would block the thread until the stream ends. So would a source that has its values. All streams of a thread share one
+ * budget.
+ */
+export class TurnBudget {
+  readonly #turns: Turns;
+  #beganMs = 0;
+  #isOpen = false;
+  #paused: (() => void)[] = [];
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  /** Whether this turn's time is over. The first call of a turn starts the time. */
+  get isSpent(): boolean {
+    if (this.#paused.length > 0) return true;
+    if (this.#isOpen) return this.#turns.now() - this.#beganMs >= turnBudgetMs;
+    this.#open();
+    return false;
+  }
+
+  /** Calls `next` in the next turn, in the order of these calls. */
+  pause(next: () => void): void {
+    this.#paused.push(next);
+    if (!this.#isOpen) this.#open();
+  }
+
+  #open(): void {
+    this.#isOpen = true;
+    this.#beganMs = this.#turns.now();
+    this.#turns.afterTurn(this.#next);
+  }
+
+  readonly #next = (): void => {
+    this.#isOpen = false;
+    for (const next of this.#paused.splice(0)) next();
+  };
+}
+
+const key = Symbol.for("clearway.turnBudget");
+
+// The files of the build have copies of this module: that which reads streams, that which reads sources, and the entry `clearway/channel`.
+function ofThread(): TurnBudget {
+  const scope = globalThis as { [key]?: TurnBudget };
+  scope[key] ??= new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
+  return scope[key];
+}
+
+/** The budget of this thread. */
+export const turnBudget = /* @__PURE__ */ ofThread();
