@@ -112,7 +112,7 @@ export function build(...names) {
 /** Formats the sources, or reports with `lint` what is not as swift-format writes it. */
 function format(...args) {
   const mode = args.includes("--check") ? ["lint", "--strict"] : ["format", "--in-place"];
-  const places = ["Package.swift", "Sources", "Tests"];
+  const places = ["Package.swift", "Sources", "Tests", "Examples"];
   return swift("format", [...mode, "--configuration", ".swift-format", "--recursive", "--parallel", ...places]);
 }
 

@@ -55,6 +55,7 @@ const cargo = (name, ...args) => ({
   lane: "native",
 });
 
+const swiftProducts = swift ? ["swift: products"] : [];
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-lab"], lane: "typescript" },
@@ -80,7 +81,7 @@ const stages = [
       ]
     : []),
   { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon"] }) },
-  { name: "examples", ...tests("examples", { after: ["build", ...addon.after] }) },
+  { name: "examples", ...tests("examples", { after: ["build", ...addon.after, ...swiftProducts] }) },
   { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
   { name: "runs with", ...tests("test", { files: ["runs-with"] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
@@ -127,7 +128,7 @@ const stages = [
             "native: C codec",
             ...(toolchains.rust ? ["native: Rust"] : []),
             ...java,
-            ...(swift ? ["swift: products"] : []),
+            ...swiftProducts,
           ],
           lane: "native",
         },
