@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test`: builds, checks, and runs every test on every supported host. It has two lanes: TypeScript, and native code with the JVM. It
 // continues after a failure and names the failed stage. It writes the time of every stage to out/stages.json.
-import { checks } from "./check/stages.mjs";
+import { checks, swiftChecks } from "./check/stages.mjs";
 import { chosen, oldest } from "./maven.mjs";
 import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
 import { node24 } from "./node24.mjs";
@@ -106,7 +106,7 @@ const stages = [
           after: ["swift: products", ...addon.after],
           lane: "native",
         },
-        { name: "swift: format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" },
+        ...swiftChecks.map((stage) => ({ ...stage, name: `check: ${stage.name}`, after: ["swift: tests"] })),
         conforms("swift", ["swift: products"]),
       ]
     : []),
@@ -123,13 +123,7 @@ const stages = [
         {
           name: "conformance, random cases",
           command: [node, "conformance/fuzz.mjs", ...fuzzed],
-          after: [
-            "build",
-            "native: C codec",
-            ...(toolchains.rust ? ["native: Rust"] : []),
-            ...java,
-            ...swiftProducts,
-          ],
+          after: ["build", "native: C codec", ...(toolchains.rust ? ["native: Rust"] : []), ...java, ...swiftProducts],
           lane: "native",
         },
         {

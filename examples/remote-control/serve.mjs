@@ -16,7 +16,9 @@ const { values } = parseArgs({
 if (values.help) {
   console.log("usage: node examples/remote-control/serve.mjs [--port 4174] [--socket-port 4175]");
   console.log("  --port         0 takes any free port");
-  console.log("  --socket-port  also serves a plain socket, for programs without a browser: swift/Examples/RemoteControl");
+  console.log(
+    "  --socket-port  also serves a plain socket, for programs without a browser: swift/Examples/RemoteControl",
+  );
   process.exit();
 }
 

@@ -107,15 +107,12 @@ export async function serveRemoteControl({ port = 0, socketPort, screen } = {}) 
   /** @type {ReturnType<typeof createLink>} */
   let link;
   // The window holds two frames. A newer frame replaces one that waits for room.
-  const channels = await serveWebSockets(
-    { origins, frameBytesMax, windowBytes: 2 * frameBytesMax },
-    (transport) => {
-      connect(transport).then(
-        (endpoint) => serveRemote(endpoint, shown, link),
-        (reason) => console.error(String(reason)),
-      );
-    },
-  );
+  const channels = await serveWebSockets({ origins, frameBytesMax, windowBytes: 2 * frameBytesMax }, (transport) => {
+    connect(transport).then(
+      (endpoint) => serveRemote(endpoint, shown, link),
+      (reason) => console.error(String(reason)),
+    );
+  });
   link = createLink(Number(new URL(channels.url).port));
   const linkPort = await link.listen();
   // Only the page contains the channel's address and token. A client that cannot read the page cannot connect.

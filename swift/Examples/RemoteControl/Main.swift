@@ -11,7 +11,8 @@ struct Main {
   static func main() async throws {
     let options = try Options(CommandLine.arguments.dropFirst())
     // #region connect
-    let transport = try await StreamTransport.connect(to: .tcp(host: "127.0.0.1", port: options.port))
+    let transport = try await StreamTransport.connect(
+      to: .tcp(host: "127.0.0.1", port: options.port))
     let endpoint = try await Endpoint.connect(transport)
     // #endregion connect
     var remote = try Remote(endpoint)

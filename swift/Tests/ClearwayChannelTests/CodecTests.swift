@@ -44,7 +44,8 @@ struct CodecTests {
     #expect(throws: ClearwayError.self) { try codec.encode(deep) }
     let bytes = try StandardMessageCodec().encode(deep)
     #expect(code { _ = try codec.decode(bytes) } == .tooDeep)
-    #expect(code { _ = try JSONMessageCodec(limits: limits).decode(Array("[[[[]]]]".utf8)) } == .tooDeep)
+    #expect(
+      code { _ = try JSONMessageCodec(limits: limits).decode(Array("[[[[]]]]".utf8)) } == .tooDeep)
     let deepest = StandardMessageCodec(limits: try CodecLimits(depthMax: CodecLimits.deepest))
     var nested: [UInt8] = []
     for _ in 0..<CodecLimits.deepest { nested += [Tag.list, 1] }
@@ -60,7 +61,8 @@ struct CodecTests {
       #expect(error == .truncated)
     }
     // Nested lists that each announce the rest of the message.
-    let bytes = (0..<100).flatMap { _ in [12, 254, 0, 16] as [UInt8] } + [UInt8](repeating: 0, count: 4096)
+    let bytes =
+      (0..<100).flatMap { _ in [12, 254, 0, 16] as [UInt8] } + [UInt8](repeating: 0, count: 4096)
     #expect(code { _ = try StandardMessageCodec().decode(bytes) } != nil)
   }
 
@@ -90,9 +92,11 @@ struct CodecTests {
     #expect(throws: DecodingError.self) { try ValueDecoder().decode([UInt8].self, from: [256]) }
     #expect(throws: DecodingError.self) { try ValueDecoder().decode(Part.self, from: ["name": 1]) }
     // Another coder's form of a value is plain JSON.
-    let text = String(decoding: try JSONEncoder().encode(["x": Value.list([1, "a"])]), as: UTF8.self)
+    let text = String(
+      decoding: try JSONEncoder().encode(["x": Value.list([1, "a"])]), as: UTF8.self)
     #expect(text == #"{"x":[1,"a"]}"#)
-    #expect(try JSONDecoder().decode(Value.self, from: Data(#"{"x":[1,null]}"#.utf8)) == ["x": [1, nil]])
+    #expect(
+      try JSONDecoder().decode(Value.self, from: Data(#"{"x":[1,null]}"#.utf8)) == ["x": [1, nil]])
   }
 
   @Test("Attachments are read in their places, and a hostile reference is refused")
@@ -105,7 +109,8 @@ struct CodecTests {
           try StandardMessageCodec().decode($0, valuesMax: .max, attachments: attachments)
         }
       }
-      #expect(try decode([12, 2, 127, 8, 1, 127, 9, 0]) == [.bytes([4, 5, 6]), .int32s([0x0302_0100])])
+      #expect(
+        try decode([12, 2, 127, 8, 1, 127, 9, 0]) == [.bytes([4, 5, 6]), .int32s([0x0302_0100])])
       #expect(code { _ = try decode([127, 8, 2]) } == .malformed)
       #expect(code { _ = try decode([127, 9, 1]) } == .malformed)
       #expect(code { _ = try decode([127, 12, 0]) } == .malformed)

@@ -16,7 +16,9 @@ final class BareEnd: ChannelSink, @unchecked Sendable {
     if let hello { _ = transport.send(hello.frame()) }
   }
 
-  func frame(_ frame: [UInt8]) { if let read = readFrame(frame) { frames.update { $0.append(read) } } }
+  func frame(_ frame: [UInt8]) {
+    if let read = readFrame(frame) { frames.update { $0.append(read) } }
+  }
   func drained() {}
   func closed(_ reason: CloseReason) { self.reason.fulfil(reason) }
   func closed() async -> CloseReason { await reason.get() }
@@ -67,7 +69,9 @@ struct HostileTests {
   func violations() async throws {
     let bad: [(String, [[UInt8]])] = [
       ("no frame", [[UInt8](repeating: 0xff, count: 23)]),
-      ("a body beyond the frame", [[1, 0, 0, 0, 1, 0, 0, 0] + [UInt8](repeating: 0xff, count: 16)]),
+      (
+        "a body beyond the frame", [[1, 0, 0, 0, 1, 0, 0, 0] + [UInt8](repeating: 0xff, count: 16)]
+      ),
       ("an unknown kind", [writeFrame(Head(op: 99))]),
       ("a plain message", [writeFrame(Head(op: 16, id: 1), name: [109])]),
       ("a name that is not UTF-8", [writeFrame(Head(op: Op.call, id: 1), name: [0xff])]),
@@ -151,7 +155,8 @@ struct HostileTests {
     options.valuesMax = 100
     let (endpoint, bare) = try await besideBare(options)
     try endpoint.messages("m").handle { message, _ in message }
-    bare.send(Head(op: Op.call, id: 1), name: "m", body: [12, 101] + [UInt8](repeating: 0, count: 101))
+    bare.send(
+      Head(op: Op.call, id: 1), name: "m", body: [12, 101] + [UInt8](repeating: 0, count: 101))
     await eventually { bare.received(Op.reply).count == 1 }
     let error = readError(bare.received(Op.reply)[0].message, channel: "m") as? RemoteError
     #expect(error?.code == "too-large")
@@ -171,7 +176,9 @@ struct HostileTests {
       return nil
     }
     let body = try StandardMethodCodec().encode(call: MethodCall("x"))
-    for id in 1...2 as ClosedRange<UInt32> { bare.send(Head(op: Op.call, id: id), name: "m", body: body) }
+    for id in 1...2 as ClosedRange<UInt32> {
+      bare.send(Head(op: Op.call, id: id), name: "m", body: body)
+    }
     await eventually { started.value == 2 }
     bare.send(Head(op: Op.cancel, id: 1, a: 5))
     bare.send(Head(op: Op.call, id: 3), name: "m", body: body)
@@ -212,7 +219,9 @@ struct HostileTests {
     #expect(handled.value < 40)
   }
 
-  @Test("A stream of bytes that is not one of frames ends with protocol, and a huge frame with too-large")
+  @Test(
+    "A stream of bytes that is not one of frames ends with protocol, and a huge frame with too-large"
+  )
   func streams() async throws {
     for (bytes, expected) in [
       (Array("GET / HTTP/1.1\r\n\r\n".utf8), CloseReason.Code.protocolViolation),
@@ -253,7 +262,8 @@ struct HostileTests {
       for _ in 0..<20 {
         var frame = frames.randomElement(using: &random) ?? []
         for _ in 0..<Int.random(in: 0...3, using: &random) where !frame.isEmpty {
-          frame[Int.random(in: frame.indices, using: &random)] = .random(in: 0...255, using: &random)
+          frame[Int.random(in: frame.indices, using: &random)] = .random(
+            in: 0...255, using: &random)
         }
         _ = bare.transport.send(frame)
       }

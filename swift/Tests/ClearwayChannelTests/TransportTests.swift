@@ -7,7 +7,9 @@ import Testing
 
 @Suite("A transport", .timeLimit(.minutes(2)))
 struct TransportTests {
-  @Test("The vectors of streams give their frames and reasons, in pieces of any size", arguments: [1, 3, 1000])
+  @Test(
+    "The vectors of streams give their frames and reasons, in pieces of any size",
+    arguments: [1, 3, 1000])
   func streamVectors(_ piece: Int) throws {
     let vectors = try json("spec/vectors/stdio.json")
     let most = try #require(vectors["frameBytesMax"]?.intValue)
@@ -61,7 +63,8 @@ struct TransportTests {
       let body = Array(bytes[frame.message.body])
       #expect(body == unhex(parts["body"]?.stringValue ?? ""), "\(name)")
       if frame.message.attachments.isEmpty {
-        #expect(writeFrame(frame.head, name: Array(bytes[frame.name]), body: body) == bytes, "\(name)")
+        #expect(
+          writeFrame(frame.head, name: Array(bytes[frame.name]), body: body) == bytes, "\(name)")
       }
     }
     for vector in try #require(vectors["refused"]?.listValue) {
@@ -79,7 +82,8 @@ struct TransportTests {
     endpoint.terminate()
     #expect(await cat.exit() == 0)
 
-    let failing = try ChildProcess("sh", arguments: ["-c", "exit $CODE"], environment: ["CODE": "3"])
+    let failing = try ChildProcess(
+      "sh", arguments: ["-c", "exit $CODE"], environment: ["CODE": "3"])
     do {
       _ = try await Endpoint.connect(try StreamTransport(child: failing))
       Issue.record("a child without a hello was connected")
@@ -99,7 +103,11 @@ struct TransportTests {
     try endpoint.messages("self").handle { _, _ in
       started.fulfil(())
       let never = Promise<Void>()
-      await withTaskCancellationHandler { await never.get() } onCancel: { never.fulfil(()) }
+      await withTaskCancellationHandler {
+        await never.get()
+      } onCancel: {
+        never.fulfil(())
+      }
       return nil
     }
     async let call = code { _ = try await endpoint.messages("self").send(nil) }
@@ -128,11 +136,16 @@ struct TransportTests {
     #expect(!FileManager.default.fileExists(atPath: path))
     #expect(await code { _ = try await StreamTransport.connect(to: .unix(path)) } == .failed)
     let long = String(repeating: "p", count: 200)
-    #expect(await code { _ = try await StreamTransport.connect(to: .unix(long)) } == .invalidArgument)
-    #expect(await code { _ = try SocketListener(.tcp(host: "127.0.0.1", port: 70_000)) } == .invalidArgument)
+    #expect(
+      await code { _ = try await StreamTransport.connect(to: .unix(long)) } == .invalidArgument)
+    #expect(
+      await code { _ = try SocketListener(.tcp(host: "127.0.0.1", port: 70_000)) }
+        == .invalidArgument)
   }
 
-  @Test("A sender waits while the other end reads nothing, and then goes on", arguments: Carrier.allCases)
+  @Test(
+    "A sender waits while the other end reads nothing, and then goes on",
+    arguments: Carrier.allCases)
   func backPressure(_ carrier: Carrier) async throws {
     let limits = try TransportLimits(windowBytes: 20_000)
     let (one, other) = try await carrier.pair(limits: limits)
@@ -148,7 +161,8 @@ struct TransportTests {
     let posted = Guarded(0)
     let posting = Task {
       for _ in 0..<200 {
-        try await here.messages("m", codec: BinaryCodec()).post([UInt8](repeating: 7, count: 40_000))
+        try await here.messages("m", codec: BinaryCodec()).post(
+          [UInt8](repeating: 7, count: 40_000))
         posted.update { $0 += 1 }
       }
     }

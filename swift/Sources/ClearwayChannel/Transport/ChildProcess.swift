@@ -23,7 +23,9 @@
     ///
     /// Without an `environment`, the child has this process's. Throws
     /// ``ClearwayError/Code/failed`` if the program cannot be started.
-    public init(_ executable: String, arguments: [String] = [], environment: [String: String]? = nil)
+    public init(
+      _ executable: String, arguments: [String] = [], environment: [String: String]? = nil
+    )
       throws(ClearwayError)
     {
       let (childInput, input) = try System.pipe()
@@ -157,7 +159,8 @@ extension StreamTransport {
     fflush(nil)
     let output = dup(1)
     if output < 0 || dup2(2, 1) < 0 {
-      throw ClearwayError(.failed, "the standard output cannot be redirected: \(System.lastError())")
+      throw ClearwayError(
+        .failed, "the standard output cannot be redirected: \(System.lastError())")
     }
     return try StreamTransport(
       input: 0, output: output, name: "stdio", limits: limits, isTrusted: true, owns: false,
