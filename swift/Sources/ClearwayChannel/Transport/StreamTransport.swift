@@ -199,7 +199,8 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
       if places[0].revents != 0 { isInputOver = readMore(&reader, piece) }
     }
     reportClosed()
-    if ownsStreams { linger(piece, clock) }
+    // The child's end owns its copy of the standard output, and not its standard input.
+    if ownsStreams { linger(piece, clock) } else { System.close(outputFD) }
     child?.reap()
   }
 
