@@ -157,12 +157,12 @@ need_rust() {
 # Swift of the system, or Swift from Debian 13 in a folder outside of this one. The system's packages stay as they are.
 need_swift() {
   node scripts/swift.mjs version >/dev/null 2>&1 && return
-  home=${CLEARWAY_SWIFT_HOME:-/opt/clearway-swift}
-  if [ -z "${CLEARWAY_SWIFT_HOME:-}" ] && [ "$(id -u)" != 0 ]; then home=${XDG_CACHE_HOME:-$HOME/.cache}/clearway-swift; fi
   if ! command -v bash >/dev/null 2>&1; then
     say "Swift is missing, and so is bash, which its set-up needs; the rest goes on. Add it from https://swift.org/install"
     return
   fi
+  home=${CLEARWAY_SWIFT_HOME:-/opt/clearway-swift}
+  if [ -z "${CLEARWAY_SWIFT_HOME:-}" ] && [ "$(id -u)" != 0 ]; then home=${XDG_CACHE_HOME:-${HOME:-/}/.cache}/clearway-swift; fi
   say "installing Swift 6.0 from Debian's packages into $home: 0.6 GB to fetch, 1.7 GB on disk"
   scripts/swift-toolchain.sh "$home" ||
     say "Swift 6.0 is missing; the rest goes on. Add it from https://swift.org/install, and set SWIFT to its program swift"

@@ -46,6 +46,12 @@ test("set-up prints nothing when everything is installed", () => {
   expect(setUp(process.env.PATH ?? "", "node")).toEqual({ status: 0, said: "" });
 });
 
+test("set-up says where Swift comes from and goes on when Swift cannot be installed", () => {
+  const { status, said } = setUp(programs, "swift");
+  expect(status).toBe(0);
+  expect(said).toContain("https://swift.org/install");
+});
+
 test("set-up refuses an unknown part", () => {
   const { status, said } = setUp(programs, "chromum");
   expect(status).toBe(2);

@@ -80,14 +80,16 @@ final class Handshake: ChannelSink, @unchecked Sendable {
   }
 
   private func refuse(_ error: any Error, _ reason: CloseReason) {
-    let (continuation, isFirst) = lock.held {
-      defer { isOver = true }
-      return (self.continuation, !isOver)
+    let (continuation, timer, isFirst) = lock.held {
+      defer {
+        isOver = true
+        self.continuation = nil
+      }
+      return (self.continuation, self.timer, !isOver)
     }
     if !isFirst { return }
-    transport.close(reason)
-    lock.held { self.continuation = nil }
     timer?.stop()
+    transport.close(reason)
     continuation?.resume(throwing: error)
   }
 

@@ -126,6 +126,7 @@ final class Source: @unchecked Sendable {
             let goesOn = !isOver && !Task.isCancelled
             return connection.later { continuation.resume(returning: goesOn) }
           }
+          precondition(producer == nil, "one task at a time may wait until a stream is ready")
           producer = continuation
         }
       }

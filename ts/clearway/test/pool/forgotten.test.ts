@@ -23,7 +23,7 @@ function registrations(): Set<unknown> {
     registered.delete(token);
     return unregister.call(this, token);
   });
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   return registered;
 }
 
