@@ -22,7 +22,12 @@ const stages = [
   { name: "the trend of the kept runs", command: [node, "scripts/figures/trend.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
   { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },
-  ...(toolchain() ? [{ name: "swift format", command: [node, "scripts/swift.mjs", "format"] }] : []),
+  ...(toolchain()
+    ? [
+        { name: "swift format", command: [node, "scripts/swift.mjs", "format"] },
+        { name: "swift API snapshot", command: own("check/swift-api") },
+      ]
+    : []),
   {
     name: "native header",
     command: [node, "scripts/cargo.mjs", "run", "-q", "-p", "clearway-header", "--", "--write"],

@@ -15,6 +15,7 @@ const languages = {
   ".ts": "ts",
   ".java": "java",
   ".kt": "kotlin",
+  ".swift": "swift",
   ".js": "js",
   ".mjs": "js",
   ".html": "html",

@@ -25,16 +25,17 @@ export const homes = [
   join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "clearway-swift"),
 ];
 
-/** Returns the version of a program `swift`, such as "6.0.3", or undefined if it does not run or is too old. */
+/** Returns `{ version, target }` of a program `swift`, or undefined if it does not run or is too old. */
 function versionOf(program) {
   const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
   const version = status === 0 ? /Swift version (\d+[\d.]*)/.exec(stdout)?.[1] : undefined;
-  return version !== undefined && Number.parseInt(version, 10) >= oldest ? version : undefined;
+  if (version === undefined || Number.parseInt(version, 10) < oldest) return undefined;
+  return { version, target: /Target: (\S+)/.exec(stdout)?.[1] };
 }
 
 let found;
 /**
- * Returns `{ swift, version, own }`: the program, its version, and the folder if `scripts/setup.sh swift` installed it. Searches SWIFT, the
+ * Returns `{ swift, version, target, own }`: the program, its version and target, and the folder if `scripts/setup.sh swift` installed it. Searches SWIFT, the
  * PATH, and then `homes`. Returns undefined without a Swift of version 6 or newer.
  */
 export function toolchain() {
@@ -46,7 +47,7 @@ export function toolchain() {
   for (const place of places) {
     const version = versionOf(place.swift);
     if (version === undefined) continue;
-    found = { ...place, version };
+    found = { ...place, ...version };
     return found;
   }
   found = null;
@@ -109,10 +110,20 @@ export function build(...names) {
   return 0;
 }
 
+/** Builds the libraries for tests and checks. Returns the exit status. Writes to stderr only. */
+export function buildDebug() {
+  return swift("build", debug, { stdio: ["ignore", 2, 2] });
+}
+
+/** The folder of the modules that {@link buildDebug} has built. */
+export function modules() {
+  return join(scratch, "debug/Modules");
+}
+
 /** Formats the sources, or reports with `lint` what is not as swift-format writes it. */
 function format(...args) {
   const mode = args.includes("--check") ? ["lint", "--strict"] : ["format", "--in-place"];
-  const places = ["Package.swift", "Sources", "Tests"];
+  const places = ["Package.swift", "Sources", "Tests", "Examples"];
   return swift("format", [...mode, "--configuration", ".swift-format", "--recursive", "--parallel", ...places]);
 }
 

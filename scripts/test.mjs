@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test`: builds, checks, and runs every test on every supported host. It has two lanes: TypeScript, and native code with the JVM. It
 // continues after a failure and names the failed stage. It writes the time of every stage to out/stages.json.
-import { checks } from "./check/stages.mjs";
+import { checks, swiftChecks } from "./check/stages.mjs";
 import { chosen, oldest } from "./maven.mjs";
 import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
 import { node24 } from "./node24.mjs";
@@ -55,6 +55,7 @@ const cargo = (name, ...args) => ({
   lane: "native",
 });
 
+const swiftProducts = swift ? ["swift: products"] : [];
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-lab"], lane: "typescript" },
@@ -81,9 +82,9 @@ const stages = [
     : []),
   {
     name: "lab",
-    ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...(swift ? ["swift: products"] : [])] }),
+    ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...swiftProducts] }),
   },
-  { name: "examples", ...tests("examples", { after: ["build", ...addon.after] }) },
+  { name: "examples", ...tests("examples", { after: ["build", ...addon.after, ...swiftProducts] }) },
   { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
   { name: "runs with", ...tests("test", { files: ["runs-with"] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
@@ -108,7 +109,7 @@ const stages = [
           after: ["swift: products", ...addon.after],
           lane: "native",
         },
-        { name: "swift: format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" },
+        ...swiftChecks.map((stage) => ({ ...stage, name: `check: ${stage.name}`, after: ["swift: tests"] })),
         conforms("swift", ["swift: products"]),
       ]
     : []),
@@ -125,13 +126,7 @@ const stages = [
         {
           name: "conformance, random cases",
           command: [node, "conformance/fuzz.mjs", ...fuzzed],
-          after: [
-            "build",
-            "native: C codec",
-            ...(toolchains.rust ? ["native: Rust"] : []),
-            ...java,
-            ...(swift ? ["swift: products"] : []),
-          ],
+          after: ["build", "native: C codec", ...(toolchains.rust ? ["native: Rust"] : []), ...java, ...swiftProducts],
           lane: "native",
         },
         {

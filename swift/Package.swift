@@ -21,6 +21,11 @@ let package = Package(
     .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
     .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
     .executableTarget(
+      name: "QuickStartExample", dependencies: ["ClearwayChannel"], path: "Examples/QuickStart"),
+    .executableTarget(
+      name: "RemoteControlExample", dependencies: ["ClearwayChannel"],
+      path: "Examples/RemoteControl"),
+    .executableTarget(
       name: "ClearwayLab",
       dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayTasks", "ClearwayMeter"]),
     .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),

@@ -53,7 +53,10 @@ export const jvmFormat = {
   lane: "native",
 };
 
-/** The formatting of Swift, where Swift is installed. `make test` has it as a stage of its own. */
-export const swiftFormat = toolchain()
-  ? [{ name: "swift format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" }]
+/** The checks of Swift, where Swift is installed. In `make test`, they come after the build of the products. */
+export const swiftChecks = toolchain()
+  ? [
+      { name: "swift format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" },
+      { name: "swift API snapshot", command: own("swift-api"), lane: "native" },
+    ]
   : [];

@@ -2,8 +2,10 @@
 // Serves the page's files. Also serves the channel, through a link that simulates a network.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createServer as createSocketServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { connect } from "clearway/channel";
+import { streamTransport } from "clearway/channel/stdio";
 import { serveWebSockets } from "clearway/channel/websocket-server";
 import { build } from "esbuild";
 import { drawnScreen } from "./drawn-screen.mjs";
@@ -46,13 +48,44 @@ async function anyScreen() {
   }
 }
 
+/** The maximum size of a frame: 1080p and some overhead. */
+const frameBytesMax = 9 << 20;
+
 /**
- * Serves the remote control on 127.0.0.1 only.
+ * Serves the channel over a plain socket, for programs without a browser. Every program of this machine may connect.
  *
- * @param {{ port?: number, screen?: import("./drawn-screen.mjs").Screen }} [options]
- * @returns {Promise<{ url: string, kind: string, close(): Promise<void> }>}
+ * @param {number} port
+ * @param {import("./drawn-screen.mjs").Screen} screen
  */
-export async function serveRemoteControl({ port = 0, screen } = {}) {
+async function serveSocket(port, screen) {
+  /** @type {ReturnType<typeof createLink>} */
+  let link;
+  const server = createSocketServer((socket) => {
+    socket.setNoDelay(true);
+    const transport = streamTransport({ readable: socket, writable: socket }, { frameBytesMax });
+    connect(transport).then(
+      (endpoint) => serveRemote(endpoint, screen, link),
+      (reason) => console.error(String(reason)),
+    );
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  link = createLink(/** @type {import("node:net").AddressInfo} */ (server.address()).port);
+  return {
+    port: await link.listen(port),
+    close: () => {
+      link.close();
+      server.close();
+    },
+  };
+}
+
+/**
+ * Serves the remote control on 127.0.0.1 only. With `socketPort`, also serves it over a plain socket; 0 takes any free port.
+ *
+ * @param {{ port?: number, socketPort?: number | undefined, screen?: import("./drawn-screen.mjs").Screen }} [options]
+ * @returns {Promise<{ url: string, kind: string, socketPort: number | undefined, close(): Promise<void> }>}
+ */
+export async function serveRemoteControl({ port = 0, socketPort, screen } = {}) {
   const files = await pageFiles();
   const shown = screen ?? (await anyScreen());
   let page = "";
@@ -73,17 +106,13 @@ export async function serveRemoteControl({ port = 0, screen } = {}) {
 
   /** @type {ReturnType<typeof createLink>} */
   let link;
-  // The maximum size of a frame: 1080p and some overhead. The window holds two frames. A newer frame replaces one that waits for room.
-  const frameBytes = 9 << 20;
-  const channels = await serveWebSockets(
-    { origins, frameBytesMax: frameBytes, windowBytes: 2 * frameBytes },
-    (transport) => {
-      connect(transport).then(
-        (endpoint) => serveRemote(endpoint, shown, link),
-        (reason) => console.error(String(reason)),
-      );
-    },
-  );
+  // The window holds two frames. A newer frame replaces one that waits for room.
+  const channels = await serveWebSockets({ origins, frameBytesMax, windowBytes: 2 * frameBytesMax }, (transport) => {
+    connect(transport).then(
+      (endpoint) => serveRemote(endpoint, shown, link),
+      (reason) => console.error(String(reason)),
+    );
+  });
   link = createLink(Number(new URL(channels.url).port));
   const linkPort = await link.listen();
   // Only the page contains the channel's address and token. A client that cannot read the page cannot connect.
@@ -95,11 +124,14 @@ export async function serveRemoteControl({ port = 0, screen } = {}) {
         "</head>",
         `<meta name="channel" content="ws://127.0.0.1:${linkPort}/" data-token="${channels.token}">\n</head>`,
       ) ?? "";
+  const socket = socketPort === undefined ? undefined : await serveSocket(socketPort, shown);
   return {
     url: `http://127.0.0.1:${pagePort}/`,
     kind: shown.kind,
+    socketPort: socket?.port,
     close: async () => {
       link.close();
+      socket?.close();
       http.close();
       http.closeAllConnections();
       await channels.close();

@@ -75,11 +75,11 @@ export function createLink(port, random = Math.random) {
   });
 
   return {
-    /** Listens on a free port of 127.0.0.1. @returns {Promise<number>} */
-    listen: () =>
+    /** Listens on a port of 127.0.0.1, or on a free one. @returns {Promise<number>} the port */
+    listen: (near = 0) =>
       new Promise((resolve, reject) => {
         server.once("error", reject);
-        server.listen(0, "127.0.0.1", () => {
+        server.listen(near, "127.0.0.1", () => {
           const address = server.address();
           resolve(typeof address === "object" && address ? address.port : 0);
         });

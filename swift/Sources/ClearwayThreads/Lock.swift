@@ -66,7 +66,7 @@ package final class Locked<Value>: @unchecked Sendable {
 
   /// Blocks the calling thread while the condition holds.
   ///
-  /// Whoever changes the value wakes the lock.
+  /// The thread that changes the value wakes the lock.
   package func wait(while holds: (Value) -> Bool) {
     lock.lock()
     // No access to the value lasts across the wait, because other threads change it meanwhile.

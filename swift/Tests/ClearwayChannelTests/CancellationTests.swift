@@ -13,7 +13,11 @@ struct CancellationTests {
     let cancelled = Promise<Void>()
     try there.messages("wait").handle { _, _ in
       started.fulfil(())
-      await withTaskCancellationHandler { await cancelled.get() } onCancel: { cancelled.fulfil(()) }
+      await withTaskCancellationHandler {
+        await cancelled.get()
+      } onCancel: {
+        cancelled.fulfil(())
+      }
       return nil
     }
     let call = Task { try await here.messages("wait").send(nil) }
@@ -78,7 +82,11 @@ struct CancellationTests {
     try there.methods("m").handle { _, context in
       started.update { $0 += 1 }
       let done = Promise<Void>()
-      await withTaskCancellationHandler { await done.get() } onCancel: { done.fulfil(()) }
+      await withTaskCancellationHandler {
+        await done.get()
+      } onCancel: {
+        done.fulfil(())
+      }
       cancelled.update { $0 += 1 }
       return .int(context.deadline?.milliseconds ?? -1)
     }

@@ -63,7 +63,9 @@ struct EndpointTests {
     }
     let notImplemented = await code { _ = try await here.methods("math").call("halve") }
     #expect(notImplemented == .notImplemented)
-    #expect(here.stats() == Endpoint.Stats(calls: 0, handling: 0, waitingBytes: 0, listening: 0, serving: 0))
+    #expect(
+      here.stats()
+        == Endpoint.Stats(calls: 0, handling: 0, waitingBytes: 0, listening: 0, serving: 0))
     await here.close()
   }
 
@@ -142,7 +144,11 @@ struct EndpointTests {
     let bothRun = Promise<Void>()
     let running = Guarded(0)
     try there.methods("m").handle { _, _ in
-      if running.update({ $0 += 1; return $0 }) == 2 { bothRun.fulfil(()) }
+      if running.update({
+        $0 += 1; return $0
+      }) == 2 {
+        bothRun.fulfil(())
+      }
       await bothRun.get()
       return nil
     }
@@ -152,7 +158,10 @@ struct EndpointTests {
 
     let active = Guarded(0)
     try there.messages("o").handle { message, _ in
-      #expect(active.update { $0 += 1; return $0 } == 1)
+      #expect(
+        active.update {
+          $0 += 1; return $0
+        } == 1)
       await Task.yield()
       active.update { $0 -= 1 }
       return message
@@ -201,7 +210,8 @@ struct EndpointTests {
     try there.messages("raw", codec: BinaryCodec()).handle { bytes, _ in bytes.reversed() }
     #expect(try await here.messages("raw", codec: BinaryCodec()).send([1, 2, 3]) == [3, 2, 1])
     try there.messages("json", codec: JSONMessageCodec()).handle { value, _ in [value] }
-    #expect(try await here.messages("json", codec: JSONMessageCodec()).send(["a": 1.5]) == [["a": 1.5]])
+    #expect(
+      try await here.messages("json", codec: JSONMessageCodec()).send(["a": 1.5]) == [["a": 1.5]])
     await here.close()
   }
 

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Events", .timeLimit(.minutes(2)))
 struct EventTests {
-  @Test("All events arrive in order, and the stream ends with its source", arguments: Carrier.allCases)
+  @Test(
+    "All events arrive in order, and the stream ends with its source", arguments: Carrier.allCases)
   func order(_ carrier: Carrier) async throws {
     let (here, there) = try await connected(carrier)
     try there.events("count").serve { arguments, sink in
@@ -27,7 +28,11 @@ struct EventTests {
     let asked = Guarded(0)
     try there.events("numbers").serve { _ in
       AsyncStream<Value> {
-        .int(Int64(asked.update { $0 += 1; return $0 }))
+        .int(
+          Int64(
+            asked.update {
+              $0 += 1; return $0
+            }))
       }
     }
     var options = ListenOptions()

@@ -125,14 +125,5 @@ func isCancelled<Value>(_ task: Task<Value, any Error>) async -> Bool {
   return error is CancellationError
 }
 
-/// The number of threads of the process whose name begins with `name`.
-func threads(named name: String) -> Int {
-  let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-  return tasks.filter {
-    let comm = try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
-    return comm?.hasPrefix(name) == true
-  }.count
-}
-
 @Suite("A plugin", .serialized, .enabled(if: Built.isThere, Built.why), .timeLimit(.minutes(5)))
 struct PluginTests {}

@@ -46,8 +46,10 @@ public struct BigInteger: Sendable, Hashable {
   }
 
   private func scaled(_ value: Double, by bits: Int) -> Double {
-    bits > 1100 ? .infinity : value * Double(sign: .plus, exponent: min(bits, 600), significand: 1)
-      * Double(sign: .plus, exponent: max(0, bits - 600), significand: 1)
+    bits > 1100
+      ? .infinity
+      : value * Double(sign: .plus, exponent: min(bits, 600), significand: 1)
+        * Double(sign: .plus, exponent: max(0, bits - 600), significand: 1)
   }
 }
 

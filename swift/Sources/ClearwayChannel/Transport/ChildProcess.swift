@@ -23,16 +23,30 @@
     ///
     /// Without an `environment`, the child has this process's. Throws
     /// ``ClearwayError/Code/failed`` if the program cannot be started.
-    public init(_ executable: String, arguments: [String] = [], environment: [String: String]? = nil)
+    public init(
+      _ executable: String, arguments: [String] = [], environment: [String: String]? = nil
+    )
       throws(ClearwayError)
     {
       let (childInput, input) = try System.pipe()
       let (output, childOutput) = try System.pipe()
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
       #else
         var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
       #endif
+      // The threads of Swift's tasks block all signals, and this process may ignore SIGPIPE. The child
+      // must inherit neither.
+      var (none, defaults) = (sigset_t(), sigset_t())
+      sigemptyset(&none)
+      sigemptyset(&defaults)
+      sigaddset(&defaults, SIGPIPE)
+      posix_spawnattr_init(&attributes)
+      posix_spawnattr_setsigmask(&attributes, &none)
+      posix_spawnattr_setsigdefault(&attributes, &defaults)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
       posix_spawn_file_actions_init(&actions)
       posix_spawn_file_actions_adddup2(&actions, childInput, 0)
       posix_spawn_file_actions_adddup2(&actions, childOutput, 1)
@@ -41,10 +55,11 @@
       var settings = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
       let failure =
         settings == nil
-        ? posix_spawnp(&pid, executable, &actions, nil, &words, environ)
-        : posix_spawnp(&pid, executable, &actions, nil, &words, &settings!)
+        ? posix_spawnp(&pid, executable, &actions, &attributes, &words, environ)
+        : posix_spawnp(&pid, executable, &actions, &attributes, &words, &settings!)
       for word in words + (settings ?? []) { free(word) }
       posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
       System.close(childInput)
       System.close(childOutput)
       if failure != 0 {
@@ -144,7 +159,8 @@ extension StreamTransport {
     fflush(nil)
     let output = dup(1)
     if output < 0 || dup2(2, 1) < 0 {
-      throw ClearwayError(.failed, "the standard output cannot be redirected: \(System.lastError())")
+      throw ClearwayError(
+        .failed, "the standard output cannot be redirected: \(System.lastError())")
     }
     return try StreamTransport(
       input: 0, output: output, name: "stdio", limits: limits, isTrusted: true, owns: false,

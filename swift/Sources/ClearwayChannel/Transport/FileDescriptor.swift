@@ -115,16 +115,20 @@ enum System {
     defer { pthread_attr_destroy(&attributes) }
     #if canImport(Darwin)
       var id: pthread_t?
-      let status = pthread_create(&id, &attributes, { pointer in
-        Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().body()
-        return nil
-      }, box.toOpaque())
+      let status = pthread_create(
+        &id, &attributes,
+        { pointer in
+          Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().body()
+          return nil
+        }, box.toOpaque())
     #else
       var id = pthread_t()
-      let status = pthread_create(&id, &attributes, { pointer in
-        if let pointer { Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().body() }
-        return nil
-      }, box.toOpaque())
+      let status = pthread_create(
+        &id, &attributes,
+        { pointer in
+          if let pointer { Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().body() }
+          return nil
+        }, box.toOpaque())
     #endif
     if status != 0 { box.release() }
     return status == 0

@@ -105,7 +105,8 @@ private func forms<R>(
     var found: UnsafeMutablePointer<addrinfo>?
     let status = getaddrinfo(host, String(port), &hints, &found)
     if status != 0 {
-      throw ClearwayError(.failed, "\(host) has no address: \(String(cString: gai_strerror(status)))")
+      throw ClearwayError(
+        .failed, "\(host) has no address: \(String(cString: gai_strerror(status)))")
     }
     defer { freeaddrinfo(found) }
     var next = found

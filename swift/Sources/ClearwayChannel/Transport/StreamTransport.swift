@@ -25,6 +25,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   public let isTrusted: Bool
   private let limits: TransportLimits
   private let input: Int32
+  private let outputFD: Int32
   private let ownsStreams: Bool
   private let child: ChildProcess?
   private let (wakeRead, wakeWrite): (Int32, Int32)
@@ -60,6 +61,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
     (wakeRead, wakeWrite) = try System.pipe()
     for fd in [input, output, wakeRead, wakeWrite] { System.prepare(fd) }
     self.input = input
+    outputFD = output
     self.output = StreamOutput(fd: output)
     self.name = name
     self.limits = limits
@@ -185,7 +187,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
       let timeout = deadlineMs.map { Int32(clamping: max(1, $0 - clock.nowMs)) } ?? -1
       var places = [
         pollfd(fd: wantsInput ? input : -1, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: wantsOutput ? output.fd : -1, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: wantsOutput ? outputFD : -1, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: wakeRead, events: Int16(POLLIN), revents: 0),
       ]
       _ = poll(&places, 3, hasSink ? timeout : -1)
@@ -208,7 +210,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
       if hasRoom { isFull = false }
       return hasRoom
     }
-    if hasRoom { sink?.drained() }
+    if hasRoom { lock.held { sink }?.drained() }
   }
 
   /// Returns whether the input has ended.
@@ -220,7 +222,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
       reader.push(UnsafeRawBufferPointer(rebasing: piece[..<count])) { event in
         switch event {
         case .frame(let frame):
-          if lock.held({ end == nil }) { sink?.frame(frame) }
+          lock.held { end == nil ? sink : nil }?.frame(frame)
         case .end(let reason):
           // A close frame of the other end is answered with one of this end.
           finish(reason, isSent: true)
@@ -232,7 +234,8 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
         child?.exitReason(withinMs: Self.endEventsMs)
           ?? CloseReason(
             .lost,
-            "the other end closed its output" + (reader.isInside ? " in the middle of a frame" : "")),
+            "the other end closed its output" + (reader.isInside ? " in the middle of a frame" : "")
+          ),
         isSent: false)
       return true
     case .failed(let why):
@@ -242,22 +245,22 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   }
 
   private func reportClosed() {
-    let reason = lock.held {
+    let (reason, sink) = lock.held {
       isClosedReported = true
       output.drop()
-      return end ?? .closed
+      defer { self.sink = nil }
+      return (end ?? .closed, self.sink)
     }
     sink?.closed(reason)
-    lock.held { sink = nil }
   }
 
   /// Ends the output, and reads to the end of the input. A socket that is closed with unread bytes
   /// would reset the connection, and the other end could lose the reason.
   private func linger(_ piece: UnsafeMutableRawBufferPointer, _ clock: SystemClock) {
-    if input == output.fd {
+    if input == outputFD {
       _ = shutdown(input, Int32(SHUT_WR))
     } else {
-      System.close(output.fd)
+      System.close(outputFD)
     }
     let untilMs = clock.nowMs + Self.leaveMs
     reading: while clock.nowMs < untilMs {
@@ -274,6 +277,6 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
 
   private func closeStreams() {
     System.close(input)
-    if output.fd != input { System.close(output.fd) }
+    if outputFD != input { System.close(outputFD) }
   }
 }

@@ -34,7 +34,8 @@ extension Hello {
     }
     let limits = message.bytes.withUnsafeBytes { bytes in
       (0..<3).map { index in
-        Int(bytes.loadUnaligned(fromByteOffset: message.body.lowerBound + index * 4, as: UInt32.self))
+        Int(
+          bytes.loadUnaligned(fromByteOffset: message.body.lowerBound + index * 4, as: UInt32.self))
       }
     }
     self.init(

@@ -13,7 +13,8 @@ public struct ValueDecoder: Sendable {
   }
 }
 
-private func unboxed<T: Decodable>(_ type: T.Type, _ value: Value, path: [any CodingKey]) throws -> T
+private func unboxed<T: Decodable>(_ type: T.Type, _ value: Value, path: [any CodingKey]) throws
+  -> T
 {
   // The lists of numbers need no decoder.
   let whole: Any? =
@@ -35,7 +36,8 @@ private func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingErro
   .typeMismatch(type, .init(codingPath: path, debugDescription: "the value is no \(type)"))
 }
 
-private func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any CodingKey]) throws
+private func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any CodingKey])
+  throws
   -> N
 {
   let exact: N? =

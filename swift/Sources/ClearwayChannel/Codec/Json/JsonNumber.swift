@@ -107,7 +107,8 @@ func jsonText(_ value: Double) -> String {
   digits.removeFirst(zeros)
   point -= zeros
   while digits.last == UInt8(ascii: "0") { digits.removeLast() }
-  return (value < 0 ? "-" : "") + placed(String(decoding: digits, as: UTF8.self), digits.count, point)
+  return (value < 0 ? "-" : "")
+    + placed(String(decoding: digits, as: UTF8.self), digits.count, point)
 }
 
 /// Places the point among the digits as JavaScript does.

@@ -26,7 +26,8 @@ extension ByteWriter {
       var first = true
       for entry in map.entries {
         guard case .string(let key) = entry.key else {
-          throw ClearwayError(.notEncodable, "JSON has no form for a key that is no text", offset: 0)
+          throw ClearwayError(
+            .notEncodable, "JSON has no form for a key that is no text", offset: 0)
         }
         if !first { byte(UInt8(ascii: ",")) }
         first = false

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Runs the Swift end of the remote control against the server. Compares times only with the added delay, which is a lower bound on every
+// machine.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { build, product, toolchain } from "../../scripts/swift.mjs";
+import { serveRemoteControl } from "./server/app.mjs";
+import { drawnScreen } from "./server/drawn-screen.mjs";
+
+const program = product("RemoteControlExample");
+const addedMs = 60;
+
+interface Line {
+  readonly label: string;
+  readonly [row: string]: number | string;
+}
+
+async function run(...args: string[]): Promise<{ status: number | null; lines: Line[] }> {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (more) => {
+    text += more;
+  });
+  const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  const lines = text.split("\n").filter((line) => line.startsWith("{"));
+  return { status, lines: lines.map((line) => JSON.parse(line) as Line) };
+}
+
+test.skipIf(toolchain() === undefined)(
+  "the Swift end receives frames, sends commands, and finds the delay that was added to the network",
+  { timeout: 300_000 },
+  async () => {
+    if (!existsSync(program)) expect(build("RemoteControlExample")).toBe(0);
+    const served = await serveRemoteControl({ socketPort: 0, screen: drawnScreen() });
+    try {
+      const args = ["--port", String(served.socketPort), "--commands", "12", "--delay-ms", String(addedMs)];
+      const { status, lines } = await run(...args);
+      expect(status).toBe(0);
+      expect(lines.map(({ label }) => label)).toEqual(["before", "after"]);
+      const [, after] = lines;
+      // The delay applies to both directions. Each of the two timers may be early by 1 ms.
+      for (const row of ["ping", "network", "whole"])
+        expect(after?.[row], row).toBeGreaterThanOrEqual(2 * (addedMs - 1));
+      for (const line of lines) {
+        expect(line["trips"]).toBeGreaterThanOrEqual(12);
+        expect(line["frames"]).toBeGreaterThan(0);
+        expect(line["bytes"]).toBe(320 * 180 * 4 * Number(line["frames"]));
+      }
+    } finally {
+      await served.close();
+    }
+  },
+);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import ClearwayChannel
+
+@Suite("A transport", .timeLimit(.minutes(2)))
+struct TransportTests {
+  @Test(
+    "The vectors of streams give their frames and reasons, in pieces of any size",
+    arguments: [1, 3, 1000])
+  func streamVectors(_ piece: Int) throws {
+    let vectors = try json("spec/vectors/stdio.json")
+    let most = try #require(vectors["frameBytesMax"]?.intValue)
+    let streams = try #require(vectors["streams"]?.listValue)
+    #expect(streams.count > 5)
+    for stream in streams {
+      let name = stream["name"]?.stringValue ?? ""
+      var reader = FrameReader(frameBytesMax: Int(most))
+      var frames: [Value] = []
+      var end: CloseReason?
+      let bytes = unhex(stream["hex"]?.stringValue ?? "")
+      bytes.withUnsafeBytes { bytes in
+        for from in stride(from: 0, to: bytes.count, by: piece) {
+          let part = UnsafeRawBufferPointer(rebasing: bytes[from..<min(bytes.count, from + piece)])
+          reader.push(part) { event in
+            switch event {
+            case .frame(let frame):
+              frames.append(hexText(frame[...]))
+            case .end(let reason): end = reason
+            }
+          }
+        }
+      }
+      #expect(.list(frames) == stream["frames"], "\(name)")
+      #expect(end?.code.rawValue == stream["end"]?["code"]?.stringValue, "\(name)")
+      if let message = stream["end"]?["message"]?.stringValue { #expect(end?.message == message) }
+      if stream["end"]?.isNull ?? true {
+        #expect(.bool(reader.isInside) == stream["inside"], "\(name)")
+      }
+    }
+  }
+
+  @Test("The vectors of frames are read and written to the byte")
+  func frameVectors() throws {
+    let vectors = try json("spec/vectors/channel.json")
+    let frames = try #require(vectors["frames"]?.listValue)
+    for vector in frames where vector["parts"]?["beside"] == nil {
+      let bytes = unhex(vector["hex"]?.stringValue ?? "")
+      let name = vector["name"]?.stringValue ?? ""
+      let frame = try #require(readFrame(bytes), "\(name)")
+      let parts = try #require(vector["parts"])
+      func number(_ key: String) -> Int64 { parts[key]?.intValue ?? 0 }
+      #expect(Int64(frame.head.op) == number("op"), "\(name)")
+      #expect(Int64(frame.head.flags & ~Flag.inside) == number("flags"), "\(name)")
+      let inside = frame.message.attachments.map { hexText(bytes[$0]) }
+      #expect(.list(inside) == parts["inside"] ?? [], "\(name)")
+      #expect(Int64(frame.head.id) == number("id"), "\(name)")
+      #expect(Int64(frame.head.a) == number("a"), "\(name)")
+      #expect(Int64(frame.head.b) == number("b"), "\(name)")
+      #expect(Int64(frame.head.c) == number("c"), "\(name)")
+      let body = Array(bytes[frame.message.body])
+      #expect(body == unhex(parts["body"]?.stringValue ?? ""), "\(name)")
+      if frame.message.attachments.isEmpty {
+        #expect(
+          writeFrame(frame.head, name: Array(bytes[frame.name]), body: body) == bytes, "\(name)")
+      }
+    }
+    for vector in try #require(vectors["refused"]?.listValue) {
+      #expect(readFrame(unhex(vector["hex"]?.stringValue ?? "")) == nil)
+    }
+  }
+
+  @Test("A child process carries a channel, and its exit is the reason of the end")
+  func child() async throws {
+    // The child returns every byte, so this endpoint is its own other end.
+    let cat = try ChildProcess("cat")
+    let endpoint = try await Endpoint.connect(try StreamTransport(child: cat))
+    try endpoint.messages("self").handle { message, _ in [message] }
+    #expect(try await endpoint.messages("self").send("hi") == ["hi"])
+    endpoint.terminate()
+    #expect(await cat.exit() == 0)
+
+    let failing = try ChildProcess(
+      "sh", arguments: ["-c", "exit $CODE"], environment: ["CODE": "3"])
+    do {
+      _ = try await Endpoint.connect(try StreamTransport(child: failing))
+      Issue.record("a child without a hello was connected")
+    } catch let error as ClearwayError {
+      #expect(error.reason?.code == .lost)
+      #expect(error.reason?.detail["exitCode"] == 3)
+    }
+    #expect(await failing.exit() == 3)
+    #expect(await code { _ = try ChildProcess("/no/such/program") } == .failed)
+  }
+
+  @Test("A killed child ends its calls with lost")
+  func killed() async throws {
+    let cat = try ChildProcess("cat")
+    let endpoint = try await Endpoint.connect(try StreamTransport(child: cat))
+    let started = Promise<Void>()
+    try endpoint.messages("self").handle { _, _ in
+      started.fulfil(())
+      let never = Promise<Void>()
+      await withTaskCancellationHandler {
+        await never.get()
+      } onCancel: {
+        never.fulfil(())
+      }
+      return nil
+    }
+    async let call = code { _ = try await endpoint.messages("self").send(nil) }
+    await started.get()
+    cat.terminate()
+    #expect(await call == .transportClosed)
+    #expect(await endpoint.closed().code == .lost)
+    #expect(await cat.exit() == 128 + 15)
+  }
+
+  @Test("A listener accepts until it is closed, and a cancelled accept leaves no one waiting")
+  func listener() async throws {
+    let path = NSTemporaryDirectory() + "clearway-\(UUID().uuidString.prefix(8)).sock"
+    let listener = try SocketListener(.unix(path))
+    let waiting = Task { _ = try await listener.accept() }
+    await Task.yield()
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    async let accepted = listener.accept()
+    let transport = try await StreamTransport.connect(to: .unix(path))
+    transport.close(.closed)
+    _ = try await accepted
+    #expect(await code { _ = try SocketListener(.unix(path)) } == .failed)
+    listener.close()
+    #expect(await code { _ = try await listener.accept() } == .closed)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(await code { _ = try await StreamTransport.connect(to: .unix(path)) } == .failed)
+    let long = String(repeating: "p", count: 200)
+    #expect(
+      await code { _ = try await StreamTransport.connect(to: .unix(long)) } == .invalidArgument)
+    #expect(
+      await code { _ = try SocketListener(.tcp(host: "127.0.0.1", port: 70_000)) }
+        == .invalidArgument)
+  }
+
+  @Test(
+    "A sender waits while the other end reads nothing, and then goes on",
+    arguments: Carrier.allCases)
+  func backPressure(_ carrier: Carrier) async throws {
+    let limits = try TransportLimits(windowBytes: 20_000)
+    let (one, other) = try await carrier.pair(limits: limits)
+    async let first = Endpoint.connect(one)
+    async let second = Endpoint.connect(other)
+    let (here, there) = (try await first, try await second)
+    let seen = Guarded(0)
+    try there.messages("m", codec: BinaryCodec()).handle { _, _ in
+      seen.update { $0 += 1 }
+      return nil
+    }
+    other.pause()
+    let posted = Guarded(0)
+    let posting = Task {
+      for _ in 0..<200 {
+        try await here.messages("m", codec: BinaryCodec()).post(
+          [UInt8](repeating: 7, count: 40_000))
+        posted.update { $0 += 1 }
+      }
+    }
+    await eventually { posted.value > 0 }
+    other.resume()
+    try await posting.value
+    await eventually { seen.value == 200 }
+    await here.close()
+  }
+}
+
+private func hexText(_ bytes: ArraySlice<UInt8>) -> Value {
+  .string(bytes.map { String(format: "%02x", $0) }.joined())
+}
