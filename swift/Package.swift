@@ -25,6 +25,7 @@ let package = Package(
     .executableTarget(
       name: "RemoteControlExample", dependencies: ["ClearwayChannel"],
       path: "Examples/RemoteControl"),
+    .executableTarget(
       name: "ClearwayLab",
       dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayTasks", "ClearwayMeter"]),
     .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),

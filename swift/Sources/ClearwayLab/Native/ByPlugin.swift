@@ -18,7 +18,8 @@ struct ByPlugin: Caller {
     // A direct call with a small message takes less than some readings of the clock.
     batch = isConcurrent || row.isBinary ? 1 : 32
     let name =
-      row.isMethod ? (row.codec == "json" ? "echo/json" : "echo/method")
+      row.isMethod
+      ? (row.codec == "json" ? "echo/json" : "echo/method")
       : row.isBinary ? "echo" : "echo/standard"
     switch row.direction {
     case .toNative: ask = try Self.direct(try plugin.channel(name), row)

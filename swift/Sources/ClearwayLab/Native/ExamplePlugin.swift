@@ -13,7 +13,8 @@ enum ExamplePlugin {
   /// It is `nil` if the files exist.
   static var problem: String? {
     if !FileManager.default.fileExists(atPath: library) {
-      return "libclearway is not built: in Clearway's repository, node scripts/native.mjs \"Rust plugins\""
+      return
+        "libclearway is not built: in Clearway's repository, node scripts/native.mjs \"Rust plugins\""
     }
     if !FileManager.default.fileExists(atPath: path) {
       return

@@ -10,7 +10,7 @@ enum Promise: Sendable {
   case every
   /// Events arrive in order.
   ///
-  /// Some may be dropped, and the sender is told.
+  /// Some may be dropped, and the sender learns it.
   case someInOrder
 }
 

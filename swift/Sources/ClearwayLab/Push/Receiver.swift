@@ -12,7 +12,7 @@ final class Receiver: @unchecked Sendable {
   /// The number of events that arrived after a later one.
   private(set) var reordered = 0
 
-  /// The number of events that arrived twice, or that nobody sent.
+  /// The number of events that arrived twice, or that no sender sent.
   private(set) var wrong = 0
 
   private let count: Int

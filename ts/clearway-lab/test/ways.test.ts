@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tests the picture of the ways of a live stream in all languages, and the columns for lost and reordered events.
+import { describe, expect, test } from "vitest";
+import { experimentsMarkdown, swiftStreamMarkdown } from "../src/report/experiments/markdown.js";
+import { reportHtml } from "../src/report/report.js";
+import { waysView } from "../src/report/ways/view.js";
+import type { RecordedCell, RunRecord } from "../src/run/record.js";
+import { resultsOf } from "../src/run/results.js";
+import { loadExperiments } from "../src/scenario/experiment.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { cell, measured, record } from "./record.js";
+
+const scenarios = loadScenarios();
+const closed = { loop: "closed", perSecond: 60, count: 2000, payloadBytes: 8, receiver: "idle" };
+const { loop: _, ...jvmLoad } = closed;
+const stream = (us: number, counts: Record<string, number> = {}) =>
+  measured(
+    counts,
+    Array.from({ length: 2000 }, (_, i) => us + i / 1000),
+  );
+
+const swift = (mechanism: string, us: number, counts: Record<string, number>): RecordedCell =>
+  cell("stream-published-swift", mechanism, closed, [stream(us, counts)], { host: "swift" });
+
+const cells = [
+  cell("stream-published", "direct", closed, [stream(1)]),
+  cell("published-stream-jvm", "direct", jvmLoad, [stream(2)], { host: "jvm" }),
+  swift("delegate", 3, { reordered: 0, lost: 0 }),
+  swift("actor-task", 30, { reordered: 17, lost: 0 }),
+  swift("async-stream-newest-1", 40, { reordered: 0, lost: 23 }),
+  cell("stream-published-swift", "combine-queue", closed, [], { host: "swift", unavailable: "not on Linux" }),
+];
+
+function recordOf(own: RecordedCell[]): RunRecord {
+  const { node } = record().hosts;
+  const names = new Set(own.map(({ scenario }) => scenario));
+  const hosts = { node: node!, jvm: { ...node!, host: "jvm" }, swift: { ...node!, host: "swift" } };
+  return record({ cells: own, hosts, scenarios: scenarios.filter(({ name }) => names.has(name)) });
+}
+
+const view = (own: RecordedCell[]) => waysView(resultsOf(recordOf(own)), recordOf(own));
+
+describe("the ways of a live stream", () => {
+  test("bring the languages together that have the same load, each by its own mechanism", () => {
+    const found = view(cells);
+    expect(found?.hosts).toEqual(["node", "jvm", "swift"]);
+    expect(found?.load).toBe("60 events/s, stamped when sent");
+    const [direct, ...others] = found?.rows ?? [];
+    expect(direct?.points.map(({ host, title }) => [host, title])).toEqual([
+      ["node", "direct call"],
+      ["jvm", "direct call"],
+      ["swift", "delegate: a direct call"],
+    ]);
+    expect(others.map(({ title }) => title)).toEqual(["actor"]);
+  });
+
+  test("are no picture when only one language has the load", () => {
+    expect(view(cells.filter(({ host }) => host === "swift"))).toBeUndefined();
+    const open = { ...closed, loop: "open" };
+    expect(view([cell("stream-published", "direct", open, [stream(1)]), cells[2]!])).toBeUndefined();
+  });
+
+  test("name mechanisms that exist", () => {
+    const known = (scenario: string) =>
+      scenarios.find(({ name }) => name === scenario)!.mechanisms.map(({ name }) => name);
+    expect(known("stream-swift")).toEqual(
+      expect.arrayContaining(["delegate", "delegate-nslock", "dispatch-queue", "async-stream", "clearway-stream"]),
+    );
+  });
+});
+
+describe("the report of a stream in Swift", () => {
+  const whole = recordOf(cells);
+  const results = resultsOf(whole);
+  const page = reportHtml(results, whole);
+
+  test("has the picture, and columns of reordered and lost events", () => {
+    expect(page).toMatch("Which way, in which language: delay of an event at 60 events/s");
+    expect(page).toMatch(/reordered[\s\S]*lost/);
+    expect(page).toMatch(/actor method, a task an event[\s\S]*<td[^>]*>17<\/td>/);
+    expect(page).toMatch(/AsyncStream, newest 1[\s\S]*<td[^>]*>23<\/td>/);
+    expect(page).toMatch("combine-queue on Swift: not on Linux");
+  });
+
+  test("fills the page of the stream with its table, smallest p99 first", () => {
+    const text = swiftStreamMarkdown(results, whole);
+    expect(text).toMatch(
+      "| mechanism | p50 (µs) | p90 (µs) | p99 (µs) | max (µs) | reordered (events) | lost (events) |",
+    );
+    const rows = text.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| mechanism"));
+    expect(rows.map((line) => line.split(" | ")[0])).toEqual([
+      "| delegate: a direct call",
+      "| actor method, a task an event",
+      "| AsyncStream, newest 1",
+      "| Combine, on a queue",
+    ]);
+    expect(text).toMatch("- Combine, on a queue: not on Linux");
+  });
+
+  test("has the table of all languages in the third experiment", () => {
+    const experiments = loadExperiments(scenarios).filter(({ number }) => number === 3);
+    const published = { ...whole, profile: "published" as const, experiments };
+    const text = experimentsMarkdown(resultsOf(published), published);
+    expect(text).toMatch("### Which way, in which language: 60 events/s, stamped when sent");
+    expect(text).toMatch("| way | Node, p50 (µs) | Node, p99 (µs) | JVM, p50 (µs) |");
+  });
+});
