@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Most targets first install the tools that they need. This is quick if no tool is missing.
 .DEFAULT_GOAL := help
-.PHONY: measure deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: measure soak site deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: ## measure every way of leaving the main thread on this machine: out/results.json and out/report.html
-	@scripts/setup.sh node chromium jvm rust
+	@scripts/setup.sh node chromium jvm rust swift
 	@node scripts/build.mjs
 	@node scripts/jvm-lab.mjs || echo "lab: the JVM's runner was not built; the rest runs"
 	@command -v cc >/dev/null && command -v make >/dev/null && node scripts/native.mjs "C plugins" >/dev/null || echo "lab: the example plugin was not built; cells that need it say so"
 	@command -v cargo >/dev/null && node scripts/native.mjs "Rust plugins" >/dev/null || echo "lab: libclearway was not built; cells that load plugins into the JVM say so"
+	@node scripts/swift-lab.mjs || echo "lab: Swift's runner was not built; the rest runs"
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" selects stages by name; out/stages.json has the times
-	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb rust tools
+	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb sqlite rust swift tools
 	@node scripts/test.mjs $(ONLY)
 
 measure: ## check allocation budgets, the meter's errors and idle cost with clocks and samplers; on a quiet machine, before a release
@@ -24,8 +25,15 @@ measure: ## check allocation budgets, the meter's errors and idle cost with cloc
 	@node scripts/native.mjs plugins >/dev/null || echo "measure: the example plugins were not built; figures that need them say so"
 	@node measure/run.mjs $(ONLY)
 
+soak: ## run mixed load with injected faults for HOURS (default 1), and check that everything settles and nothing grows: out/soak/report.html
+	@scripts/setup.sh node jvm rust
+	@node scripts/build.mjs
+	@node scripts/native.mjs "C plugins" >/dev/null || echo "soak: the example plugin was not built; its part is left out"
+	@node scripts/jvm.mjs compile >/dev/null || echo "soak: the JVM's executor was not compiled; its part is left out"
+	@node soak/run.mjs --hours $(or $(HOURS),1)
+
 deep: ## run checks that take hours: random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY as in test
-	@scripts/setup.sh node postgresql jvm rust
+	@scripts/setup.sh node postgresql jvm rust swift
 	@node scripts/deep.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, with hand-written workers, with Comlink, with Clearway
@@ -46,16 +54,22 @@ bench: ## measure the promised figures beside other libraries, in about five min
 	@node ts/clearway-lab/dist/cli.js lab --profile promises --out out
 
 check: ## check format, lint, types, import rules, file sizes, manifests, API snapshot, snippets, figures, sizes; ONLY as in test
-	@scripts/setup.sh node jvm rust
+	@scripts/setup.sh node jvm rust swift
 	@node scripts/check.mjs $(ONLY)
 
 fmt: ## fix what a program can fix: format, snippets, figures, API snapshot, licence copies
-	@scripts/setup.sh node jvm rust
+	@scripts/setup.sh node jvm rust swift
 	@node scripts/fmt.mjs
 
 reference: ## generate the API reference of every language: out/reference/index.html; ONLY="typescript rust jvm c" selects some
 	@scripts/setup.sh node jvm rust
 	@node scripts/reference.mjs $(ONLY)
+
+site: ## build the static site from the pages, the API reference and the last kept run: out/site/index.html
+	@scripts/setup.sh node jvm rust
+	@node scripts/build.mjs
+	@node scripts/reference.mjs || echo "site: a part of the API reference was not generated; the rest of the site is built"
+	@node site/build.mjs
 
 build: ## build the library, the native addon and the lab
 	@scripts/setup.sh node
@@ -84,8 +98,8 @@ sanitize: ## run the C codec and plugins, and the Rust crates, under address, un
 	@node scripts/build.mjs
 	@node scripts/sanitize.mjs $(ONLY)
 
-setup: ## install npm packages, Chromium, PostgreSQL, Prometheus, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages, the tools that "Runs with" names
-	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb rust tools
+setup: ## install npm packages, Chromium, PostgreSQL, Prometheus, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages, Swift, the tools that "Runs with" names
+	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb rust swift tools
 
 clean: ## remove the build output
-	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target
+	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target swift/.build

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make check`: every check that does not run the library.
-import { checks, jvmFormat } from "./check/stages.mjs";
+import { checks, jvmFormat, swiftFormat } from "./check/stages.mjs";
 import { runStages } from "./stages.mjs";
 
 const build = { name: "build", command: [process.execPath, "scripts/build.mjs"], lane: "typescript" };
@@ -10,7 +10,11 @@ await runStages(
   "check",
   [
     build,
-    ...[...checks, jvmFormat].map((stage) => ({ lane: "typescript", after: after[stage.needs] ?? [], ...stage })),
+    ...[...checks, jvmFormat, ...swiftFormat].map((stage) => ({
+      lane: "typescript",
+      after: after[stage.needs] ?? [],
+      ...stage,
+    })),
   ],
   process.argv.slice(2),
 );

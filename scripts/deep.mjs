@@ -10,6 +10,7 @@ import { spawnSync } from "node:child_process";
 import { chosen } from "./maven.mjs";
 import { builds, sayMissing, toolchains } from "./native.mjs";
 import { runStages } from "./stages.mjs";
+import { missing as swiftMissing, toolchain } from "./swift.mjs";
 
 const node = process.execPath;
 
@@ -33,6 +34,9 @@ const fuzzer = nightly && has("cargo", "+nightly", "fuzz", "--version");
 sayMissing("deep");
 if (!miri) console.error("deep: miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src");
 if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo install cargo-fuzz");
+
+const swift = toolchain() !== undefined;
+if (!swift) console.error(`deep: ${swiftMissing}`);
 
 // A failing test prints this seed. To repeat its random choices, set CLEARWAY_FUZZ_SEED to the seed.
 const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
@@ -143,6 +147,9 @@ const stages = [
           lane: "native",
         },
       ]
+    : []),
+  ...(swift
+    ? [{ name: "Swift: thread sanitizer", command: [node, "scripts/swift.mjs", "test-thread"], lane: "native" }]
     : []),
   { name: "sanitizers", command: [node, "scripts/sanitize.mjs"], after: ["build"], lane: "native" },
   ...(fuzzer ? [{ name: "fuzzing", command: [node, "native/fuzz/fuzz.mjs", "--seconds", "600"], lane: "native" }] : []),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make fmt`: fixes everything that a program can fix. Review its changes, above all those of the committed API.
 import { runStages } from "./stages.mjs";
+import { toolchain } from "./swift.mjs";
 
 const node = process.execPath;
 const own = (path) => [node, `scripts/${path}.mjs`, "--write"];
@@ -10,6 +11,7 @@ const after = ["build"];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"] },
   { name: "API snapshot", command: own("check/api"), after },
+  { name: "API snapshot of the JVM", command: own("check/jvm-api") },
   { name: "import rules in ARCHITECTURE.md", command: own("check/imports") },
   { name: "licence copies", command: own("check/licences") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
@@ -17,13 +19,16 @@ const stages = [
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs", "--write"] },
   { name: "agreement of the lab's runs", command: [node, "scripts/figures/agreement.mjs", "--write"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs", "--write"] },
+  { name: "the stream in Swift", command: [node, "scripts/figures/swift-stream.mjs", "--write"] },
   { name: "the trend of the kept runs", command: [node, "scripts/figures/trend.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
   { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },
+  ...(toolchain() ? [{ name: "swift format", command: [node, "scripts/swift.mjs", "format"] }] : []),
   {
     name: "native header",
     command: [node, "scripts/cargo.mjs", "run", "-q", "-p", "clearway-header", "--", "--write"],
   },
+  { name: "native header snapshot", command: own("check/header-api") },
 ];
 
 await runStages("fmt", stages, process.argv.slice(2), { lanes: 1 });

@@ -7,12 +7,25 @@
 // it, and only the results of that JVM are missing.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { chosen, folder, jdks, maven } from "./maven.mjs";
 
 const ours = "Clearway adaptive";
 const control = "direct again";
 const works = ["arithmetic", "lists", "storage", "network", "mixed", "shuffled", "ascending", "bimodal"];
+
+/** The machine of the tables in docs/performance.md. */
+const kept = { model: "AMD EPYC", processors: 2 };
+
+/** Returns the lines that name this machine, and say so if it is not the one of the tables in the docs. */
+function machine(processors = cpus()) {
+  const model = processors[0]?.model.trim() || "unknown processor";
+  const here = `machine: ${model}, ${processors.length} processors`;
+  if (model.startsWith(kept.model) && processors.length === kept.processors) return [here];
+  const there = `${kept.model}, ${kept.processors} processors`;
+  return [here, `This is not the machine of the tables in docs/performance.md (${there}): compare ratios, not times.`];
+}
 
 const args = process.argv.slice(2);
 const option = (name, otherwise) => {
@@ -85,6 +98,7 @@ function regrets(table) {
   return { best: best[0], byName: new Map(table.map((row) => [row.name, over(row)])) };
 }
 
+for (const line of machine()) console.log(line);
 for (const version of releases) {
   const home = found.get(version);
   if (home === undefined) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tasks of jvm/: `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`,
-// `format`, `check-format` or `fetch`.
+// `publish FOLDER [javadoc]`, `format`, `check-format` or `fetch`.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { asTheyStand, compile } from "./jvm-classes.mjs";
+import { publish } from "./jvm-publish.mjs";
 import { chosen, folder, foreignMin, jdks, maven, missing, oldest } from "./maven.mjs";
 import { isProgram } from "./problems.mjs";
 
@@ -114,6 +115,7 @@ const verbs = {
   edt: (version) => edt(Number(version ?? oldest)),
   "bench-codec": benchCodec,
   "bench-native": benchNative,
+  publish,
   format: () => format("apply"),
   "check-format": () => format("check"),
   fetch: () => maven(["test-compile", "spotless:check", "-Dspotless.check.skip=true"]),

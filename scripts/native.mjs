@@ -14,13 +14,16 @@ const built = {
   rust: (name) => join(root, "native/target/release", library(`clearway_${name}_rust`)),
 };
 
-/** The paths of the built plugins of native/plugins/README.md: `example` and `misbehave`, in `c` and in `rust`. */
-export const plugins = Object.fromEntries(
-  Object.entries(built).map(([language, path]) => [
-    language,
-    { example: path("example"), misbehave: path("misbehave") },
-  ]),
-);
+const pathsOf = (language, ...names) => Object.fromEntries(names.map((name) => [name, built[language](name)]));
+
+/** The paths of the built plugins of native/plugins/README.md, by language and name. */
+export const plugins = {
+  c: {
+    ...pathsOf("c", "example", "misbehave"),
+    sqlite: join(root, "native/plugins/sqlite/build", library("clearway_sqlite_c")),
+  },
+  rust: pathsOf("rust", "example", "misbehave", "safe", "image", "sensor"),
+};
 
 /** The library with which languages other than JavaScript load plugins. The build of the Rust plugins makes it. */
 export const libclearway = join(root, "native/target/release", library("clearway"));
@@ -28,7 +31,18 @@ export const libclearway = join(root, "native/target/release", library("clearway
 /** Whether this machine has the tools that C and Rust need. */
 export const toolchains = { c: has("cc") && has("make"), rust: has("cargo") };
 
+/** Whether the C compiler finds SQLite's header. Without it, the plugin that reads SQLite is left out. */
+export const hasSqlite =
+  toolchains.c && spawnSync("cc", ["-fsyntax-only", "-include", "sqlite3.h", "-xc", "/dev/null"]).status === 0;
+
 const make = (folder) => ["make", "-s", "-C", `native/${folder}`];
+
+const cargoBuild = (name, ...crates) => ({
+  name,
+  cargo: true,
+  command: ["cargo", "build", "-q", "--release", ...crates.flatMap((crate) => ["-p", `clearway-${crate}`])],
+  cwd: "native",
+});
 
 /** The stages that build the native parts. */
 export const builds = [
@@ -37,22 +51,13 @@ export const builds = [
         { name: "native: C codec", command: make("c") },
         { name: "native: C plugins", command: make("plugins/c") },
         { name: "native: plugin check", command: make("plugins/check") },
+        ...(hasSqlite ? [{ name: "native: SQLite plugin", command: make("plugins/sqlite") }] : []),
       ]
     : []),
   ...(toolchains.rust
     ? [
-        {
-          name: "native: Rust plugins",
-          cargo: true,
-          command: [
-            "cargo",
-            "build",
-            "-q",
-            "--release",
-            ...["example", "misbehave", "safe", "abi"].flatMap((name) => ["-p", `clearway-${name}`]),
-          ],
-          cwd: "native",
-        },
+        cargoBuild("native: Rust plugins", "example", "misbehave", "safe", "abi"),
+        cargoBuild("native: plugins from real life", "image", "sensor"),
       ]
     : []),
 ];
@@ -62,6 +67,10 @@ export function sayMissing(title) {
   if (!toolchains.c)
     console.error(
       `${title}: no C compiler (cc) or no make; what is in C is left out. Debian: apt-get install build-essential`,
+    );
+  else if (!hasSqlite)
+    console.error(
+      `${title}: no header of SQLite; its example plugin is left out. Debian: apt-get install libsqlite3-dev`,
     );
   if (!toolchains.rust) console.error(`${title}: ${rustMissing}; what is in Rust is left out`);
 }

@@ -61,10 +61,13 @@ const modules = [
   "executor",
   "executor-coroutines",
   "executor-rxjava3",
+  "executor-micrometer",
   "channel",
+  "channel-coroutines",
   "channel-websocket",
   "meter",
   "native",
+  "native-coroutines",
 ];
 
 /** The Rust crates for authors of hosts and plugins, and for users of the codecs. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [shells] [jvm] [xvfb] [flutter] [rust] [tools]`. It is quick if
+# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [shells] [jvm] [xvfb] [flutter] [rust] [swift] [tools]`. It is quick if
 # nothing is missing. It stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database,
 # it prints the command that installs it and continues. The tests that need it report that it is missing.
 set -eu
@@ -128,6 +128,12 @@ need_flutter() {
   node scripts/flutter-engine.mjs || say "Flutter's engine is not installed. See the message above. What needs it will say so."
 }
 
+# The header of SQLite, for the example plugin that reads databases. Without a C compiler, nothing uses it.
+need_sqlite() {
+  command -v cc >/dev/null 2>&1 || return 0
+  cc -fsyntax-only -include sqlite3.h -xc /dev/null >/dev/null 2>&1 || add_package "SQLite's header" libsqlite3-dev
+}
+
 # Rust from the system or from rustup, and the packages in Cargo.lock. Cargo.toml names the oldest supported version of Rust.
 need_rust() {
   if ! command -v cargo >/dev/null 2>&1; then
@@ -148,6 +154,20 @@ need_rust() {
   fi
 }
 
+# Swift of the system, or Swift from Debian 13 in a folder outside of this one. The system's packages stay as they are.
+need_swift() {
+  node scripts/swift.mjs version >/dev/null 2>&1 && return
+  home=${CLEARWAY_SWIFT_HOME:-/opt/clearway-swift}
+  if [ -z "${CLEARWAY_SWIFT_HOME:-}" ] && [ "$(id -u)" != 0 ]; then home=${XDG_CACHE_HOME:-$HOME/.cache}/clearway-swift; fi
+  if ! command -v bash >/dev/null 2>&1; then
+    say "Swift is missing, and so is bash, which its set-up needs; the rest goes on. Add it from https://swift.org/install"
+    return
+  fi
+  say "installing Swift 6.0 from Debian's packages into $home: 0.6 GB to fetch, 1.7 GB on disk"
+  scripts/swift-toolchain.sh "$home" ||
+    say "Swift 6.0 is missing; the rest goes on. Add it from https://swift.org/install, and set SWIFT to its program swift"
+}
+
 # The tools that the rows of docs/runs-with.md are tested with.
 need_tools() {
   node scripts/runs-with.mjs
@@ -164,8 +184,10 @@ for what in "$@"; do
     jvm) need_jvm ;;
     xvfb) need_xvfb ;;
     flutter) need_flutter ;;
+    sqlite) need_sqlite ;;
     rust) need_rust ;;
+    swift) need_swift ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, rust, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, sqlite, rust, swift, tools)"; exit 2 ;;
   esac
 done

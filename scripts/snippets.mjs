@@ -20,6 +20,9 @@ const languages = {
   ".html": "html",
   ".json": "json",
   ".sh": "sh",
+  ".rs": "rust",
+  ".xml": "xml",
+  ".c": "c",
 };
 
 function dedent(lines) {

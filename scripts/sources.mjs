@@ -21,7 +21,7 @@ function tracked(folder) {
 }
 
 /** The folders in .gitignore, which builds and installations write. */
-const written = new Set([".git", "node_modules", "dist", "out", ".cache", "target", "built"]);
+const written = new Set([".git", "node_modules", "dist", "out", ".cache", "target", "built", ".build"]);
 
 /** Returns the paths of all files under `folder`, relative to `folder`. Leaves out the folders that builds write. */
 export function walked(folder, under = "") {
@@ -40,7 +40,7 @@ export function files(pattern) {
 
 /** Matches the files that people write in a language with comments. */
 export const source =
-  /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h|kt|java)$|(^|\/)(Makefile|Cargo\.toml|pom\.xml)$|^\.ci\/run$/;
+  /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h|kt|java|swift)$|(^|\/)(Makefile|Cargo\.toml|pom\.xml)$|^\.ci\/run$/;
 
 /** Matches files of that kind that programs write: the API snapshots, and the pages of the kept runs. */
 export const generated = /^(ts\/[\w-]+\/api|lab\/records)\//;

@@ -6,6 +6,7 @@ import { chosen, oldest } from "./maven.mjs";
 import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
 import { node24 } from "./node24.mjs";
 import { runStages } from "./stages.mjs";
+import { missing as swiftMissing, toolchain } from "./swift.mjs";
 
 const node = process.execPath;
 const vitest = "node_modules/vitest/vitest.mjs";
@@ -23,15 +24,25 @@ sayMissing("test");
 const jdk = chosen();
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
 
+const swift = toolchain() !== undefined;
+if (!swift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
+
 /** Returns those of `names` that this machine can build. */
 const present = (...names) => names.filter((name) => builds.some((build) => build.name === name));
 const cPlugins = present("native: C plugins", "native: plugin check");
+const realLife = present("native: SQLite plugin", "native: plugins from real life");
 const rustPlugins = present("native: Rust plugins");
-const allPlugins = [...cPlugins, ...rustPlugins];
+const allPlugins = [...cPlugins, ...realLife, ...rustPlugins];
 const java = jdk.builds ? ["jvm: compile"] : [];
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
-const fuzzed = ["ts", "c", ...(toolchains.rust ? ["rust"] : []), ...(jdk.builds ? ["jvm"] : [])];
+const fuzzed = [
+  "ts",
+  "c",
+  ...(toolchains.rust ? ["rust"] : []),
+  ...(jdk.builds ? ["jvm"] : []),
+  ...(swift ? ["swift"] : []),
+];
 const conforms = (language, after) => ({
   name: `conformance, ${language}`,
   command: [node, "conformance/check.mjs", language],
@@ -44,6 +55,9 @@ const cargo = (name, ...args) => ({
   after: ["native: addon"],
   lane: "native",
 });
+
+/** The crates that a plugin's author depends on. Their manifests must be complete enough for a registry. */
+const authors = ["sys", "codec", "plugin-macros", "plugin"].flatMap((name) => ["-p", `clearway-${name}`]);
 
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
@@ -69,21 +83,49 @@ const stages = [
         },
       ]
     : []),
-  { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon"] }) },
+  {
+    name: "lab",
+    ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...(swift ? ["swift: products"] : [])] }),
+  },
   { name: "examples", ...tests("examples", { after: ["build", ...addon.after] }) },
   { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
   { name: "runs with", ...tests("test", { files: ["runs-with"] }) },
+  { name: "site", ...tests("test", { files: ["site"] }) },
+  { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...addon.after, ...java] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
   ...checks.map((stage) => ({
     lane: "typescript",
     ...stage,
     name: `check: ${stage.name}`,
-    after: { built: ["build", "native: addon"], cargo: ["native: addon"] }[stage.needs] ?? [],
+    after: { built: ["build", "native: addon"], cargo: ["native: addon"], jvm: java }[stage.needs] ?? [],
   })),
   ...builds.map((build) => ({ ...build, after: build.cargo ? ["native: addon"] : [], lane: "native" })),
+  ...(swift
+    ? [
+        {
+          name: "swift: products",
+          command: [node, "scripts/swift.mjs", "build"],
+          lane: "native",
+        },
+        // After the products, because SwiftPM and the compiler take every core.
+        {
+          name: "swift: tests",
+          command: [node, "scripts/swift.mjs", "test"],
+          after: ["swift: products", ...addon.after],
+          lane: "native",
+        },
+        { name: "swift: format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" },
+        conforms("swift", ["swift: products"]),
+      ]
+    : []),
   ...(toolchains.rust
     ? [
         cargo("native: Rust", "test", "-q"),
+        cargo(
+          "native: crates for authors are packed",
+          ...["package", "-q", "--no-verify", "--allow-dirty"],
+          ...authors,
+        ),
         { ...cargo("native: loom", "loom"), command: [node, "scripts/loom.mjs"] },
         conforms("rust", ["native: Rust"]),
       ]
@@ -94,12 +136,18 @@ const stages = [
         {
           name: "conformance, random cases",
           command: [node, "conformance/fuzz.mjs", ...fuzzed],
-          after: ["build", "native: C codec", ...(toolchains.rust ? ["native: Rust"] : []), ...java],
+          after: [
+            "build",
+            "native: C codec",
+            ...(toolchains.rust ? ["native: Rust"] : []),
+            ...java,
+            ...(swift ? ["swift: products"] : []),
+          ],
           lane: "native",
         },
         {
           name: "native: C plugins do",
-          command: [pluginCheck, ...Object.values(plugins.c)],
+          command: [pluginCheck, plugins.c.example, plugins.c.misbehave],
           after: cPlugins,
           lane: "native",
         },
@@ -109,12 +157,16 @@ const stages = [
     ? [
         {
           name: "native: Rust plugins do",
-          command: [pluginCheck, ...Object.values(plugins.rust)],
+          command: [pluginCheck, plugins.rust.example, plugins.rust.misbehave],
           after: allPlugins,
           lane: "native",
         },
       ]
     : []),
+  {
+    name: "plugin templates",
+    ...tests("test", { files: ["templates"], after: ["build", ...addon.after, ...java], lane: "native" }),
+  },
   {
     name: `native plugins, node ${process.versions.node}`,
     ...tests("ts/clearway-native", { ...addon, lane: "native" }),
@@ -135,6 +187,10 @@ const stages = [
           command: [node, "scripts/jvm.mjs", "test", ...[jdk.builds, jdk.newest].filter(Boolean).map(String)],
           after: [...java, "build", ...addon.after],
           lane: "native",
+        },
+        {
+          name: "jvm: published artifacts",
+          ...tests("test", { files: ["maven/"], after: [...java, ...addon.after], lane: "native" }),
         },
       ]
     : [{ name: `jvm tests, JDK ${oldest}`, command: [node, "scripts/jvm.mjs", "test", `${oldest}`], lane: "native" }]),

@@ -14,16 +14,19 @@ let package = Package(
   targets: [
     .target(name: "ClearwayChannel"),
     .target(name: "CClearway"),
-    .target(name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel"]),
-    .target(name: "ClearwayTasks"),
-    .target(name: "ClearwayMeter"),
+    .target(name: "ClearwayThreads"),
+    .target(
+      name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel", "ClearwayThreads"]),
+    .target(name: "ClearwayTasks", dependencies: ["ClearwayThreads"]),
+    .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
     .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
     .executableTarget(
-      name: "ClearwayLab", dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayMeter"]),
+      name: "ClearwayLab",
+      dependencies: ["ClearwayChannel", "ClearwayPlugin", "ClearwayTasks", "ClearwayMeter"]),
     .testTarget(name: "ClearwayChannelTests", dependencies: ["ClearwayChannel"]),
-    .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin"]),
-    .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks"]),
-    .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter"]),
+    .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin", "ClearwayThreads"]),
+    .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks", "ClearwayThreads"]),
+    .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter", "ClearwayThreads"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -12,7 +12,7 @@ test("methods, messages, frames and errors cross between two ends, and large lis
     "OUT_OF_RANGE no zoom of 9 [Object: null prototype] { max: 8 }",
     "not-implemented",
     "true true",
-    "1000000 [ 'encoded' ]",
+    "1000000 []",
   ]);
   expect(lines).toContain("the camera is on");
 });

@@ -45,7 +45,7 @@ console.log(inOrder, frames.dropped > 0);
 
 // #region ledger
 const { sent } = camera.stats().ledger;
-console.log(sent.movedBytes, Object.keys(sent.copies)); // 1000000 [ 'encoded' ]: the photo was moved, all else was encoded
+console.log(sent.movedBytes, Object.keys(sent.copies)); // 1000000 []: the photo was moved, and no other binary memory was sent
 await camera.close();
 // #endregion ledger
 await worker.terminate();

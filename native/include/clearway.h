@@ -19,8 +19,8 @@
 // slot, on x86-64 (System V), aarch64 (AAPCS64) and Windows. Other languages may declare a handle as 64 bits.
 //
 // Structs that may get further fields have a field `size`. They are clearway_handler, clearway_source, clearway_host and
-// clearway_plugin. The side that writes such a struct sets `size` to `sizeof`, as that side was compiled. The other structs
-// never change.
+// clearway_plugin. The side that writes such a struct sets `size` to `sizeof`, as that side was compiled. The side that reads
+// it ignores fields that it does not know, and takes missing fields as 0. The other structs never change.
 //
 // No C++ exception and no panic may unwind out of a plugin. A plugin in Rust uses the crate clearway-plugin, which catches
 // panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin ends the process.

@@ -12,7 +12,8 @@
 // A pointer must be null, or valid for its stated size, during the call.
 //
 // Structs that may get further fields have a field `size`: clearway_options, clearway_window and clearway_stats. The host
-// sets it to `sizeof`, as the host was compiled. clearway_event never changes, because hosts have arrays of it.
+// sets it to `sizeof`, as the host was compiled. A smaller struct of an older host and a larger one of a newer host are
+// accepted. clearway_event never changes, because hosts have arrays of it.
 
 #ifndef CLEARWAY_HOST_H
 #define CLEARWAY_HOST_H

@@ -14,7 +14,7 @@ const places = [
 ];
 
 const text =
-  /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|rs|c|h|toml|lock|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
+  /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|rs|c|h|swift|toml|lock|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
 
 /** Returns a problem for each line of `[{ path, text }]` that names such a place. */
 export function machineProblems(sources) {

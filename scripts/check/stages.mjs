@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The checks, as stages. No stage writes files that another one reads. `needs` says when a stage may start: "built" means after the build
-// of the npm packages, and "cargo" means after the build that locks Cargo's target folder. Programs are started by path, because the
-// scripts in node_modules/.bin would use the first Node on the PATH.
+// of the npm packages, "cargo" means after the build that locks Cargo's target folder, and "jvm" means after the JVM's modules were compiled.
+// Programs are started by path, because the scripts in node_modules/.bin would use the first Node on the PATH.
+import { toolchain } from "../swift.mjs";
+
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
@@ -25,6 +27,7 @@ export const checks = [
     lane: "native",
   },
   { name: "native header", command: cargo("run", "-q", "-p", "clearway-header"), needs: "cargo", lane: "native" },
+  { name: "native header snapshot", command: own("header-api") },
   { name: "import rules", command: own("imports") },
   { name: "import cycles", command: own("cycles") },
   { name: "import cycles in Rust", command: own("rust-cycles") },
@@ -34,11 +37,13 @@ export const checks = [
   { name: "no machine's own paths", command: own("machine-paths") },
   { name: "manifests and lock file", command: own("manifests") },
   { name: "API snapshot", command: own("api"), needs: "built" },
+  { name: "API snapshot of the JVM", command: own("jvm-api"), needs: "jvm", lane: "native" },
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
   { name: "agreement of the lab's runs", command: [node, "scripts/figures/agreement.mjs"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
+  { name: "the stream in Swift", command: [node, "scripts/figures/swift-stream.mjs"], needs: "built" },
   { name: "the trend of the kept runs", command: [node, "scripts/figures/trend.mjs"], needs: "built" },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
@@ -49,3 +54,8 @@ export const jvmFormat = {
   command: [node, "scripts/jvm.mjs", "check-format"],
   lane: "native",
 };
+
+/** The formatting of Swift, where Swift is installed. `make test` has it as a stage of its own. */
+export const swiftFormat = toolchain()
+  ? [{ name: "swift format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" }]
+  : [];

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { isProgram, report } from "../problems.mjs";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+export const root = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = "docs/experiments.md";
 const [START, END] = ["<!-- experiments -->", "<!-- /experiments -->"];
 
@@ -34,12 +34,13 @@ export function newestRecord(folder = path.join(root, "lab/records")) {
   return newest;
 }
 
-function readResults(run) {
+/** Reads the results of a run. */
+export function readResults(run) {
   return JSON.parse(readFileSync(path.join(run, "results.json"), "utf8"));
 }
 
 /** Reads the record of a run. A kept run's is compressed. */
-function readRecord(run) {
+export function readRecord(run) {
   const packed = path.join(run, "record.json.gz");
   if (existsSync(packed)) return JSON.parse(gunzipSync(readFileSync(packed)).toString("utf8"));
   return JSON.parse(readFileSync(path.join(run, "record.json"), "utf8"));

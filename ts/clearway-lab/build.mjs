@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build, transform } from "esbuild";
 import ts from "typescript";
+import { copyPluginSources } from "./plugin-sources.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const source = (name) => path.join(here, "src", name);
@@ -137,6 +138,8 @@ await build({
     "#lab-node-only": source("runner/node-only.ts"),
   },
 });
+
+copyPluginSources(path.join(here, "../../native"), path.join(out, "plugin"));
 
 // The package's entry is one file without imports, so its types are one file, too.
 const { outputText } = ts.transpileDeclaration(await readFile(source("bench/scenario.ts"), "utf8"), {

@@ -45,7 +45,7 @@ describe("a name that is nearly right", () => {
     [["lab", "tni/fast"], /unknown family or cell "tni\/fast"\. Did you mean "tiny\/fast"\?/],
     [["lab", "tiny", "--without", "tiny/stcuk"], /unknown cell "tiny\/stcuk"\. Did you mean "tiny\/stuck"\?/],
     [["lab", "lits"], /Did you mean "list"\?/],
-    [["lab", "--host", "chrome"], /Hosts: node, chromium, jvm, flutter\. Did you mean "chromium"\?/],
+    [["lab", "--host", "chrome"], /Hosts: node, chromium, jvm, flutter, swift\. Did you mean "chromium"\?/],
     [["lab", "--profile", "quik"], /Did you mean "quick"\?/],
     [["lab", "--profile", "promises", "strat"], /Scenarios: start\. Did you mean "start"\?/],
     [["export", "jetpak", "out"], /Formats: jetpack, jmh, .*\. Did you mean "jetpack"\?/],
@@ -147,18 +147,20 @@ describe("clearway doctor", () => {
       CLEARWAY_CHROMIUM: cli.path("no browser"),
       CLEARWAY_LAB_JVM: cli.path("no jvm.json"),
       CLEARWAY_FLUTTER: cli.path("no app"),
+      CLEARWAY_LAB_SWIFT: cli.path("no swift.json"),
     };
     const { code, ok, states, found } = await doctor(missing);
     expect({ code, ok, states }).toEqual({
       code: 0,
       ok: true,
-      states: { node: "ok", chromium: "missing", jvm: "missing", flutter: "missing" },
+      states: { node: "ok", chromium: "missing", jvm: "missing", flutter: "missing", swift: "missing" },
     });
     expect(found.hosts[1]?.problem).toBe(
       `CLEARWAY_CHROMIUM names a file that does not exist: ${missing.CLEARWAY_CHROMIUM}. Set it to the path of a Chromium, or unset it`,
     );
     expect(found.hosts[2]?.problem).toMatch("openjdk-17-jdk-headless maven");
     expect(found.hosts[3]?.problem).toMatch(/Flutter's engine|CLEARWAY_FLUTTER names a folder without lib/);
+    expect(found.hosts[4]?.problem).toMatch(/scripts\/setup\.sh swift adds Swift 6/);
   });
 
   test("exits with status 1 when something installed does not work", async () => {
@@ -172,10 +174,11 @@ describe("clearway doctor", () => {
       CLEARWAY_CHROMIUM: cli.path("no"),
       CLEARWAY_LAB_JVM: broken,
       CLEARWAY_FLUTTER: cli.path("no"),
+      CLEARWAY_LAB_SWIFT: cli.path("no"),
     });
     expect({ code, states }).toEqual({
       code: 1,
-      states: { node: "ok", chromium: "missing", jvm: "broken", flutter: "missing" },
+      states: { node: "ok", chromium: "missing", jvm: "broken", flutter: "missing", swift: "missing" },
     });
     expect(found.hosts[2]?.problem).toMatch(/did not start: .*code=6.*could not find libjvm\.so/);
   });
@@ -185,9 +188,11 @@ describe("a run of a host that is missing", () => {
   test.each([
     ["chromium", /nothing can be measured on chromium: CLEARWAY_CHROMIUM names a file/],
     ["jvm", /nothing can be measured on jvm: the JVM's runner is not built/],
+    ["swift", /nothing can be measured on swift: the runner for Swift is not built: .*scripts\/setup\.sh swift/],
   ])("is refused, says why, and writes nothing: %s", async (host, message) => {
-    const env = { CLEARWAY_CHROMIUM: cli.path("none"), CLEARWAY_LAB_JVM: cli.path("none.json") };
-    const args = ["lab", host === "jvm" ? "stream-jvm" : "stream", "--host", host, "--out", `no ${host}`];
+    const none = cli.path("none.json");
+    const env = { CLEARWAY_CHROMIUM: cli.path("none"), CLEARWAY_LAB_JVM: none, CLEARWAY_LAB_SWIFT: none };
+    const args = ["lab", host === "chromium" ? "stream" : `stream-${host}`, "--host", host, "--out", `no ${host}`];
     const { code, stderr } = await cli.run(args, env);
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
     expect(stderr).toMatch("To go on: clearway lab list");
@@ -228,8 +233,14 @@ describe("a narrow terminal", () => {
   });
 
   test.each([50, 80, 100])("fits lists, tables and the doctor in %d columns", (width) => {
-    const hosts = ["node", "chromium", "jvm", "flutter"];
-    const problems = { node: "no Node found", chromium: "no Chromium found", jvm: "no JDK", flutter: "no engine" };
+    const hosts = ["node", "chromium", "jvm", "flutter", "swift"];
+    const problems = {
+      node: "no Node found",
+      chromium: "no Chromium found",
+      jvm: "no JDK",
+      flutter: "no engine",
+      swift: "no Swift",
+    };
     expect(widest(listing(loadScenarios(), hosts, { described: {}, problems }, width))).toBeLessThanOrEqual(width);
     for (const each of [record(), offloadRecord()])
       expect(widest(summary(resultsOf(each), each, width))).toBeLessThanOrEqual(width);

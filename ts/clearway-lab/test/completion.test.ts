@@ -145,12 +145,12 @@ describe("the candidates of a program", () => {
     [["lab", "isol"], ["isolate"]],
     [
       ["lab", "--host", ""],
-      ["node", "chromium", "jvm", "flutter"],
+      ["node", "chromium", "jvm", "flutter", "swift"],
     ],
     [["lab", "--host", "node,c"], ["node,chromium"]],
     [
       ["lab", "--host", "="],
-      ["node", "chromium", "jvm", "flutter"],
+      ["node", "chromium", "jvm", "flutter", "swift"],
     ],
     [["lab", "--host=n"], ["--host=node"]],
     [

@@ -129,7 +129,7 @@ describe("a runner that the user names", () => {
     [["--runner", "a=x", "--runner", "a=y"], /two runners have the name "a"/],
     [
       ["--runner", "python=x", "--host", "pyton"],
-      /unknown host "pyton"\. Hosts: node, chromium, jvm, flutter, python\. Did you mean "python"\?/,
+      /unknown host "pyton"\. Hosts: node, chromium, jvm, flutter, swift, python\. Did you mean "python"\?/,
     ],
     [["--runner", "python=x", "--profile", "promises"], /measures the lab's own hosts; leave --runner out/],
   ])("is refused as wrong usage: %j", async (args, message) => {

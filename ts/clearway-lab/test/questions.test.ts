@@ -23,9 +23,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const students = questions.find(({ name }) => name === "records-node") as Question;
 
 describe("the questions", () => {
-  test("are twelve, and the scenarios can decide each", () => {
-    expect(questions).toHaveLength(12);
-    expect(new Set(questions.map(({ name }) => name)).size).toBe(12);
+  test("are thirteen, and the scenarios can decide each", () => {
+    expect(questions).toHaveLength(13);
+    expect(new Set(questions.map(({ name }) => name)).size).toBe(13);
   });
 
   test("have one to three other mechanisms at most beside the two compared ones", () => {

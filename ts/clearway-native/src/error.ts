@@ -10,7 +10,7 @@ export const nativeErrorCodes = [
   "load-failed",
   /** the library is not a Clearway plugin: it exports no `clearway_plugin_init` */
   "not-a-plugin",
-  /** the plugin was built for another major version of the ABI */
+  /** the plugin was built for another major version of the ABI, or needs a later minor version */
   "wrong-version",
   /** the plugin's initialisation failed or crashed */
   "init-failed",

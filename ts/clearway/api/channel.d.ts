@@ -5,8 +5,8 @@ export { a as ChannelSink, b as CloseCode } from './types-limits.js';
 import { Window } from './index.js';
 import { M as Moved } from './types-move.js';
 export { m as move } from './types-move.js';
-export { P as PortOptions, p as portTransport } from './types-port.js';
-export { P as PortLike } from './types-port-like.js';
+import { P as PortLike } from './types-port-like.js';
+import { P as PortOptions } from './types-port-options.js';
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 interface Codec<T, Written = T> {
@@ -39,8 +39,8 @@ interface Codec<T, Written = T> {
      */
     decode(bytes: Uint8Array, options?: DecodeOptions): T;
 }
-/** The names of the built-in codecs. */
-type CodecName = "standard" | "standard-method" | "json" | "json-method" | "string" | "binary";
+/** The names of the built-in codecs. "clone": values cross by structured clone, as the option `codec` of `connect` says. */
+type CodecName = "clone" | "standard" | "standard-method" | "json" | "json-method" | "string" | "binary";
 /** Options of a codec's `decode`. */
 interface DecodeOptions {
     /**
@@ -285,6 +285,11 @@ declare const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null>;
 type ChannelCopyReason = 
 /** The bytes were encoded into the message. These are all bytes of a message except its attachments. */
 "encoded"
+/**
+ * Binary memory of less than `attachmentBytesMin` bytes in a value that crossed by structured clone. Its texts, numbers and objects are
+ * copied too, and are not counted.
+ */
+ | "cloned"
 /** A large list that was not given away with `move()`. */
  | "not-moved"
 /** A large list that is a view of a part of its buffer. */
@@ -306,7 +311,10 @@ interface ChannelLedgerSide {
         bytes: number;
     }>>;
 }
-/** Bytes of both directions, as this end counts them. This end does not know why the other end copied bytes. */
+/**
+ * Bytes of both directions, as this end counts them. This end does not know why the other end copied bytes. For values that arrive by
+ * structured clone, `received` has the numbers that the other end counted.
+ */
 interface ChannelLedger {
     sent: ChannelLedgerSide;
     received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;
@@ -352,6 +360,13 @@ interface EndpointOptions {
      * "either" uses "clearway" if the other end's hello lists it, else "plain". Default: "clearway".
      */
     readonly wire?: WireName | "either";
+    /**
+     * The codec of channels that name none. "clone": values cross by structured clone, which also carries dates, sets, errors and all typed
+     * arrays. Both ends must take it, and the transport must be a port; otherwise `connect` rejects with `protocol`. "standard": values
+     * cross as bytes of the standard codec. Default: "clone" if the transport is a port without a ring, both ends are parts of one program,
+     * and both take it; otherwise "standard".
+     */
+    readonly codec?: "clone" | "standard";
     /**
      * Whether the ends exchange a hello. Set false for an end that is not Clearway's, and that sends no hello and expects none.
      * False needs `wire: "plain"`. Default: true.
@@ -607,6 +622,7 @@ interface Methods {
 /** Counts of an endpoint's open work, and its counters of moved and copied bytes. */
 interface EndpointStats {
     readonly wire: WireName;
+    readonly codec: "clone" | "standard";
     readonly transport: string;
     /** Calls of this end that wait for their answers. */
     readonly calls: number;
@@ -623,9 +639,11 @@ interface EndpointStats {
 interface Endpoint extends AsyncDisposable {
     /** The wire that both ends agreed on. */
     readonly wire: WireName;
+    /** The codec of channels that name none, which both ends agreed on: see the option `codec` of `connect`. */
+    readonly codec: "clone" | "standard";
     /** Resolves to the reason when either end has closed the transport. Never rejects. */
     readonly closed: Promise<CloseReason>;
-    /** Returns a channel of messages with the standard codec. Throws `invalid-argument` for a name that is too long. */
+    /** Returns a channel of messages with the codec that both ends agreed on. Throws `invalid-argument` for a name that is too long. */
     messages(name: string): Messages<unknown>;
     /** Returns a channel of messages with another codec. Throws `invalid-argument` for a name that is too long. */
     messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
@@ -1017,5 +1035,13 @@ interface ValidationIssueParts {
  */
 declare function memoryPair(limits?: TransportLimits): [ChannelTransport, ChannelTransport];
 
-export { ChannelSchema, ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, Moved, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, readSchema, schema, standardMessageCodec, standardMethodCodec, stringCodec };
+/**
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange them
+ * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared
+ * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
+ * like any port with listeners. Throws `invalid-argument`.
+ */
+declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
+
+export { ChannelSchema, ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, Moved, PortLike, PortOptions, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, portTransport, readSchema, schema, standardMessageCodec, standardMethodCodec, stringCodec };
 export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, ValidationIssueParts as MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };

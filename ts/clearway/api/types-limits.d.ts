@@ -1,3 +1,24 @@
+/** A frame with a value instead of bytes. The numbers have the meaning that they have in the frames of `wire/frame.ts`. */
+interface ValueFrame {
+    readonly op: number;
+    readonly flags: number;
+    readonly id: number;
+    readonly a: number;
+    readonly b: number;
+    readonly c: number;
+    /** The channel's name. Empty in frames without a name. */
+    readonly name: string;
+    /** The method of a call. */
+    readonly method: string | undefined;
+    readonly value: unknown;
+    /** The size that the frame counts for windows, credit and `frameBytesMax`, in bytes: an estimate by its sender. */
+    readonly bytes: number;
+    /** Bytes of binary memory in the value that were copied, moved and shared. */
+    readonly copied: number;
+    readonly moved: number;
+    readonly shared: number;
+}
+
 /**
  * Carries a channel's frames between two ends, without knowing their contents. The suite `test/channel/transports/contract.ts`
  * tests this contract with each transport:
@@ -30,6 +51,16 @@ interface ChannelTransport {
      * `exposeErrors` overrides this property. Default: false.
      */
     readonly trusted?: boolean;
+    /**
+     * Whether the transport can carry values by structured clone, next to frames of bytes. "preferred": an endpoint uses that unless its
+     * option `codec` says otherwise. "possible": only if its option says so. Undefined: the transport carries only bytes. Default: undefined.
+     */
+    readonly clones?: "preferred" | "possible" | undefined;
+    /**
+     * Whether the other end takes values. It is known when the first frame arrives. The transport itself tells the other end whether its
+     * sink has the method `value`.
+     */
+    readonly peerClones?: boolean;
     /** Starts to deliver frames to the sink. The endpoint calls it once. A second call throws `invalid-argument`. */
     open(sink: ChannelSink): void;
     /**
@@ -44,6 +75,17 @@ interface ChannelTransport {
      * carry. If `send` throws, nothing was sent or moved.
      */
     send(frame: Uint8Array, attachments?: readonly Uint8Array[]): boolean;
+    /**
+     * Takes a frame with a value, in order with the frames of `send`, and returns what `send` returns. May be called only if `peerClones` is
+     * true.
+     *
+     * With `transfer`, clones the value before it returns, and moves the listed objects. Without it, no code may change the value any more.
+     * The transport may then post the frame later, in one message with other frames of the tick.
+     *
+     * Throws `too-large` for a frame over the limit, and `not-cloneable` for a value that structured clone refuses. If it throws, nothing was
+     * sent. It throws what a getter in the value throws.
+     */
+    sendValue?(frame: ValueFrame, transfer?: readonly object[]): boolean;
     /**
      * Stops delivery until `resume` is called. The sink still receives frames that were already read. Other frames wait in the
      * transport, which applies its back-pressure. The transport still calls `drained` and `closed`. Without this method, an
@@ -65,6 +107,11 @@ interface ChannelSink {
      * buffer with other frames. No two attachments share a buffer. Both ends use the buffer of an attachment in shared memory.
      */
     frame(frame: Uint8Array, attachments: readonly Uint8Array[]): void;
+    /**
+     * Called when a frame with a value has arrived. A sink without this method takes no values, and the transport tells the other end so. The
+     * frame's fields have been checked; its value is whatever the other end sent.
+     */
+    value?(frame: ValueFrame): void;
     /** Called when there is room again, after a `send` that returned false. */
     drained(): void;
     /** Called when the transport has closed. The transport calls no method of the sink after this one. */

@@ -8,8 +8,8 @@ import { connect, portTransport } from "clearway/channel";
 const ways = { encoded: 0x7fff_ffff, beside: 1 };
 
 if (!isMainThread) {
-  parentPort.on("message", async ({ port, attachmentBytesMin }) => {
-    const end = await connect(portTransport(port), { attachmentBytesMin });
+  parentPort.on("message", async ({ port, codec: "standard", attachmentBytesMin }) => {
+    const end = await connect(portTransport(port), { codec: "standard", attachmentBytesMin });
     end.messages("echo").handle((message) => message);
   });
 } else {
@@ -18,7 +18,7 @@ if (!isMainThread) {
   for (const [way, attachmentBytesMin] of Object.entries(ways)) {
     const { port1, port2 } = new MessageChannel();
     worker.postMessage({ port: port2, attachmentBytesMin }, [port2]);
-    ends[way] = (await connect(portTransport(port1), { attachmentBytesMin })).messages("echo");
+    ends[way] = (await connect(portTransport(port1), { codec: "standard", attachmentBytesMin })).messages("echo");
   }
   const times = new Map();
   for (let round = 0; round < 60; round++) {

@@ -9,6 +9,7 @@
 mod channel;
 mod drain;
 mod event;
+mod growing;
 mod listen;
 mod memory;
 mod open;

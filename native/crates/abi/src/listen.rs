@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use clearway_core::WhenFull;
-use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Content, PluginId, Status, Stream, Text};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Content, PluginId, Status, Stream, Text, read_growing};
 
 use crate::options::{
     CLEARWAY_WHEN_FULL_DROP_NEWEST, CLEARWAY_WHEN_FULL_DROP_OLDEST, CLEARWAY_WHEN_FULL_FAIL, CLEARWAY_WHEN_FULL_WAIT,
-    Window, sized,
+    Window,
 };
 use crate::{give, given, plugin, status, text};
 
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn clearway_plugin_listen(
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
         // SAFETY: the caller guarantees this.
-        let (channel, arguments, window) = unsafe { (text(channel)?, given(arguments)?, *sized(window)?) };
+        let (channel, arguments, window) = unsafe { (text(channel)?, given(arguments)?, read_growing(window)?) };
         let when_full = match window.when_full {
             CLEARWAY_WHEN_FULL_WAIT => WhenFull::Wait,
             CLEARWAY_WHEN_FULL_FAIL => WhenFull::Fail,

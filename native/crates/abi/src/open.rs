@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clearway_core::{Failure, Plugin};
-use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
+use clearway_sys::{
+    CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text, read_growing,
+    write_growing,
+};
 
-use crate::options::{Options, Stats, sized};
+use crate::options::{Options, Stats};
 use crate::{channel, give, plugin, status, text};
 
 /// Called when a plugin's queue of events stops being empty, on any thread. The function must only wake the thread that
@@ -67,7 +70,7 @@ unsafe fn core_options(options: *const Options) -> Result<clearway_core::Options
         return Ok(made);
     }
     // SAFETY: the caller guarantees this.
-    let options = unsafe { *sized(options)? };
+    let options = unsafe { read_growing(options)? };
     let set = |to: &mut usize, value: u32| {
         if value > 0 {
             *to = value as usize;
@@ -149,8 +152,6 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) -> Status {
     status(|| {
-        // SAFETY: the caller guarantees this.
-        unsafe { sized(stats) }?;
         let plugin = plugin(id)?;
         let (counts, times, slabs) = (plugin.counts(), plugin.times(), clearway_core::slabs());
         let (calls, _, streams) = plugin.in_flight();
@@ -175,6 +176,6 @@ pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) 
             kept_bytes: slabs.kept_bytes,
         };
         // SAFETY: the caller guarantees this.
-        unsafe { give(stats, made) }
+        unsafe { write_growing(stats, &made) }
     })
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Status};
-
 /// Limits of one opened plugin. A limit of 0 selects the default.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,20 +82,4 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// The number of bytes of freed memory that the library keeps for later allocations, in the whole process.
     pub kept_bytes: u64,
-}
-
-/// Checks a struct of the host whose first field is its size. Refuses a struct that is smaller than its first version.
-/// Only one version exists so far.
-///
-/// # Safety
-/// `given` must be null, or readable for a `usize`.
-pub(crate) unsafe fn sized<T>(given: *const T) -> Result<*const T, Status> {
-    if given.is_null() || !given.is_aligned() {
-        return Err(CLEARWAY_INVALID_ARGUMENT);
-    }
-    // SAFETY: the caller guarantees this. Every such struct begins with its size.
-    if unsafe { *given.cast::<usize>() } < size_of::<T>() {
-        return Err(CLEARWAY_INVALID_ARGUMENT);
-    }
-    Ok(given)
 }

@@ -269,3 +269,33 @@ fn attachments_are_null_when_there_are_none() {
         assert_eq!(clearway_memory_release(view.memory), CLEARWAY_OK);
     }
 }
+
+#[test]
+fn a_host_that_was_built_with_larger_structs_is_served() {
+    /// A struct of a later version of the header.
+    #[repr(C)]
+    struct Later<T> {
+        known: T,
+        later: u64,
+    }
+    let plugin = fixture::plugin();
+    let options = Options { size: size_of::<Later<Options>>(), ..Options::default() };
+    let options = Later { known: options, later: u64::MAX };
+    let mut id = 0;
+    // SAFETY: all pointers point to values that live during the call, with the sizes in their first fields.
+    let opened =
+        unsafe { clearway_plugin_open(text("no/such.so"), (&raw const options).cast(), &mut id, null_mut(), 0) };
+    assert_eq!((opened, options.later), (CLEARWAY_LOAD_FAILED, u64::MAX));
+
+    let mut counters = [u64::MAX; size_of::<Stats>() / 8 + 1];
+    counters[0] = size_of_val(&counters) as u64;
+    // SAFETY: as above.
+    assert_eq!(unsafe { clearway_plugin_stats(plugin.id(), counters.as_mut_ptr().cast()) }, CLEARWAY_OK);
+    assert_eq!(counters[0], size_of::<Stats>() as u64);
+    assert_eq!(counters[counters.len() - 1], u64::MAX);
+
+    counters[0] -= 8;
+    // SAFETY: as above.
+    let smaller = unsafe { clearway_plugin_stats(plugin.id(), counters.as_mut_ptr().cast()) };
+    assert_eq!(smaller, CLEARWAY_INVALID_ARGUMENT);
+}

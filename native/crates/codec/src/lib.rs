@@ -6,6 +6,7 @@
 //! of remaining bytes before it allocates memory for that count. A writer appends to the caller's `Vec`, which the caller can reuse.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod error;
 mod limits;

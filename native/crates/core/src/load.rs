@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clearway_sys::{
-    CLEARWAY_ABI_MAJOR, CLEARWAY_INIT_FAILED, CLEARWAY_LOAD_FAILED, CLEARWAY_NOT_A_PLUGIN, CLEARWAY_OK,
-    CLEARWAY_PANICKED, CLEARWAY_VERSION, Init, Plugin as About,
+    CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INIT_FAILED, CLEARWAY_LOAD_FAILED, CLEARWAY_NOT_A_PLUGIN,
+    CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_VERSION, Init, Plugin as About,
 };
 
 use crate::guard::calling;
@@ -56,10 +56,9 @@ impl Plugin {
                 *lock(&plugin.on_close) = Some(Closer { on_close: about.on_close, context: about.context });
                 return Ok(plugin);
             }
-            CLEARWAY_OK | CLEARWAY_VERSION => Failure {
-                status: CLEARWAY_VERSION,
-                text: format!("built for version {} of the ABI; this host has {CLEARWAY_ABI_MAJOR}", about.abi_major),
-            },
+            CLEARWAY_OK | CLEARWAY_VERSION => {
+                Failure { status: CLEARWAY_VERSION, text: version_text(about.abi_major, about.abi_minor) }
+            }
             status => {
                 let log =
                     plugin.take_log(usize::MAX).0.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("; ");
@@ -71,6 +70,12 @@ impl Plugin {
         plugin.forget_all();
         Err(failure)
     }
+}
+
+/// Says which versions of the ABI do not go together. A plugin that refuses the host's version may leave its own version 0.
+fn version_text(major: u32, minor: u32) -> String {
+    let built = if major == 0 { "another version".into() } else { format!("version {major}.{minor}") };
+    format!("built for {built} of the ABI; this host has {CLEARWAY_ABI_MAJOR}.{CLEARWAY_ABI_MINOR}")
 }
 
 /// Removes the path from the start of a loader's message. The caller's message already contains the path.

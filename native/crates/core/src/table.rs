@@ -8,7 +8,7 @@ use clearway_sys::{
     CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_LOG_ERROR, CLEARWAY_MEMORY_LENT,
     CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_RUN_DIRECT, CLEARWAY_RUN_POOL, CLEARWAY_RUN_SERIAL, CLEARWAY_STALE,
     Content, Handler, Host, Memory as Handle, OnAnswer, PluginId, ReleaseMemory, Reply, Source, Status, Stream, Text,
-    View,
+    View, read_growing,
 };
 
 use crate::answer;
@@ -161,25 +161,12 @@ unsafe fn queue(plugin: &Plugin, runs: u32, text: Text) -> Result<Option<Arc<Que
     }
 }
 
-/// Checks a struct that begins with its size. This is the ABI's first version, so no valid struct is smaller than `T`.
-unsafe fn sized<'a, T>(raw: *const T) -> Result<&'a T, Status> {
-    if raw.is_null() || !raw.is_aligned() {
-        return Err(CLEARWAY_INVALID_ARGUMENT);
-    }
-    // SAFETY: every such struct begins with its size.
-    if unsafe { *raw.cast::<usize>() } < size_of::<T>() {
-        return Err(CLEARWAY_INVALID_ARGUMENT);
-    }
-    // SAFETY: see above.
-    Ok(unsafe { &*raw })
-}
-
 unsafe extern "C" fn handle(id: PluginId, handler: *const Handler) -> Status {
     status(|| {
         let plugin = plugin(id)?;
         // SAFETY: see above.
         let (handler, channel, queue) = unsafe {
-            let handler = sized(handler)?;
+            let handler = read_growing(handler)?;
             (handler, name(handler.channel)?, queue(&plugin, handler.runs, handler.queue)?)
         };
         if handler.on_message.is_none() {
@@ -203,13 +190,13 @@ unsafe extern "C" fn source(id: PluginId, source: *const Source) -> Status {
         let plugin = plugin(id)?;
         // SAFETY: see above.
         let (source, channel, queue) = unsafe {
-            let source = sized(source)?;
+            let source = read_growing(source)?;
             (source, name(source.channel)?, queue(&plugin, source.runs, source.queue)?)
         };
         if source.on_listen.is_none() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
-        let Source { on_listen, on_cancel, on_room, .. } = *source;
+        let Source { on_listen, on_cancel, on_room, .. } = source;
         let entry =
             Entry::new(source.context, source.on_drop, queue, Callbacks::Source { on_listen, on_cancel, on_room });
         register(&plugin, &plugin.channel(channel)?.source, entry)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Implements the attribute `#[plugin]`. The crate clearway-plugin exports the attribute and documents it.
 
+#![warn(missing_docs)]
+
 mod attribute;
 mod method;
 

@@ -33,14 +33,10 @@ unsafe extern "C-unwind" fn on_close<P>(context: *mut c_void) {
 #[doc(hidden)]
 pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, plugin_info: *mut sys::Plugin) -> sys::Status {
     // SAFETY: each pointer is null or valid, as the header requires. The table lives until the process ends.
-    let (Some(table), Some(plugin_info)) = (unsafe { (table.as_ref::<'static>(), plugin_info.as_mut()) }) else {
-        return sys::CLEARWAY_INVALID_ARGUMENT;
+    let (table, plugin_info) = match unsafe { sys::agree(table, plugin_info) } {
+        Ok(both) => both,
+        Err(status) => return status,
     };
-    if table.abi_major != sys::CLEARWAY_ABI_MAJOR || table.size < size_of::<sys::Host>() {
-        return sys::CLEARWAY_VERSION;
-    }
-    plugin_info.abi_major = sys::CLEARWAY_ABI_MAJOR;
-    plugin_info.abi_minor = sys::CLEARWAY_ABI_MINOR;
     let host = Host { table, id: plugin_info.id };
     let opened = catch_panic(|| {
         let plugin = Arc::new(P::open(host.clone())?);

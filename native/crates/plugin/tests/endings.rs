@@ -120,3 +120,38 @@ fn a_panic_while_the_plugin_opens_or_is_dropped_stays_inside() {
     assert!(Opened::refused::<Panics>().starts_with("the second opening panics"));
     drop(plugin); // closes and frees the plugin, so `Panics` is dropped
 }
+
+#[test]
+fn a_plugin_refuses_a_host_that_lacks_a_function_and_tells_its_own_version() {
+    use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_VERSION, Host as Table, Plugin as About, PluginId};
+
+    // The table of an older host: without the last function.
+    let mut smaller = Box::<Table>::new_uninit();
+    let size = std::mem::offset_of!(Table, log);
+    // SAFETY: the host's table is readable, and both tables have at least `size` bytes. The first field is the size.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            (&raw const clearway_core::HOST).cast::<u8>(),
+            smaller.as_mut_ptr().cast::<u8>(),
+            size,
+        );
+        smaller.as_mut_ptr().cast::<usize>().write(size);
+    }
+    let about = |size| About {
+        size,
+        id: PluginId::default(),
+        abi_major: 0,
+        abi_minor: 0,
+        context: std::ptr::null_mut(),
+        on_close: None,
+    };
+    let init = clearway_plugin::__private::init::<Keeps>;
+    let mut plugin = about(size_of::<About>());
+    // SAFETY: both structs are valid for the size in their first field.
+    assert_eq!(unsafe { init(smaller.as_ptr(), &mut plugin) }, CLEARWAY_VERSION);
+    assert_eq!(plugin.abi_major, CLEARWAY_ABI_MAJOR);
+    let mut without_context = about(std::mem::offset_of!(About, context));
+    // SAFETY: as above.
+    assert_eq!(unsafe { init(&clearway_core::HOST, &mut without_context) }, CLEARWAY_VERSION);
+    assert!(without_context.on_close.is_none());
+}

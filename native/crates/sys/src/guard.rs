@@ -42,16 +42,11 @@ macro_rules! export {
             host: *const $crate::Host,
             plugin: *mut $crate::Plugin,
         ) -> $crate::Status {
-            // SAFETY: the pointers are null, or valid as the header requires. The code checks for null.
-            let (Some(host), Some(plugin)) = (unsafe { (host.as_ref(), plugin.as_mut()) }) else {
-                return $crate::CLEARWAY_INVALID_ARGUMENT;
-            };
-            if host.abi_major != $crate::CLEARWAY_ABI_MAJOR {
-                return $crate::CLEARWAY_VERSION;
+            // SAFETY: the host passes its table and a struct to fill in, as the header requires.
+            match unsafe { $crate::agree(host, plugin) } {
+                Ok((host, plugin)) => $crate::guarded(|| $init(host, plugin)),
+                Err(status) => status,
             }
-            plugin.abi_major = $crate::CLEARWAY_ABI_MAJOR;
-            plugin.abi_minor = $crate::CLEARWAY_ABI_MINOR;
-            $crate::guarded(|| $init(host, plugin))
         }
     };
 }

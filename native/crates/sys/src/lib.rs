@@ -5,7 +5,11 @@
 //! it does not link to any library of Clearway. This crate contains no code of the host. The crate `clearway-plugin` wraps this crate, so
 //! that a plugin in Rust needs no `unsafe`.
 
+#![warn(missing_docs)]
+
+mod agree;
 mod content;
+mod growing;
 mod guard;
 mod handler;
 mod host;
@@ -13,7 +17,9 @@ mod memory;
 mod status;
 mod text;
 
+pub use agree::agree;
 pub use content::Content;
+pub use growing::{Growing, read_growing, write_growing};
 pub use guard::{guarded, guarded_or};
 pub use handler::*;
 pub use host::*;

@@ -7,6 +7,7 @@ import {
   type Endpoint,
   jsonMethodCodec,
   move,
+  standardMessageCodec,
   standardMethodCodec,
 } from "clearway/channel";
 import type { Caller } from "./caller.js";
@@ -38,7 +39,7 @@ function callOf(endpoint: Endpoint, { channel, codec }: ChannelParams, moves: bo
     return (value) => methods.call("test", value);
   }
   if (codec === "standard") {
-    const messages = endpoint.messages(NAME);
+    const messages = endpoint.messages(NAME, standardMessageCodec);
     return (value) => messages.send(value);
   }
   const messages = endpoint.messages(NAME, binaryCodec);
@@ -55,7 +56,7 @@ export function clearwayEcho(transport: ChannelTransport, { channel, codec }: Ch
     if (channel === "method") {
       const methods = endpoint.methods(NAME, codec === "json" ? jsonMethodCodec : standardMethodCodec);
       methods.handle({ test: (value: unknown) => value });
-    } else if (codec === "standard") endpoint.messages(NAME).handle((value) => value);
+    } else if (codec === "standard") endpoint.messages(NAME, standardMessageCodec).handle((value) => value);
     else endpoint.messages(NAME, binaryCodec).handle((value) => value);
   });
 }

@@ -5,6 +5,7 @@ import { chromiumMissing, findChromium } from "../runner/chromium-find.js";
 import { flutterMissing } from "../runner/flutter-find.js";
 import { findJvmRunner } from "../runner/jvm-find.js";
 import type { Runners } from "../runner/runners.js";
+import { findSwiftRunner } from "../runner/swift-find.js";
 
 export interface Hosts {
   described: ByHost<Description>;
@@ -19,19 +20,9 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
   const broken: HostName[] = [];
   await Promise.all(
     hosts.map(async (host) => {
-      if (host === "chromium" && findChromium() === undefined && process.env["CLEARWAY_LAB_RUNNER"] === undefined) {
-        problems[host] = chromiumMissing();
-        return;
-      }
-      const jvm = host === "jvm" && process.env["CLEARWAY_LAB_RUNNER"] === undefined ? findJvmRunner(jdk) : undefined;
-      if (typeof jvm === "string") {
-        problems[host] = jvm;
-        return;
-      }
-      const flutter =
-        host === "flutter" && process.env["CLEARWAY_LAB_RUNNER"] === undefined ? flutterMissing() : undefined;
-      if (flutter !== undefined) {
-        problems[host] = flutter;
+      const missing = notInstalled(host, jdk);
+      if (missing !== undefined) {
+        problems[host] = missing;
         return;
       }
       try {
@@ -43,6 +34,15 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
     }),
   );
   return { described, problems, broken };
+}
+
+/** Returns why a host of the lab is not installed here, and the remedy; or undefined. Whether it works, its runner says. */
+function notInstalled(host: HostName, jdk?: number): string | undefined {
+  if (process.env["CLEARWAY_LAB_RUNNER"] !== undefined) return undefined;
+  if (host === "chromium") return findChromium() === undefined ? chromiumMissing() : undefined;
+  if (host === "flutter") return flutterMissing();
+  const found = host === "jvm" ? findJvmRunner(jdk) : host === "swift" ? findSwiftRunner() : undefined;
+  return typeof found === "string" ? found : undefined;
 }
 
 /**

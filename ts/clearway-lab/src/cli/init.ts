@@ -1,22 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway init bench`: writes a scenario that runs as it is, and the file of its worker.
+// `clearway init bench`: writes a scenario that runs as it is, and the file of its worker. `clearway init plugin` is in init-plugin.ts.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
 import { makeFolders } from "../machine/make-folders.js";
 import { packageRoot } from "../machine/package-root.js";
 import { DEFAULT_FILES } from "./bench.js";
+import { DEFAULT_FOLDER, initPlugin } from "./init-plugin.js";
+import { didYouMean } from "./nearest.js";
 import { UsageError } from "./select.js";
+
+const EXAMPLES = ["bench", "plugin"];
 
 export function addInit(program: Command): void {
   program
     .command("init")
-    .description("write an example file; bench is a scenario for `clearway bench`")
-    .argument("<what>", "bench")
-    .argument("[file]", "the file; its extension (.ts or .js) chooses the language", DEFAULT_FILES[0])
-    .action((what: string, file: string) => {
-      if (what !== "bench") throw new UsageError(`unknown example "${what}". Examples: bench`);
-      initBench(file);
+    .description("write an example: a scenario for `clearway bench`, or a native plugin")
+    .argument("<what>", "bench or plugin")
+    .argument(
+      "[file]",
+      `bench: the file; its extension (.ts or .js) chooses the language; default: ${DEFAULT_FILES[0]}`,
+    )
+    .option("--language <name>", "plugin: rust or c")
+    .option("--dir <folder>", `plugin: the folder, which must be new or empty; default: ${DEFAULT_FOLDER}`)
+    .action((what: string, file: string | undefined, options: { language?: string; dir?: string }) => {
+      if (what === "plugin") {
+        if (file !== undefined)
+          throw new UsageError(`init plugin writes a folder: clearway init plugin --language rust --dir ${file}`);
+        initPlugin(options);
+        return;
+      }
+      if (what !== "bench")
+        throw new UsageError(
+          `unknown example "${what}". Examples: ${EXAMPLES.join(", ")}.${didYouMean(what, EXAMPLES)}`,
+        );
+      const odd = Object.keys(options)[0];
+      if (odd !== undefined) throw new UsageError(`--${odd} is for init plugin: leave it out of init bench`);
+      initBench(file ?? (DEFAULT_FILES[0] as string));
     });
 }
 

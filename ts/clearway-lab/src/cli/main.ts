@@ -66,7 +66,7 @@ const labCommand = program
     "families (isolate, memory, push, channel, offload), scenarios (students) or cells (students/comlink); default: the twelve questions in the profile quick, everything in the profile full",
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[] = []) => [...all, name])
-  .option("--host <names>", "node, chromium, jvm, flutter, with commas; default: all", parseHostNames)
+  .option("--host <names>", "node, chromium, jvm, flutter, swift, with commas; default: all", parseHostNames)
   .option(
     "--runner <name=command>",
     "a host in any language (docs/lab/runner-protocol.md); may be repeated",

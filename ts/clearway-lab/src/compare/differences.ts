@@ -35,7 +35,7 @@ export function differencesOf(a: RunRecord, b: RunRecord): Difference[] {
   }
   add("runtime", "Node", a.build.node, b.build.node);
   add("runtime", "options of Node", a.build.nodeOptions, b.build.nodeOptions);
-  for (const [host, name] of Object.entries({ chromium: "Chromium", jvm: "JVM", flutter: "Flutter" })) {
+  for (const [host, name] of Object.entries({ chromium: "Chromium", jvm: "JVM", flutter: "Flutter", swift: "Swift" })) {
     const [first, second] = [a.hosts[host], b.hosts[host]];
     if (first === undefined || second === undefined) continue;
     add("runtime", name, first.runtime, second.runtime);

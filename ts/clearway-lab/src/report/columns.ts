@@ -21,11 +21,11 @@ const STALLS: Column[] = [
 ];
 
 /**
- * Returns the name of the scenario that has the same figures. The variants of the JVM and of Flutter, and the published ones, are separate
+ * Returns the name of the scenario that has the same figures. The variants of the JVM, of Flutter and of Swift, and the published ones, are separate
  * scenarios with other mechanisms but the same figures.
  */
 export function figuresOf(scenario: string): string {
-  const name = scenario.replace(/^published-/, "").replace(/-(jvm|flutter)$/, "");
+  const name = scenario.replace(/^published-/, "").replace(/-(jvm|flutter|swift)$/, "");
   return SAME_FIGURES[name] ?? name;
 }
 
@@ -38,6 +38,12 @@ const SAME_FIGURES: Record<string, string> = {
   "memset-published": "memset",
   "memset-builds": "memset",
 };
+
+/** What a mechanism did with the events, on hosts where some lose or reorder them. */
+const KEPT: Column[] = [
+  { label: "reordered", unit: "events", metric: "reordered" },
+  { label: "lost", unit: "events", metric: "lost" },
+];
 
 /** The columns of every scenario of `clearway bench`. */
 export const BENCH_COLUMNS: Column[] = [
@@ -86,6 +92,7 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "p90", unit: "us", metric: "latency", quantile: "p90" },
     { label: "p99", unit: "us", metric: "latency", quantile: "p99" },
     { label: "max", unit: "us", metric: "latency", quantile: "max" },
+    ...KEPT,
   ],
   "growing-queue": [
     { label: "p50", unit: "us", metric: "latency", quantile: "p50" },
@@ -93,6 +100,7 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "max", unit: "us", metric: "latency", quantile: "max" },
     { label: "largest backlog", unit: "events", metric: "backlogMax" },
     { label: "throughput", unit: "events/s", metric: "throughput" },
+    ...KEPT,
   ],
   firehose: [
     { label: "throughput", unit: "events/s", metric: "throughput" },

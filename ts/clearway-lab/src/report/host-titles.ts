@@ -2,12 +2,19 @@
 // The names of the hosts, alone and in a sentence.
 import type { HostName, OwnHost } from "../protocol/message.js";
 
-const TITLES: Record<OwnHost, string> = { node: "Node", chromium: "Chromium", jvm: "JVM", flutter: "Flutter" };
+const TITLES: Record<OwnHost, string> = {
+  node: "Node",
+  chromium: "Chromium",
+  jvm: "JVM",
+  flutter: "Flutter",
+  swift: "Swift",
+};
 const IN: Record<OwnHost, string> = {
   node: "in Node",
   chromium: "in Chromium",
   jvm: "on the JVM",
   flutter: "with Flutter",
+  swift: "in Swift",
 };
 
 /** Returns the title of a host. A host of another runner keeps the name that the user gave to it. */

@@ -17,6 +17,7 @@ import { scenarioSection } from "./sections.js";
 import { STYLE } from "./style.js";
 import { tablesOf } from "./tables.js";
 import { verdictOf } from "./verdict.js";
+import { waysHtml } from "./ways/html.js";
 import { zoomAssets } from "./zoom.js";
 
 const FAMILY_TITLES: Record<string, string> = {
@@ -56,7 +57,7 @@ ${experimentsHtml(results, record)}
 ${doubts(results)}
 ${families.map(
   (family) =>
-    html`<h2 id="${family}">${FAMILY_TITLES[family] ?? family}</h2>${record.scenarios
+    html`<h2 id="${family}">${FAMILY_TITLES[family] ?? family}</h2>${family === "push" ? waysHtml(results, record) : html``}${record.scenarios
       .filter((scenario) => scenario.family === family)
       .map((scenario) => scenarioSection(results, record, scenario, tables))}`,
 )}

@@ -14,6 +14,9 @@ const HISTOGRAM_BYTES_MAX = 8 << 20;
 /** Number of bytes before the compressed part of a histogram: a cookie and a length. */
 const HISTOGRAM_HEAD_BYTES = 8;
 
+/** Largest number of samples that a record keeps as numbers. */
+const RAW_KEPT = 64;
+
 const NAME = "runner-answers";
 let ajv: Ajv2020 | undefined;
 
@@ -54,7 +57,8 @@ function checkedSample(name: string, sample: Omit<SampleSet, "hdr"> & { hdr?: st
   const at = `/samples/${name}`;
   if (hdr === undefined) {
     if (raw?.length !== n) throw wrong(`${at}/raw has ${raw?.length ?? 0} numbers, and n=${n}`);
-    return { ...sample, hdr: encodeHistogram(histogramOf(raw)) };
+    const { raw: values, ...rest } = sample;
+    return { ...rest, ...(n <= RAW_KEPT && { raw }), hdr: encodeHistogram(histogramOf(values ?? raw)) };
   }
   let total: number;
   try {

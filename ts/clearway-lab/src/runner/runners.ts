@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses the runners. Node and Flutter get a new process for every measurement, and Chromium one browser for the run. The JVM has one
+// Chooses the runners. Node, Flutter and Swift get a new process for every measurement, and Chromium one browser for the run. The JVM has one
 // runner, which starts the measuring JVMs itself. A runner that the user named gets a new process for every measurement.
 import { fileURLToPath } from "node:url";
 import {
@@ -13,6 +13,7 @@ import { ON_ONE_CORE } from "../protocol/measured.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
 import { findJvmRunner } from "./jvm-find.js";
+import { findSwiftRunner } from "./swift-find.js";
 
 /**
  * Returns the command of a host's runner. CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol. Tests
@@ -20,10 +21,10 @@ import { findJvmRunner } from "./jvm-find.js";
  */
 export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
   const given = process.env["CLEARWAY_LAB_RUNNER"];
-  if (host === "jvm" && given === undefined) {
-    const found = findJvmRunner(jdk);
+  if ((host === "jvm" || host === "swift") && given === undefined) {
+    const found = host === "jvm" ? findJvmRunner(jdk) : findSwiftRunner();
     if (typeof found === "string") throw new Error(found);
-    return found;
+    return { ...found, env: { CLEARWAY_LAB_HOST: host, ...found.env } };
   }
   const program = given ?? fileURLToPath(new URL(`./runner-${host}.js`, import.meta.url));
   // The heap limit is raised for scenarios that hold some hundred MB of objects twice. Node gets no other option.
@@ -32,6 +33,9 @@ export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
 
 /** The commands of runners that the lab does not have itself, by the names of their hosts. A shell runs each command. */
 export type ForeignRunners = Readonly<Record<string, string>>;
+
+/** The lab's own hosts that get a new process for every measurement. */
+const FRESH: ReadonlySet<HostName> = new Set(["node", "flutter", "swift"]);
 
 /** Makes a measurement of process `pid`. Adds the share of the time in which its main thread and its busiest other thread had one core. */
 async function withCores(pid: number, measure: () => Promise<Measurement>): Promise<Measurement> {
@@ -104,7 +108,7 @@ export class Runners {
     use: (runner: RunnerClient) => Promise<T>,
     prefix: readonly string[] = [],
   ): Promise<T> {
-    const fresh = host === "node" || host === "flutter" || this.#isForeign(host);
+    const fresh = FRESH.has(host) || this.#isForeign(host);
     const runner = (fresh ? undefined : this.#lasting.get(host)) ?? this.#start(host, prefix);
     if (!fresh) this.#lasting.set(host, runner);
     if (fresh) this.#current.add(runner);

@@ -9,7 +9,7 @@ export type ScenarioProfile = "quick" | "full";
 export type ProfileName = ScenarioProfile | "published";
 export const SCENARIO_PROFILES: readonly ScenarioProfile[] = ["quick", "full"];
 export const PROFILE_NAMES: readonly ProfileName[] = [...SCENARIO_PROFILES, "published"];
-export const HOST_NAMES: readonly OwnHost[] = ["node", "chromium", "jvm", "flutter"];
+export const HOST_NAMES: readonly OwnHost[] = ["node", "chromium", "jvm", "flutter", "swift"];
 /** The hosts of a scenario that does not list its hosts. */
 export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
 export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;

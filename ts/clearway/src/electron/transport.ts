@@ -43,6 +43,10 @@ class ElectronTransport extends PortChannelTransport {
   override readonly shares = false;
   readonly #port: ElectronEmitter;
 
+  override get clones(): undefined {
+    return undefined;
+  }
+
   constructor(port: ElectronPort, limits: Required<TransportLimits>) {
     // Electron refuses a list of memory to move, even an empty one at some ports.
     super({ postMessage: (message) => port.postMessage(message) }, limits);

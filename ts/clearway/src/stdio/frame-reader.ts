@@ -13,8 +13,8 @@ export interface FrameSink {
 const excerptBytesMax = 80;
 
 /**
- * Splits a stream of bytes into frames. The pieces may have any size. Does no I/O. Copies each body once, into memory of its exact size.
- * Checks the size before it allocates that memory.
+ * Splits a stream of bytes into frames. The pieces may have any size. Does no I/O. A body that takes at least half of its piece is a view
+ * of the piece. Any other body is copied once, into memory of its exact size. Checks the size before it allocates that memory.
  */
 export class FrameReader {
   readonly #frameBytesMax: number;
@@ -39,12 +39,28 @@ export class FrameReader {
     return this.#headerFilled > 0;
   }
 
-  /** Reads the next piece. Keeps no reference to its memory. */
+  /** Reads the next piece. Takes its memory: a frame may be a view of it. */
   push(piece: Uint8Array): void {
     let at = 0;
+    if (this.#headerFilled === 0) at = this.#readWhole(piece);
     while (!this.#ended && at < piece.length) {
       at = this.#body === undefined ? this.#readHeader(piece, at) : this.#readBody(piece, at, this.#body);
     }
+  }
+
+  // Reads a piece that is one frame, as most pieces are if the ends wait for each other. Returns 0 if it is not. The frame then needs no
+  // memory of its own, and keeps no other bytes alive.
+  #readWhole(piece: Uint8Array): number {
+    const size = piece.length - headerBytes;
+    if (size <= 0 || size > this.#frameBytesMax || piece.buffer.byteLength > 2 * size) return 0;
+    for (let at = 0; at < magic.length; at++) if (piece[at] !== magic[at]) return 0;
+    if (piece[kindAt] !== kindFrame || piece.byteOffset % 8 !== 0) return 0;
+    const announced = new DataView(piece.buffer, piece.byteOffset).getUint32(sizeAt, true);
+    if (announced !== size) return 0;
+    this.#offset += piece.length;
+    // Not `subarray`, which would give a `Buffer` of Node.
+    this.#sink.frame(new Uint8Array(piece.buffer, piece.byteOffset + headerBytes, size));
+    return piece.length;
   }
 
   #readHeader(piece: Uint8Array, from: number): number {

@@ -10,7 +10,8 @@ import {
 import { checked, type Rules, type Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import { FrameReader } from "./frame-reader.js";
-import { closeFrame, frameHeader } from "./frame-writer.js";
+import { closeFrame, joinFrames } from "./frame-writer.js";
+import { headerBytes } from "./layout.js";
 import { listen } from "./listen.js";
 
 /** A pair of streams that carry bytes: one stream to read and one to write. */
@@ -30,6 +31,9 @@ const endEventsMs = 1000;
 // Maximum time for sent frames to leave before the end, in milliseconds. It prevents a peer that no longer reads from delaying
 // `closed` forever.
 const leaveMs = 5000;
+
+// Number of bytes of one tick that wait for its end. With more, the other end should begin to read.
+const tickBytesMax = 64 << 10;
 
 const has =
   (methods: readonly string[], what: string): Test =>
@@ -56,6 +60,10 @@ export class StdioTransport implements ChannelTransport {
   /** Pieces of the stream that arrived before `open`, or while the sink was busy. */
   readonly #pieces: Uint8Array[] = [];
   #delivering = false;
+  /** Frames of this tick, which are not written yet. */
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #inTick = false;
   #stops: (() => void)[];
   #full = false;
   #paused = false;
@@ -97,6 +105,8 @@ export class StdioTransport implements ChannelTransport {
       listen(readable, "end", () => this.#ended("the other end closed its output")),
       listen(readable, "close", () => this.#ended("the stream from the other end was closed")),
     ];
+    // The last frames of a process that calls `process.exit` still leave: on POSIX, its standard output is written synchronously.
+    if (isStandard(writable)) this.#stops.push(listen(process, "exit", () => this.#flush()));
     if (watchExit) this.#stops.push(watchExit((reason) => this.#exit(reason)));
   }
 
@@ -116,13 +126,36 @@ export class StdioTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
     checkFrame(frame, attachments, this);
     if (this.#end !== undefined || !this.#writable.writable) return false;
-    // The header and the frame leave in one system call if the stream supports that.
-    this.#writable.cork();
-    this.#writable.write(frameHeader(frame.byteLength));
-    this.#writable.write(frame, () => this.#frameWritten());
-    this.#writable.uncork();
-    this.#full ||= this.#writable.writableLength >= this.#windowBytes;
+    this.#waiting.push(frame);
+    this.#waitingBytes += headerBytes + frame.byteLength;
+    // The first frame of a tick leaves at once, and the others together at the end of the tick. Replies to the frames of one piece leave
+    // together when the piece has been read.
+    if (this.#waitingBytes >= tickBytesMax || !(this.#inTick || this.#delivering)) this.#flush();
+    if (!this.#inTick) {
+      this.#inTick = true;
+      queueMicrotask(() => {
+        this.#inTick = false;
+        this.#flush();
+      });
+    }
+    this.#full ||= this.#waitingBytes + this.#writable.writableLength >= this.#windowBytes;
     return !this.#full;
+  }
+
+  /** Writes the frames that wait, in one system call if the stream supports that. */
+  #flush(): void {
+    const frames = this.#waiting;
+    if (frames.length === 0) return;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    const writable = this.#writable;
+    if (!writable.writable) return;
+    const chunks = joinFrames(frames);
+    const last = chunks.pop();
+    if (chunks.length > 0) writable.cork();
+    for (const chunk of chunks) writable.write(chunk);
+    writable.write(last, this.#onWritten);
+    if (chunks.length > 0) writable.uncork();
   }
 
   /** Stops reading. Frames that were already read are still delivered, because one piece of the stream may contain many frames. */
@@ -152,18 +185,21 @@ export class StdioTransport implements ChannelTransport {
     this.#delivering = true;
     for (let piece = this.#pieces.shift(); piece !== undefined; piece = this.#pieces.shift()) this.#reader.push(piece);
     this.#delivering = false;
+    this.#flush();
   }
 
-  /** Called when the stream has taken a frame. The stream's own `drain` event uses a limit of 16 KiB, not the window's limit. */
-  #frameWritten(): void {
-    if (!this.#full || this.#end !== undefined || this.#writable.writableLength * 2 > this.#windowBytes) return;
+  /** Called when the stream has taken the frames of a tick. Its own `drain` event uses a limit of 16 KiB, not the window's limit. */
+  readonly #onWritten = (): void => {
+    const bytes = this.#waitingBytes + this.#writable.writableLength;
+    if (!this.#full || this.#end !== undefined || bytes * 2 > this.#windowBytes) return;
     this.#full = false;
     this.#sink?.drained();
-  }
+  };
 
   /** Ends the transport. If `sendReason` is true, sends the reason to the other end. */
   #finish(reason: CloseReason, sendReason: boolean): void {
     if (this.#end !== undefined) return;
+    this.#flush();
     this.#end = reason;
     const reportClosed = (): void => queueMicrotask(() => this.#reportClosed());
     if (!this.#writable.writable) return reportClosed();

@@ -8,7 +8,8 @@ import { type StdioStreams, StdioTransport } from "./stdio-transport.js";
 
 /**
  * Returns a transport over two streams of bytes, such as a pipe or a socket. A header with the size precedes each frame
- * (spec/stdio.md). Copies each arriving frame once. Does not copy leaving frames. The transport owns the streams: no other code
+ * (spec/stdio.md). The first frame of a tick leaves at once, and the others in one write at its end. Copies an arriving frame at most once,
+ * and leaving frames of up to 4 KiB that leave together. The transport owns the streams: no other code
  * may read or write them. On close, it destroys the readable stream and ends the writable stream.
  *
  * The transport does not know the streams' other end. Errors are therefore sent only with code and message, unless the endpoint's

@@ -4,13 +4,13 @@ import { tagOf } from "../host/tag.js";
 import { isMap, isSet } from "./find-memory.js";
 
 /**
- * Copies the containers of a value. In the copies, each view that is a key of `replaced` is replaced by that key's value.
+ * Copies the containers of a value. In the copies, each object that is a key of `replaced` is replaced by that key's value.
  *
  * Containers are maps, sets, arrays, plain objects and class instances. Like structured clone, the copy of a class instance has only the
  * own enumerable properties. Does not change the original containers, because the task may keep them. Returns other objects unchanged.
  * Handles cycles. Several references to one object stay references to one object.
  */
-export function compact(root: unknown, replaced: ReadonlyMap<object, object>): unknown {
+export function compact(root: unknown, replaced: ReadonlyMap<object, unknown>): unknown {
   const done = new Map<object, unknown>(replaced);
   const todo: (() => void)[] = [];
 

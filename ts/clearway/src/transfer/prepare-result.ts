@@ -59,8 +59,8 @@ function isFlat(value: unknown, limit: number): boolean {
   return true;
 }
 
-// Copies only the bytes of a partial view. Structured clone would copy the *whole* buffer.
-function compactView(view: ArrayBufferView): ArrayBufferView {
+/** Copies only the bytes of a partial view. Structured clone would copy the *whole* buffer. */
+export function compactView(view: ArrayBufferView): ArrayBufferView {
   const bytes = new Uint8Array(view.byteLength);
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
   if (tagOf(view) === "DataView") return new DataView(bytes.buffer);

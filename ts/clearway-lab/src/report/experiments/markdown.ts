@@ -4,7 +4,7 @@ import type { RunRecord } from "../../run/record.js";
 import type { Results } from "../../run/results.js";
 import { duration } from "../duration.js";
 import { findingGroups, verdictCounts } from "./findings-text.js";
-import { experimentViews, type TableView } from "./view.js";
+import { experimentViews, type TableView, tableView } from "./view.js";
 
 /** Returns the generated part of the page. Throws an Error if the run is not of the profile `published`. */
 export function experimentsMarkdown(results: Results, record: RunRecord): string {
@@ -33,6 +33,26 @@ export function experimentsMarkdown(results: Results, record: RunRecord): string
     if (leftOut.length > 0) lines.push("", "Left out:", "", ...leftOut.map((each) => `- ${each}`));
   }
   return lines.map(oneLine).join("\n");
+}
+
+const us = (figure: string) => ({ label: figure, metric: `latency.${figure}`, unit: "us" });
+const events = (metric: string) => ({ label: metric, metric, unit: "events" });
+
+/** Returns the generated part of docs/lab/swift.md: the published stream in Swift, 60 messages a second and 2000 of them. */
+export function swiftStreamMarkdown(results: Results, record: RunRecord): string {
+  const table = tableView(results, record, {
+    title: "60 messages a second, 2000 of them",
+    scenario: "stream-published-swift",
+    host: "swift",
+    params: { perSecond: 60, count: 2000 },
+    columns: [...["p50", "p90", "p99", "max"].map(us), ...["reordered", "lost"].map(events)],
+    order: "latency.p99",
+  });
+  const { run, machine, warnings } = results;
+  const day = new Date(run.startedAt).toISOString().slice(0, 10);
+  const doubts = warnings.length === 0 ? "No doubts." : `Doubts: ${warnings.length}; the run's report.html lists them.`;
+  const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}. ${doubts}`;
+  return [head, "", `${table.title}, smallest p99 first:`, "", ...tableLines(table)].map(oneLine).join("\n");
 }
 
 function tableLines({ head, rows, notes }: TableView): string[] {

@@ -9,8 +9,9 @@ import { budgetOf } from "../../statistics/budget.js";
 import type { Distribution } from "../../statistics/distribution.js";
 import { jankLine } from "../../statistics/jank-line.js";
 import { hostTitle } from "../host-titles.js";
-import { bytes, shown, unitText } from "../number.js";
+import { bytes, shown, shownTime, unitText } from "../number.js";
 import { clockStepUsOf, metricsFor } from "../table.js";
+import { waysView } from "../ways/view.js";
 import { type FindingLine, findingLines } from "./findings-text.js";
 
 export interface ExperimentView {
@@ -45,13 +46,35 @@ export function experimentViews(results: Results, record: RunRecord): Experiment
     return {
       experiment,
       // A run of some scenarios, or of some hosts, has no cells for the other tables.
-      tables: experiment.tables
-        .map((table) => tableView(results, record, table))
-        .filter(({ rows }) => rows.some((row) => !row.authors)),
+      tables: [
+        ...(experiment.name === "live-stream" ? waysTable(results, record) : []),
+        ...experiment.tables
+          .map((table) => tableView(results, record, table))
+          .filter(({ rows }) => rows.some((row) => !row.authors)),
+      ],
       findings: findingLines(experiment, record),
       leftOut: experiment.leftOut.map(({ what, why }) => `${what}: ${why}`),
     };
   });
+}
+
+/** Returns the table of all languages, if the run has several. */
+function waysTable(results: Results, record: RunRecord): TableView[] {
+  const view = waysView(results, record);
+  if (view === undefined) return [];
+  const { load, hosts, rows } = view;
+  const own = rows.map(({ title, points }): RowView => {
+    const cells = hosts.flatMap((host) => {
+      const point = points.find((each) => each.host === host);
+      if (point === undefined) return [NO_FIGURE, NO_FIGURE];
+      const { latency, clockStepUs } = point;
+      const p99 = shownTime(latency.p99, clockStepUs);
+      return [shownTime(latency.p50, clockStepUs), latency.unsupported?.includes("p99") ? `(${p99})` : p99];
+    });
+    return { title, authors: false, clearway: title === "Clearway", cells };
+  });
+  const columns = hosts.flatMap((host) => ["p50", "p99"].map((figure) => `${hostTitle(host)}, ${figure} (µs)`));
+  return [{ title: `Which way, in which language: ${load}`, head: ["way", ...columns], rows: own, notes: [] }];
 }
 
 interface OwnRow {
@@ -60,7 +83,8 @@ interface OwnRow {
   cells: RecordedCell[];
 }
 
-function tableView(results: Results, record: RunRecord, table: ExperimentTable): TableView {
+/** Returns one table of an experiment with the figures of a run. */
+export function tableView(results: Results, record: RunRecord, table: ExperimentTable): TableView {
   const own = record.cells.filter(
     (cell) =>
       !cell.control &&

@@ -6,7 +6,7 @@ import { abortOf } from "../../error/read-signal.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
-import type { Connection, Encoded, Received } from "./connection.js";
+import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { follow } from "./follow.js";
 import type { Outbox, QueuedRequest } from "./outbox.js";
 import { statusError } from "./status.js";
@@ -37,11 +37,16 @@ class Call implements QueuedRequest {
   constructor(
     readonly id: number,
     readonly channel: string,
+    readonly message: Encoded,
     readonly resolve: (reply: Received) => void,
     readonly reject: (reason: unknown) => void,
     readonly leave: () => void,
     readonly refuse: (reason: unknown) => void,
   ) {}
+
+  hold(): void {
+    this.message.value?.hold();
+  }
 }
 
 /** Open calls of this end. Each call settles once: by its answer, its signal, its time limit or the transport's end. */
@@ -75,8 +80,8 @@ export class Calls {
       return Promise.reject(new ClearwayError("queue-full", `too many open calls: callsMax=${callsMax}`));
     return new Promise((resolve, reject) => {
       const id = this.#nextId();
-      const leave = (): void => this.#connection.send(this.#parts(id, name, settings), message);
-      const call = new Call(id, channel, resolve, reject, leave, (reason) => this.#take(id)?.reject(reason));
+      const leave = (): void => this.#connection.send(this.#parts(id, name, channel, settings), message);
+      const call = new Call(id, channel, message, resolve, reject, leave, (reason) => this.#take(id)?.reject(reason));
       this.#open.set(id, call);
       if (this.#open.size === 1) this.#onChange();
       if (signal) {
@@ -93,7 +98,7 @@ export class Calls {
   }
 
   /** Settles the call that a reply belongs to. Drops a reply whose call has already settled. */
-  reply(frame: Frame, message: Received): void {
+  reply(frame: Head, message: Received): void {
     const call = this.#take(frame.id);
     if (call === undefined) return;
     if (frame.op === Op.answer || frame.a === Status.done) return call.resolve(message);
@@ -118,9 +123,9 @@ export class Calls {
     });
   }
 
-  #parts(id: number, name: Uint8Array, { timeoutMs = 0, deadlineMs = 0 }: CallOptions) {
+  #parts(id: number, name: Uint8Array, channel: string, { timeoutMs = 0, deadlineMs = 0 }: CallOptions) {
     if (this.#connection.wire === "plain") return { op: Op.message, id, name };
-    return { op: Op.call, id, name, a: toWire(deadlineMs), b: toWire(timeoutMs) };
+    return { op: Op.call, id, name, channel, a: toWire(deadlineMs), b: toWire(timeoutMs) };
   }
 
   #limit(call: Call, timeoutMs: number | undefined, deadlineMs: number | undefined): void {
@@ -164,11 +169,17 @@ export class Calls {
   }
 }
 
+/** The numbers of a frame, and its body if it is a frame of bytes. */
+export type Head = Readonly<Pick<Frame, "flags" | "id" | "a" | "b" | "c">> & {
+  readonly op: number;
+  readonly body?: Uint8Array;
+};
+
 /** Returns the error in a failed reply, or in the end of a stream. */
-export function failure({ a, flags, body }: Frame, channel: string): unknown {
+export function failure({ a, flags, body }: Head, channel: string): unknown {
   if (a !== Status.error || (flags & Flag.empty) !== 0) return statusError(a, channel);
   try {
-    return readError(body, channel);
+    return readError(body ?? nothing.body, channel);
   } catch (cause) {
     return new ClearwayError("protocol", `an error of ${channel} that could not be read`, { cause });
   }

@@ -5,6 +5,7 @@ import { abortOf } from "../../error/read-signal.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { requireLittleEndian } from "../codec/bytes.js";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";
+import type { ValueFrame } from "../transport/value-frame.js";
 import { readFrame } from "../wire/frame.js";
 import { agree, frameBytesMin, type Hello, readHello, type WireName, wireVersion, writeHello } from "../wire/hello.js";
 import { Core } from "./core.js";
@@ -38,6 +39,12 @@ export async function connect(transport: ChannelTransport, options: EndpointOpti
   });
 }
 
+function noClone({ name, clones }: ChannelTransport): string {
+  return clones === undefined
+    ? `the transport "${name}" carries only bytes: leave out the option codec, or set it to "standard"`
+    : 'the other end takes no values by structured clone: set codec: "clone" at both ends, or leave it out here';
+}
+
 /** The transport's sink. It handles the hello, then passes frames to the endpoint's core. */
 class Handshake implements ChannelSink {
   #core: Core | undefined;
@@ -58,6 +65,8 @@ class Handshake implements ChannelSink {
     const abort = (reason: unknown): void => this.fail(reason, { code: "closed", message: "gave up" });
     const aborted = abortOf(signal);
     if (aborted) return abort(aborted.reason);
+    const { codec = transport.clones === "preferred" && wires.includes("clearway") ? "clone" : "standard" } = settings;
+    if (codec === "clone") this.value = (frame) => this.#value(frame);
     transport.open(this);
     if (!hello) return this.#agreed("plain", undefined);
     if (signal) {
@@ -75,6 +84,9 @@ class Handshake implements ChannelSink {
     const { frameBytesMax } = transport;
     transport.send(writeHello({ version: wireVersion, wires, frameBytesMax, nameBytesMax, callsMax }));
   }
+
+  /** Receives values. Undefined if this end takes none: the transport then tells the other end so. */
+  value: ((frame: ValueFrame) => void) | undefined;
 
   frame(frame: Uint8Array, attachments: readonly Uint8Array[]): void {
     if (this.#core) return this.#core.frame(frame, attachments);
@@ -94,7 +106,14 @@ class Handshake implements ChannelSink {
     const wire = agree(this.settings.wires, there.wires);
     if (wire === undefined)
       return this.#refuse(`no wire in common: ${this.settings.wires.join()} here, ${there.wires.join()} there`);
-    this.#agreed(wire, there);
+    const clones = wire === "clearway" && this.value !== undefined && this.transport.peerClones === true;
+    if (this.settings.codec === "clone" && !clones) return this.#refuse(noClone(this.transport));
+    this.#agreed(wire, there, clones);
+  }
+
+  #value(frame: ValueFrame): void {
+    if (this.#core) this.#core.value(frame);
+    else if (!this.#over) this.#refuse("the other end sent a value before its hello");
   }
 
   drained(): void {
@@ -108,9 +127,9 @@ class Handshake implements ChannelSink {
     this.reject(Object.assign(error, { reason }));
   }
 
-  #agreed(wire: WireName, there: Hello | undefined): void {
+  #agreed(wire: WireName, there: Hello | undefined, clones = false): void {
     this.#settle();
-    this.#core = new Core(this.transport, this.settings, wire, there);
+    this.#core = new Core(this.transport, this.settings, wire, there, clones);
     this.resolve(endpointOf(this.#core));
   }
 

@@ -7,12 +7,16 @@ import { outOfBand } from "../codec/out-of-band.js";
 import { inlined } from "../codec/standard.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
+import type { ValueFrame } from "../transport/value-frame.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
 import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/frame.js";
 import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
 import { type AttachmentRules, Attachments, type Ownership } from "./attachments.js";
+import { cloneMethodCodec, cloneParts, readCloned, valueFrame, withoutMove } from "./clone-codec.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
 import { type EndpointSettings, trustedValuesMax, valuesMax } from "./options.js";
+import { noteArrived, OutgoingValue } from "./outgoing-value.js";
+import { countValues } from "./search-value.js";
 import type { ByteBudget } from "./source-queue.js";
 
 /** An encoded message to send. */
@@ -21,6 +25,8 @@ export interface Encoded {
   readonly flags: number;
   /** Undefined if the message has no attachments. */
   readonly attachments: Attachments | undefined;
+  /** The message's value, if it crosses by structured clone. It then has no body and no attachments. */
+  readonly value?: OutgoingValue | undefined;
 }
 
 /** A message as it arrived, not yet decoded. */
@@ -30,9 +36,12 @@ export interface Received {
   readonly attachments: readonly Uint8Array[];
   /** Whether the frame fills its buffer. No other frame then shares the buffer. */
   readonly fillsBuffer: boolean;
+  /** The frame with the message's value, if it crossed by structured clone. */
+  readonly value?: ValueFrame | undefined;
 }
 
-export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined };
+// All encoded messages have the same properties in the same order, which keeps the code that reads them fast.
+export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined, value: undefined };
 
 const none: readonly Uint8Array[] = [];
 // Maximum number of cached names. An app uses few different names. Only this end's code adds names to the cache; the peer
@@ -65,6 +74,8 @@ export class Connection {
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
   readonly #valuesMax: number;
+  /** Whether the values of structured clone are counted. A program's own end has taken their memory already. */
+  readonly #countsValues: boolean;
   readonly #lost: (reason: CloseReason) => void;
 
   constructor(
@@ -72,6 +83,8 @@ export class Connection {
     readonly settings: EndpointSettings,
     readonly wire: WireName,
     there: Hello | undefined,
+    /** Whether both ends take values by structured clone. */
+    readonly clones: boolean,
     /** Called if the transport threw while it was closed. */
     lost: (reason: CloseReason) => void,
   ) {
@@ -83,12 +96,18 @@ export class Connection {
     this.queued = { bytes: 0, bytesMax: settings.replyBytesMax };
     this.#exposes = settings.exposeErrors ?? transport.trusted === true;
     this.#valuesMax = settings.valuesMax ?? (transport.trusted === true ? trustedValuesMax : valuesMax);
+    this.#countsValues = settings.valuesMax !== undefined || transport.trusted !== true;
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
     // Half of the smallest allowed frame stays free for the parts that follow a name.
     const nameMax = Math.min(settings.nameBytesMax, this.#frameBytesMax - frameBytesMin / 2);
     this.#nameBytesMax = Math.min(nameMax, there?.nameBytesMax ?? nameMax);
     this.bodyBytesMax = this.#frameBytesMax - headBytes - padded(this.#nameBytesMax);
+  }
+
+  /** The codec of channels that name none. */
+  get codec(): "clone" | "standard" {
+    return this.clones ? "clone" : "standard";
   }
 
   /** Whether nothing new may start. */
@@ -119,8 +138,9 @@ export class Connection {
     return bytes;
   }
 
-  /** Encodes a value. Moves no memory yet. Throws the codec's errors and `would-copy`. */
+  /** Encodes a value, or the value that `move()` marked. Moves no memory yet. Throws the codec's errors and `would-copy`. */
   encode<T>(codec: Codec<unknown, T>, given: T, ownership: "kept" | "result"): Encoded {
+    if (cloneParts(codec, given)) return this.encodeAs(codec, given, ownership);
     const moved = given instanceof MovedValue;
     return this.encodeAs(codec, moved ? (given.value as T) : given, moved ? "move" : ownership);
   }
@@ -128,25 +148,45 @@ export class Connection {
   /** Encodes a method's call. Throws the same errors as `encode`. */
   encodeCall(codec: MethodCodec, method: string, given: unknown): Encoded {
     const moved = given instanceof MovedValue;
-    return this.encodeAs(codec.call, { method, args: moved ? given.value : given }, moved ? "move" : "kept");
+    const args = moved && codec !== cloneMethodCodec ? given.value : given;
+    return this.encodeAs(codec.call, { method, args }, moved ? "move" : "kept");
+  }
+
+  /** Encodes a method's result or an event. Throws the same errors as `encode`. */
+  encodeSuccess(codec: MethodCodec, given: unknown): Encoded {
+    const moved = given instanceof MovedValue;
+    const value = moved && codec !== cloneMethodCodec ? given.value : given;
+    return this.encodeAs(codec.reply, { kind: "success", value }, moved ? "move" : "result");
   }
 
   encodeAs<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
+    const parts = this.clones ? cloneParts(codec, value) : undefined;
+    if (parts !== undefined) {
+      const moved = parts.value instanceof MovedValue;
+      const outgoing = new OutgoingValue(parts.value, parts.method, moved ? "move" : ownership, this.#rules);
+      if (!outgoing.hasFloats) return { body: nothing.body, flags: 0, attachments: undefined, value: outgoing };
+      // `float64()` tells integers and floats apart for other languages, to which the message may be forwarded. Only bytes carry that.
+      if (moved) return this.#encodeBytes(codec, withoutMove(value), "move");
+    }
+    return this.#encodeBytes(codec, value, ownership);
+  }
+
+  #encodeBytes<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
     if (this.wire !== "clearway" && ownership !== "move")
-      return { body: codec.encode(value), flags: 0, attachments: undefined };
+      return { body: codec.encode(value), flags: 0, attachments: undefined, value: undefined };
     const attachments = this.#spare ?? new Attachments(this.#rules);
     // Cleared while in use, because a getter or an extension may send another message.
     this.#spare = undefined;
     attachments.ownership = ownership;
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
-      return { body: nothing.body, flags: Flag.whole, attachments };
+      return { body: nothing.body, flags: Flag.whole, attachments, value: undefined };
     outOfBand.sink = attachments;
     outOfBand.mayShareBuffer = true;
     try {
       const body = codec.encode(value);
-      if (attachments.list.length > 0) return { body, flags: 0, attachments };
+      if (attachments.list.length > 0) return { body, flags: 0, attachments, value: undefined };
       this.#spare = attachments;
-      return { body, flags: 0, attachments: undefined };
+      return { body, flags: 0, attachments: undefined, value: undefined };
     } finally {
       outOfBand.sink = undefined;
       outOfBand.mayShareBuffer = false;
@@ -158,7 +198,13 @@ export class Connection {
    * Any codec can read a message that the binary codec wrote, and the binary codec can read the message of any codec. Throws
    * the codec's errors.
    */
-  decode<T>(codec: Codec<T, never>, { body, flags, attachments, fillsBuffer }: Received): T {
+  decode<T>(codec: Codec<T, never>, { body, flags, attachments, fillsBuffer, value }: Received): T {
+    if (value !== undefined) {
+      if (this.#countsValues && countValues(value.value, this.#valuesMax) > this.#valuesMax)
+        throw codecError("too-large", `more than ${this.#valuesMax} values in a message`, 0);
+      noteArrived(value.value);
+      return readCloned(codec, value);
+    }
     const binary = codec.name === "binary";
     if ((flags & Flag.whole) !== 0) {
       const bytes = attachments[0];
@@ -179,9 +225,10 @@ export class Connection {
   }
 
   /** Sends a frame with a message. Throws `too-large` before it has sent anything. A closed connection drops the frame. */
-  send(parts: FrameParts, { body, flags, attachments }: Encoded = nothing): void {
+  send(parts: FrameParts, { body, flags, attachments, value }: Encoded = nothing): void {
     if (this.reason !== undefined) return;
     const own = (parts.flags ?? 0) | flags;
+    if (this.clones && attachments === undefined && body.length === 0) return this.#sendValue(parts, own, value);
     const frame = attachments
       ? this.#withAttachments(parts, own, body, attachments)
       : writeFrame(parts, { flags: own, body, inlineAttachments: undefined, separateCount: 0 });
@@ -189,6 +236,18 @@ export class Connection {
     const separate = attachments && this.#transport.moves ? attachments.list : none;
     if (!this.#transport.send(frame, separate)) this.congested = true;
     this.#enter(body.length, attachments);
+  }
+
+  #sendValue(parts: FrameParts, own: number, message: OutgoingValue | undefined): void {
+    if (message && headBytes + message.bytes > this.#frameBytesMax) throw tooLarge(message.bytes, this.#frameBytesMax);
+    const frame = valueFrame(parts, own, message);
+    // The transport has `sendValue`, because both ends clone.
+    if (this.#transport.sendValue?.(frame, message?.transfer) !== true) this.congested = true;
+    if (message === undefined) return;
+    const { sent } = this.ledger;
+    sent.movedBytes += message.movedBytes;
+    sent.sharedBytes += message.sharedBytes;
+    for (const [reason, bytes] of message.copies) enterCopy(sent, reason, bytes);
   }
 
   /**
@@ -239,7 +298,9 @@ export class Connection {
   /**
    * Returns the error for a message that is too large for a frame, even without a name. Returns undefined if the message fits.
    */
-  tooLarge({ body, attachments }: Encoded): ClearwayError | undefined {
+  tooLarge({ body, attachments, value }: Encoded): ClearwayError | undefined {
+    if (value !== undefined && headBytes + value.bytes > this.#frameBytesMax)
+      return tooLarge(headBytes + value.bytes, this.#frameBytesMax);
     const inline = this.#transport.moves ? none : (attachments?.list ?? none);
     const size = headBytes + inlineBytes(body, inline);
     return size > this.#frameBytesMax ? tooLarge(size, this.#frameBytesMax) : undefined;
@@ -254,8 +315,14 @@ export class Connection {
   }
 
   /** Counts a received message in the ledger. */
-  arrived({ body, attachments }: Received): void {
+  arrived({ body, attachments, value }: Received): void {
     const { received } = this.ledger;
+    if (value !== undefined) {
+      received.copiedBytes += value.copied;
+      received.movedBytes += value.moved;
+      received.sharedBytes += value.shared;
+      return;
+    }
     received.copiedBytes += body.length;
     for (const { buffer, length } of attachments) {
       if (isShared(buffer)) received.sharedBytes += length;
@@ -306,6 +373,11 @@ export class Connection {
     sent.sharedBytes += attachments.sharedBytes;
     for (const [reason, bytes] of attachments.copies) enterCopy(sent, reason, bytes);
   }
+}
+
+/** Returns the size of an encoded message for credit and limits, in bytes. */
+export function bytesOf({ body, attachments, value }: Encoded): number {
+  return value?.bytes ?? attachments?.list.reduce((sum, each) => sum + each.length, body.length) ?? body.length;
 }
 
 function inlineBytes(body: Uint8Array, list: readonly Uint8Array[]): number {

@@ -2,10 +2,11 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { keyText } from "../codec/utf8.js";
 import { type ChannelTransport, type CloseReason, closedHere } from "../transport/transport.js";
-import { Flag, type Frame, Op, readFrame, Status } from "../wire/frame.js";
+import type { ValueFrame } from "../transport/value-frame.js";
+import { Flag, Op, readFrame, Status } from "../wire/frame.js";
 import type { Hello, WireName } from "../wire/hello.js";
-import { type CallOptions, Calls } from "./calls.js";
-import { Connection, type Encoded, type Received } from "./connection.js";
+import { type CallOptions, Calls, type Head } from "./calls.js";
+import { Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { control, controlChannel } from "./control.js";
 import type { EndpointSettings } from "./options.js";
 import { Outbox, type QueuedRequest } from "./outbox.js";
@@ -15,6 +16,11 @@ import { RequestRouter } from "./request-router.js";
 import { Served } from "./served.js";
 import type { Source } from "./source.js";
 import { Subscriptions } from "./subscriptions.js";
+
+/** A frame of bytes, or a frame with a value. */
+type Arrived = Head & { readonly name: Uint8Array | string };
+
+const noAttachments: readonly Uint8Array[] = [];
 
 /**
  * Connects the parts of an endpoint. It passes arriving frames to the parts. The channels (`messages.ts`, `methods.ts`,
@@ -39,9 +45,15 @@ export class Core {
   readonly #posts = new Set<QueuedRequest>();
   #closing: Promise<void> | undefined;
 
-  constructor(transport: ChannelTransport, settings: EndpointSettings, wire: WireName, there: Hello | undefined) {
+  constructor(
+    transport: ChannelTransport,
+    settings: EndpointSettings,
+    wire: WireName,
+    there: Hello | undefined,
+    clones: boolean,
+  ) {
     this.#transport = transport;
-    this.connection = new Connection(transport, settings, wire, there, (reason) => this.ended(reason));
+    this.connection = new Connection(transport, settings, wire, there, clones, (reason) => this.ended(reason));
     this.#outbox = new Outbox(() => this.connection.congested);
     this.#calls = new Calls(this.connection, this.#outbox, () => this.router.updatePause());
     this.subscriptions = new Subscriptions(this.connection, this.#outbox);
@@ -75,10 +87,11 @@ export class Core {
     return new Promise((resolve, reject) => {
       const post: QueuedRequest = {
         leave: () => {
-          connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name }, message);
+          connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name, channel }, message);
           this.#posts.delete(post);
           resolve();
         },
+        hold: () => message.value?.hold(),
         refuse: (reason) => {
           this.#posts.delete(post);
           reject(reason);
@@ -99,10 +112,26 @@ export class Core {
       flags: frame.flags & (Flag.whole | Flag.empty),
       attachments: frame.attachments,
       fillsBuffer: bytes.buffer.byteLength === bytes.byteLength,
+      value: undefined,
     };
     this.connection.arrived(message);
     if (this.connection.wire === "plain") this.#plain(frame, message);
     else this.#ours(frame, message);
+  }
+
+  /** Receives a frame with a value. */
+  value(frame: ValueFrame): void {
+    if (this.connection.reason !== undefined) return;
+    if (!this.connection.clones) return this.connection.broken("a value by structured clone, which was not agreed on");
+    const message: Received = {
+      body: nothing.body,
+      flags: frame.flags & Flag.empty,
+      attachments: noAttachments,
+      fillsBuffer: false,
+      value: (frame.flags & Flag.value) !== 0 ? frame : undefined,
+    };
+    this.connection.arrived(message);
+    this.#ours(frame, message);
   }
 
   drained(): void {
@@ -154,9 +183,10 @@ export class Core {
   }
 
   get stats() {
-    const { ledger, wire } = this.connection;
+    const { ledger, wire, codec } = this.connection;
     return {
       wire,
+      codec,
       transport: this.#transport.name,
       calls: this.#calls.size,
       handling: this.router.size,
@@ -167,7 +197,7 @@ export class Core {
     };
   }
 
-  #ours(frame: Frame, message: Received): void {
+  #ours(frame: Arrived, message: Received): void {
     switch (frame.op) {
       case Op.call:
       case Op.post:
@@ -184,7 +214,7 @@ export class Core {
       case Op.listen: {
         const channel = this.#channel(frame);
         const requested = channel === undefined ? undefined : this.#publishers.request(frame, channel, message);
-        if (requested) this.router.listen(requested, message.body.length);
+        if (requested) this.router.listen(requested, message);
         return;
       }
       case Op.event:
@@ -198,7 +228,7 @@ export class Core {
     }
   }
 
-  #plain(frame: Frame, message: Received): void {
+  #plain(frame: Arrived, message: Received): void {
     if (frame.op === Op.answer) return this.#calls.reply(frame, message);
     if (frame.op !== Op.message) return this.connection.broken(`a frame of kind ${frame.op} on the plain wire`);
     const channel = this.#channel(frame);
@@ -208,14 +238,16 @@ export class Core {
     if (frame.id !== 0) this.router.reply({ op: Op.answer, id: frame.id });
   }
 
-  #request(frame: Frame, message: Received, wanted: boolean, channel = this.#channel(frame)): void {
+  #request(frame: Arrived, message: Received, wanted: boolean, channel = this.#channel(frame)): void {
     if (channel === undefined) return;
     const { a, b, id } = frame;
     this.router.request(new Served(this.connection, id, channel, message, wanted, a, b, this.router));
   }
 
-  #channel({ name }: Frame): string | undefined {
-    if (name.length <= this.connection.settings.nameBytesMax) {
+  #channel({ name }: Arrived): string | undefined {
+    // A name of a value's frame has at least as many bytes as characters.
+    if (typeof name === "string" && name.length <= this.connection.settings.nameBytesMax) return name;
+    if (typeof name !== "string" && name.length <= this.connection.settings.nameBytesMax) {
       try {
         return keyText(name, 0, name.length);
       } catch {

@@ -5,6 +5,7 @@ import type { MessageCodec, MethodCodec } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
 import { type CloseReason, closeCodes, closedHere } from "../transport/transport.js";
 import type { WireName } from "../wire/hello.js";
+import { cloneMessageCodec, cloneMethodCodec } from "./clone-codec.js";
 import { nothing } from "./connection.js";
 import { controlChannel, resizeMessage } from "./control.js";
 import type { Core } from "./core.js";
@@ -17,6 +18,7 @@ import { remote } from "./plain-subscriptions.js";
 /** Counts of an endpoint's open work, and its counters of moved and copied bytes. */
 export interface EndpointStats {
   readonly wire: WireName;
+  readonly codec: "clone" | "standard";
   readonly transport: string;
   /** Calls of this end that wait for their answers. */
   readonly calls: number;
@@ -34,9 +36,11 @@ export interface EndpointStats {
 export interface Endpoint extends AsyncDisposable {
   /** The wire that both ends agreed on. */
   readonly wire: WireName;
+  /** The codec of channels that name none, which both ends agreed on: see the option `codec` of `connect`. */
+  readonly codec: "clone" | "standard";
   /** Resolves to the reason when either end has closed the transport. Never rejects. */
   readonly closed: Promise<CloseReason>;
-  /** Returns a channel of messages with the standard codec. Throws `invalid-argument` for a name that is too long. */
+  /** Returns a channel of messages with the codec that both ends agreed on. Throws `invalid-argument` for a name that is too long. */
   messages(name: string): Messages<unknown>;
   /** Returns a channel of messages with another codec. Throws `invalid-argument` for a name that is too long. */
   messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
@@ -65,14 +69,17 @@ const reasonRules: Rules = { code: closeCodes, message: "string", detail: "objec
 
 export function endpointOf(core: Core): Endpoint {
   const { connection } = core;
+  const messageCodec = connection.clones ? cloneMessageCodec : standardMessageCodec;
+  const methodCodec = connection.clones ? cloneMethodCodec : standardMethodCodec;
   const close = (timeoutMs = closeMs): Promise<void> => core.close(timeoutMs);
   return {
     wire: connection.wire,
     closed: core.closed,
-    messages: <T, W>(name: string, codec = standardMessageCodec as unknown as MessageCodec<T, W>) =>
+    codec: connection.codec,
+    messages: <T, W>(name: string, codec = messageCodec as unknown as MessageCodec<T, W>) =>
       messagesOf(core, name, codec),
-    methods: (name, codec = standardMethodCodec) => methodsOf(core, name, codec),
-    events: (name, codec = standardMethodCodec) => eventsOf(core, name, codec),
+    methods: (name, codec = methodCodec) => methodsOf(core, name, codec),
+    events: (name, codec = methodCodec) => eventsOf(core, name, codec),
     async resize(channel, count) {
       connection.checkName(channel);
       const must = countRule(count);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { callable } from "../../error/checked.js";
-import { MovedValue } from "../../transfer/move.js";
 import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
 import { Status } from "../wire/frame.js";
 import type { Encoded, Received } from "./connection.js";
@@ -55,11 +54,7 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
     if (envelope.kind === "success") return envelope.value;
     throw envelope.kind === "error" ? remote(envelope, name) : noAnswer(name);
   };
-  const encode = (event: unknown): Encoded => {
-    const moved = event instanceof MovedValue;
-    const success = { kind: "success", value: moved ? event.value : event } as const;
-    return connection.encodeAs(codec.reply, success, moved ? "move" : "result");
-  };
+  const encode = (event: unknown): Encoded => connection.encodeSuccess(codec, event);
   return {
     name,
     listen<T>(args: unknown = null, options?: ListenOptions) {

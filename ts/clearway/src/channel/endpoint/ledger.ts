@@ -4,6 +4,11 @@
 export type ChannelCopyReason =
   /** The bytes were encoded into the message. These are all bytes of a message except its attachments. */
   | "encoded"
+  /**
+   * Binary memory of less than `attachmentBytesMin` bytes in a value that crossed by structured clone. Its texts, numbers and objects are
+   * copied too, and are not counted.
+   */
+  | "cloned"
   /** A large list that was not given away with `move()`. */
   | "not-moved"
   /** A large list that is a view of a part of its buffer. */
@@ -24,7 +29,10 @@ export interface ChannelLedgerSide {
   copies: Partial<Record<ChannelCopyReason, { count: number; bytes: number }>>;
 }
 
-/** Bytes of both directions, as this end counts them. This end does not know why the other end copied bytes. */
+/**
+ * Bytes of both directions, as this end counts them. This end does not know why the other end copied bytes. For values that arrive by
+ * structured clone, `received` has the numbers that the other end counted.
+ */
 export interface ChannelLedger {
   sent: ChannelLedgerSide;
   received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { object } from "../../error/checked.js";
-import { MovedValue } from "../../transfer/move.js";
 import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
 import { type ErrorParts, shortened } from "../wire/error-body.js";
 import { Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
-import type { Connection } from "./connection.js";
+import type { Connection, Received } from "./connection.js";
 import type { Core } from "./core.js";
 import { respond } from "./messages.js";
 import { remote } from "./plain-subscriptions.js";
 import type { HandlerContext, Served } from "./served.js";
 import { noAnswer } from "./status.js";
-import { stitched } from "./stitch.js";
+import { stitch } from "./stitch.js";
 
 /** A method. It takes the call's arguments, and returns its result or throws. */
 export type MethodHandler = (args: never, context: HandlerContext) => unknown;
@@ -46,23 +45,25 @@ export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods
   const { connection } = core;
   connection.checkName(name);
   checkMethodCodec(codec);
-  const call = async (method: string, given: unknown, options?: CallOptions): Promise<unknown> => {
-    const reply = await core.call(name, connection.encodeCall(codec, method, given), options);
+  const read = (reply: Received): unknown => {
     const envelope = connection.decode(codec.reply, reply);
     if (envelope.kind === "success") return envelope.value;
-    throw envelope.kind === "error" ? remote(envelope, name) : noAnswer(name);
+    return stitch(envelope.kind === "error" ? remote(envelope, name) : noAnswer(name));
   };
   return {
     name,
-    call: <R>(method: string, args: unknown = null, options?: CallOptions) =>
-      stitched(call(method, args, options)) as Promise<R>,
+    call<R>(method: string, args: unknown = null, options?: CallOptions) {
+      try {
+        return core.call(name, connection.encodeCall(codec, method, args), options).then(read, stitch) as Promise<R>;
+      } catch (reason) {
+        return Promise.reject(reason);
+      }
+    },
     handle(handlers) {
       const run = runner(handlers);
       const answer = (served: Served, value: unknown): void => {
         if (value === notImplemented) return served.answer(Status.notImplemented);
-        const moved = value instanceof MovedValue;
-        const success = { kind: "success", value: moved ? value.value : value } as const;
-        served.answer(Status.done, connection.encodeAs(codec.reply, success, moved ? "move" : "result"));
+        served.answer(Status.done, connection.encodeSuccess(codec, value));
       };
       return core.router.handle(name, {
         request: (served) =>

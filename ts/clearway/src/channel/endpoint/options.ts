@@ -12,6 +12,13 @@ export interface EndpointOptions {
    */
   readonly wire?: WireName | "either";
   /**
+   * The codec of channels that name none. "clone": values cross by structured clone, which also carries dates, sets, errors and all typed
+   * arrays. Both ends must take it, and the transport must be a port; otherwise `connect` rejects with `protocol`. "standard": values
+   * cross as bytes of the standard codec. Default: "clone" if the transport is a port without a ring, both ends are parts of one program,
+   * and both take it; otherwise "standard".
+   */
+  readonly codec?: "clone" | "standard";
+  /**
    * Whether the ends exchange a hello. Set false for an end that is not Clearway's, and that sends no hello and expects none.
    * False needs `wire: "plain"`. Default: true.
    */
@@ -87,12 +94,12 @@ export interface EndpointOptions {
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
-type Optional = "wire" | "signal" | "valuesMax" | "exposeErrors" | "redactError";
+type Optional = "wire" | "codec" | "signal" | "valuesMax" | "exposeErrors" | "redactError";
 
 /** The options with all defaults filled in. */
 export interface EndpointSettings
   extends Required<Omit<EndpointOptions, Optional>>,
-    Pick<EndpointOptions, "valuesMax" | "exposeErrors" | "redactError"> {
+    Pick<EndpointOptions, "codec" | "valuesMax" | "exposeErrors" | "redactError"> {
   readonly wires: readonly WireName[];
   readonly signal: AbortSignal | undefined;
 }
@@ -129,6 +136,7 @@ const defaults = {
 
 const rules: Rules = {
   wire: ["clearway", "plain", "either"],
+  codec: ["clone", "standard"],
   hello: "boolean",
   helloMs: 0,
   signal: abortSignal,
@@ -155,6 +163,8 @@ export function settingsOf(options: EndpointOptions): EndpointSettings {
     signal,
     ...settings
   } = checked(options, rules, defaults) as EndpointOptions & typeof defaults;
+  if (settings.codec === "clone" && wire !== "clearway")
+    throw invalid("codec", '"standard" unless wire is "clearway"', settings.codec);
   if (!settings.hello && wire !== "plain") throw invalid("hello", 'true unless wire is "plain"', settings.hello);
   return { ...settings, wires: wire === "either" ? ["clearway", "plain"] : [wire], signal };
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A request that waits to be sent. `leave` sends the request. If `leave` throws, the outbox calls `refuse` with the error. */
+/**
+ * A request that waits to be sent. `leave` sends the request. `hold` is called before a request waits: the app may change its value
+ * meanwhile. If one of them throws, the outbox calls `refuse` with the error.
+ */
 export interface QueuedRequest {
   leave(): void;
+  hold(): void;
   refuse(reason: unknown): void;
 }
 
@@ -21,7 +25,14 @@ export class Outbox {
   /** Sends a request now, or keeps it. Returns false if the request was kept. */
   push(request: QueuedRequest): boolean {
     if (this.#waiting.length > 0 || this.#congested()) {
+      // Before `hold`, because a getter in the value may send another request.
       this.#waiting.push(request);
+      try {
+        request.hold();
+      } catch (reason) {
+        this.remove(request);
+        request.refuse(reason);
+      }
       return false;
     }
     leave(request);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { type Frame, type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
+import { type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
+import type { Head } from "./calls.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { limitsFor } from "./listen-options.js";
 import type { StreamRequest } from "./request-router.js";
@@ -32,7 +33,7 @@ export class RequestedStream implements StreamRequest {
     readonly id: number,
     readonly channel: string,
     readonly args: Received,
-    frame: Frame,
+    frame: Head,
   ) {
     this.#publishers = sources;
     this.items = frame.a;
@@ -83,7 +84,7 @@ export class Publishers {
   }
 
   /** Registers a request for a stream. Returns undefined if the other end may not open the stream. */
-  request(frame: Frame, channel: string, args: Received): RequestedStream | undefined {
+  request(frame: Head, channel: string, args: Received): RequestedStream | undefined {
     const { id } = frame;
     if (this.#requested.has(id) || this.#open.has(id)) {
       this.#connection.broken(`two streams of number ${id}`);
@@ -130,7 +131,7 @@ export class Publishers {
     if (this.#take(requested)) this.#owner.reply({ op: Op.end, id: requested.id, a: status });
   }
 
-  credit({ id, a, b }: Frame): void {
+  credit({ id, a, b }: Head): void {
     const source = this.#open.get(id);
     if (source) {
       source.queue.credit.grant(a, b);

@@ -2,8 +2,8 @@
 
 import { after, type Timer } from "../../lazy/timer.js";
 import type { CloseReason } from "../transport/transport.js";
-import type { FrameParts } from "../wire/frame.js";
-import type { Connection, Encoded } from "./connection.js";
+import { type FrameParts, Status } from "../wire/frame.js";
+import { bytesOf, type Connection, type Encoded } from "./connection.js";
 
 /** The owner of the replies. */
 export interface RepliesOwner {
@@ -63,16 +63,20 @@ export class Replies {
     return this.#full;
   }
 
+  /** Whether a reply would have to wait now. */
+  get wait(): boolean {
+    return this.#waiting.length > 0 || this.#connection.congested;
+  }
+
   /** Sends a reply now, or later when there is room. Never throws. */
   send(parts: FrameParts, message: Encoded, onDone: () => void): void {
     const connection = this.#connection;
     if (connection.reason !== undefined) return onDone();
-    if (this.#waiting.length === 0 && !connection.congested) {
-      connection.control(parts, message);
+    if (!this.wait) {
+      this.#leave(parts, message);
       return onDone();
     }
-    const attachmentBytes = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
-    const bytes = replyBytes + message.body.length + attachmentBytes;
+    const bytes = replyBytes + bytesOf(message);
     this.#waiting.push({ parts, message, bytes, onDone });
     this.#bytes += bytes;
     const { callsMax, replyBytesMax } = connection.settings;
@@ -97,7 +101,7 @@ export class Replies {
     while (at < waiting.length && !this.#connection.congested) {
       const { parts, message, bytes, onDone } = waiting[at++]!;
       this.#bytes -= bytes;
-      this.#connection.control(parts, message);
+      this.#leave(parts, message);
       onDone();
     }
     // Replies that were added during the loop are at the end of the same list.
@@ -111,6 +115,17 @@ export class Replies {
     this.#full = false;
     this.#bytes = 0;
     for (const { onDone } of this.#waiting.splice(0)) onDone();
+  }
+
+  // A value that structured clone refuses is known only when it leaves. The caller then receives that error.
+  #leave(parts: FrameParts, message: Encoded): void {
+    const connection = this.#connection;
+    if (message.value === undefined) return connection.control(parts, message);
+    try {
+      connection.send(parts, message);
+    } catch (error) {
+      connection.control({ ...parts, a: Status.error }, connection.errorBody(error, parts.channel ?? ""));
+    }
   }
 
   #fill(): void {

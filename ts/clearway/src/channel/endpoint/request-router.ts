@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
+import { roughBytes } from "../../transfer/rough-bytes.js";
 import { type FrameParts, Status } from "../wire/frame.js";
-import { type Connection, type Encoded, nothing } from "./connection.js";
+import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { Early } from "./early.js";
 import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
@@ -28,6 +29,7 @@ export interface Handler<A extends StreamRequest = StreamRequest> {
 
 interface DeferredRequest<A> {
   readonly entry: Served | A;
+  readonly message: Received;
   readonly bytes: number;
 }
 
@@ -64,6 +66,10 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     return this.#counted.size;
   }
 
+  get repliesWait(): boolean {
+    return this.#replies.wait;
+  }
+
   /** Bytes of answers that wait for the other end to read. */
   get waitingBytes(): number {
     return this.#replies.bytes;
@@ -95,11 +101,11 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (served.wanted) this.#open.set(served.id, served);
     else this.#posts.add(served);
     if (!room) return served.answer(Status.busy);
-    this.#admit(served, served.message.body.length);
+    this.#admit(served, served.message);
   }
 
-  listen(requested: A, bytes: number): void {
-    this.#admit(requested, bytes);
+  listen(requested: A, message: Received): void {
+    this.#admit(requested, message);
   }
 
   /** Cancels a call because the other end has cancelled it. */
@@ -182,11 +188,12 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
 
   // Starts a request, or keeps it while too many bytes of answers wait for the other end. If too many bytes of requests are
   // already kept, the request is refused as busy.
-  #admit(entry: Served | A, bytes: number): void {
-    if (this.#deferred.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
+  #admit(entry: Served | A, message: Received): void {
+    if (this.#deferred.length === 0 && !this.#replies.full) return this.#take(entry, message);
+    const bytes = this.#keptBytes(message);
     this.#replies.updatePause();
     if (this.#deferredBytes >= this.#connection.settings.replyBytesMax) return refuse(entry, Status.busy);
-    this.#deferred.push({ entry, bytes });
+    this.#deferred.push({ entry, message, bytes });
     this.#deferredBytes += bytes;
   }
 
@@ -194,20 +201,28 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     const deferred = this.#deferred;
     let at = 0;
     while (at < deferred.length && !this.#replies.full) {
-      const { entry, bytes } = deferred[at++]!;
+      const { entry, message, bytes } = deferred[at++]!;
       this.#deferredBytes -= bytes;
-      this.#take(entry, bytes);
+      this.#take(entry, message);
     }
     this.#deferred = deferred.slice(at);
   }
 
-  #take(entry: Served | A, bytes: number): void {
+  // Returns the bytes that a message takes while it is kept. The sender's own estimate of a value's size is not trusted.
+  #keptBytes({ body, value }: Received): number {
+    if (value === undefined) return body.length;
+    const { replyBytesMax, earlyBytesMax } = this.#connection.settings;
+    return Math.max(value.bytes, roughBytes(value.value, Math.max(replyBytesMax, earlyBytesMax) + 1));
+  }
+
+  #take(entry: Served | A, message: Received): void {
     const { channel } = entry;
     const handler = this.#handlers.get(channel);
     if (handler !== undefined) return this.#dispatch(handler, entry);
     if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
     // Every message counts 64 bytes more than its body, because an empty message takes memory too.
-    for (const gone of this.#early.add(channel, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
+    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, Date.now()))
+      refuse(gone, Status.dropped);
     this.#startTimer();
   }
 

@@ -19,6 +19,8 @@ export interface HandlerContext {
 export interface ServedOwner {
   /** Called when the request is answered or aborted. */
   settled(served: Served): void;
+  /** Whether an answer would have to wait now. */
+  readonly repliesWait: boolean;
   /** Sends the answer. Calls `onDone` when the answer has been sent, or when it never will be. Never throws. */
   reply(parts: FrameParts, message: Encoded, onDone: () => void): void;
   /** Called when the handler has ended and the answer has been sent. The request does not count against `callsMax` any more. */
@@ -121,10 +123,22 @@ export class Served implements HandlerContext {
       this.#leaving = false;
       this.#release();
     };
-    const wrong = connection.tooLarge(message);
-    if (wrong) connection.report(wrong, this.channel);
+    const large = connection.tooLarge(message);
+    if (large) connection.report(large, this.channel);
+    const wrong = large ?? this.#held(message);
     if (wrong && !plain) owner.reply(this.#reply(Status.error), connection.errorBody(wrong, this.channel), onDone);
     else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, onDone);
+  }
+
+  // Clones a value that has to wait, because the handler's code may change it meanwhile. Returns the error of a value that cannot cross.
+  #held({ value }: Encoded): unknown {
+    if (value === undefined || !this.owner.repliesWait) return undefined;
+    try {
+      value.hold();
+    } catch (error) {
+      return error;
+    }
+    return undefined;
   }
 
   #release(): void {
@@ -141,6 +155,7 @@ export class Served implements HandlerContext {
 
   #reply(status: Status): FrameParts {
     const { id } = this;
-    return this.connection.wire === "plain" ? { op: Op.answer, id } : { op: Op.reply, id, a: status };
+    const { channel } = this;
+    return this.connection.wire === "plain" ? { op: Op.answer, id } : { op: Op.reply, id, a: status, channel };
   }
 }

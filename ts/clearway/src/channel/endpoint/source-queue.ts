@@ -71,14 +71,20 @@ export class SourceQueue<T> {
    * Removes and returns the next event that may leave, with the number of events dropped before it. Returns undefined if no
    * event may leave.
    */
-  next(): { value: T; dropped: number } | undefined {
+  next(): { value: T; dropped: number; bytes: number } | undefined {
     const [first] = this.#waiting;
     if (first === undefined || !this.credit.maySend) return undefined;
     this.#shift();
     this.credit.spend(first.bytes);
     const { dropped } = this;
     this.dropped = 0;
-    return { value: first.value, dropped };
+    return { value: first.value, dropped, bytes: first.bytes };
+  }
+
+  /** Takes back an event of `next` that could not leave, as if it had never been pushed. */
+  skip({ dropped, bytes }: { dropped: number; bytes: number }): void {
+    this.dropped += dropped;
+    this.credit.grant(1, bytes);
   }
 
   clear(): void {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
+import { type TurnBudget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
-import type { Encoded } from "./connection.js";
+import { bytesOf, type Encoded } from "./connection.js";
+import type { OutgoingValue } from "./outgoing-value.js";
 import { type ByteBudget, type QueueLimits, SourceQueue } from "./source-queue.js";
 
 /** Sends a source's events to one listener. */
@@ -17,6 +19,8 @@ export interface EventSink<T = unknown> {
    * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
    * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
    * `queue-full` if 1024 calls already wait.
+   *
+   * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
    */
   send(event: T): Promise<boolean>;
   /** Ends the stream after the events sent so far. */
@@ -48,6 +52,7 @@ export class Source implements EventSink {
   readonly #limits: QueueLimits;
   readonly #controller = new AbortController();
   readonly #onEnded: () => void;
+  readonly #turns: TurnBudget;
   /** Sends that wait for room, in order. */
   #waiters: { message: Encoded; bytes: number; settle: (taken: boolean) => void }[] = [];
   /** The end of the stream. It is sent after all events. */
@@ -61,7 +66,9 @@ export class Source implements EventSink {
     limits: QueueLimits,
     wire: SourceWire,
     onEnded: () => void,
+    turns: TurnBudget = turnBudget,
   ) {
+    this.#turns = turns;
     this.queue = new SourceQueue(limits, wire.budget);
     this.#limits = limits;
     this.#wire = wire;
@@ -81,14 +88,32 @@ export class Source implements EventSink {
     const { message, bytes } = this.#encode(event);
     const taken = this.#waiters.length > 0 ? "full" : this.queue.push(message, bytes);
     if (taken !== "full") {
-      this.drain();
+      if (taken === "taken") {
+        this.drain();
+        if (message.value) this.#keep(message.value);
+      }
+      if (this.#turns.isSpent) await this.#nextTurn();
       return taken === "taken";
     }
     if (this.#limits.whenFull === "fail")
       throw new ClearwayError("queue-full", `${this.channel}: the listener is ${this.#limits.capacity} events behind`);
     if (this.#waiters.length >= waitersMax)
       throw new ClearwayError("queue-full", `${this.channel}: ${waitersMax} sends wait already; await them`);
+    message.value?.hold();
     return new Promise((settle) => this.#waiters.push({ message, bytes, settle }));
+  }
+
+  // Clones an event that waits for credit, because the source may change it meanwhile. Throws if the event cannot cross. An event that has
+  // left needs no clone.
+  #keep(value: OutgoingValue): void {
+    if (value.failed) throw value.failed.reason;
+    if (value.left) return;
+    try {
+      value.hold();
+    } catch (reason) {
+      value.failed = { reason };
+      throw reason;
+    }
   }
 
   end(): void {
@@ -109,9 +134,21 @@ export class Source implements EventSink {
       }
       const next = this.queue.next();
       if (next === undefined) break;
+      const { value } = next.value;
+      if (value?.failed) {
+        this.queue.skip(next);
+        continue;
+      }
       try {
         this.#wire.event(next.value, next.dropped);
+        if (value) value.left = true;
       } catch (reason) {
+        if (value && isNotCloneable(reason)) {
+          // `send` throws the reason. The stream goes on without the event, as it does if a codec refuses one.
+          value.failed = { reason };
+          this.queue.skip(next);
+          continue;
+        }
         // The event does not fit into a frame. The stream ends with an error, because later events would hide the gap.
         return this.#close(Status.error, reason);
       }
@@ -168,8 +205,11 @@ export class Source implements EventSink {
         if (step.done || this.#over) break;
         // The value does not go through `queue.push`. Pushed events may have filled the queue meanwhile, and a value that was
         // taken from the iterator must not be lost.
-        this.#waiters.push({ ...this.#encode(step.value), settle: () => {} });
+        const encoded = this.#encode(step.value);
+        this.#waiters.push({ ...encoded, settle: () => {} });
         this.drain();
+        if (encoded.message.value) this.#keep(encoded.message.value);
+        if (this.#turns.isSpent) await this.#nextTurn();
       }
       this.end();
     } catch (error) {
@@ -185,6 +225,14 @@ export class Source implements EventSink {
     return !this.#over;
   }
 
+  /**
+   * Waits for the next turn of the event loop, because streams have used up the time of this one. Without this, a source that never waits
+   * would block its thread: where events are dropped, and on the plain wire, there is always room.
+   */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.#turns.pause(resolve));
+  }
+
   get #mayPull(): boolean {
     const empty = this.queue.length + this.#waiters.length === 0;
     return empty && !this.#over && this.queue.credit.maySend && !this.#wire.congested();
@@ -192,8 +240,7 @@ export class Source implements EventSink {
 
   #encode(event: unknown): { message: Encoded; bytes: number } {
     const message = this.#wire.encode(event);
-    const attachmentBytes = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
-    return { message, bytes: message.body.length + attachmentBytes };
+    return { message, bytes: bytesOf(message) };
   }
 
   get #over(): boolean {
@@ -219,4 +266,8 @@ export class Source implements EventSink {
     this.#resumePump();
     this.#onEnded();
   }
+}
+
+function isNotCloneable(reason: unknown): boolean {
+  return reason instanceof ClearwayError && reason.code === "not-cloneable";
 }

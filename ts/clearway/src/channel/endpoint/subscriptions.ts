@@ -3,8 +3,8 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { abortOf } from "../../error/read-signal.js";
 import { turnBudget } from "../../transport/turn-budget.js";
-import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
-import { failure } from "./calls.js";
+import { Op, Status, whenFullShift } from "../wire/frame.js";
+import { failure, type Head } from "./calls.js";
 import type { Connection, Encoded, Received } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { follow } from "./follow.js";
@@ -62,7 +62,7 @@ export class Subscriptions {
       turnBudget,
     );
     const flags = policyNumber(whenFull) << whenFullShift;
-    const parts = { op: Op.listen, id, name, flags, a: window.items, b: window.bytes, c: capacity };
+    const parts = { op: Op.listen, id, name, channel, flags, a: window.items, b: window.bytes, c: capacity };
     const refuse = (reason: unknown): void => {
       remove(false);
       stream.fail(reason);
@@ -74,6 +74,7 @@ export class Subscriptions {
       unlisten: () => {},
       refuse,
       leave: () => this.#connection.send(parts, args),
+      hold: () => args.value?.hold(),
     };
     const refusal = this.#refusal(channel, signal);
     if (refusal !== undefined) {
@@ -103,14 +104,15 @@ export class Subscriptions {
     return stream;
   }
 
-  event({ id, a }: Frame, message: Received): void {
+  event({ id, a }: Head, message: Received): void {
     const listen = this.#open.get(id);
-    const bytes = message.attachments.reduce((sum, each) => sum + each.length, message.body.length);
+    const bytes =
+      message.value?.bytes ?? message.attachments.reduce((sum, each) => sum + each.length, message.body.length);
     if (listen && !listen.stream.arrived(message, bytes, a))
       this.#connection.broken(`an event without credit: ${listen.channel}`);
   }
 
-  end(frame: Frame): void {
+  end(frame: Head): void {
     const listen = this.#open.get(frame.id);
     if (listen === undefined) return;
     this.#open.delete(frame.id);

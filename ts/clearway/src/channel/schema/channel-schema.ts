@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
+import { standardMethodCodec } from "../codec/standard.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { ServeOptions } from "../endpoint/listen-options.js";
 import type { MethodHandler } from "../endpoint/methods.js";
@@ -49,7 +50,7 @@ export class ChannelSchema<const S> {
   /** Returns functions for the other end's methods and events. Creates one closure for each of them and sends nothing. */
   caller(endpoint: Endpoint): Caller<S> {
     const { channel, methods, events } = this.shape;
-    const remote = endpoint.methods(channel);
+    const remote = endpoint.methods(channel, standardMethodCodec);
     const call: Record<string, Loose> = Object.create(null);
     for (const { name, args, result } of methods) {
       const validateArgs = this.#writeValidator(args, channel, name, "args");
@@ -58,7 +59,7 @@ export class ChannelSchema<const S> {
     }
     const listen: Record<string, Loose> = Object.create(null);
     for (const { name, channel: own, args, value } of events) {
-      const source = endpoint.events(own);
+      const source = endpoint.events(own, standardMethodCodec);
       const validateArgs = this.#writeValidator(args, channel, name, "args");
       const validateEvent = this.#readValidator(value, channel, name, "event");
       listen[name] = (given, options) => checkedStream(source.listen(validateArgs(given), options), validateEvent);
@@ -91,14 +92,14 @@ export class ChannelSchema<const S> {
         const validateEvent = this.#writeValidator(value, channel, name, "event");
         return () =>
           endpoint
-            .events(at)
+            .events(at, standardMethodCodec)
             .serve(
               (asked, sink) =>
                 checkedSource(open(validateArgs(asked), checkedSink(sink, validateEvent)), validateEvent),
               options,
             );
       });
-      if (methods.length > 0) stops.push(endpoint.methods(channel).handle(own));
+      if (methods.length > 0) stops.push(endpoint.methods(channel, standardMethodCodec).handle(own));
       for (const serve of served) stops.push(serve());
     } catch (error) {
       end();

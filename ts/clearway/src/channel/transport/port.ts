@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { lifeline, watchLifeline } from "#host";
+import { lifeline, refuseDetached, watchLifeline } from "#host";
 import { invalid } from "../../error/clearway-error.js";
-import { lazyModule } from "../../lazy/lazy-module.js";
-import { Op } from "../../transport/protocol.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
-import { checkFrame, isShared, type TransportLimits, transportOptions } from "./limits.js";
+import { checkFrame, frameTooLarge, isShared, type TransportLimits, transportOptions } from "./limits.js";
+import { loadRing } from "./load-ring.js";
 import { closePort, listenTo, type PortEvents, type PortLike } from "./port-like.js";
-import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
+import {
+  attachmentsOf,
+  fillsBuffer,
+  framesOf,
+  garbled,
+  joined,
+  movedBytesMin,
+  none,
+  Post,
+  portMark,
+  takesValues,
+  wakeUp,
+} from "./port-message.js";
+import type { PortOptions } from "./port-options.js";
+import { TakenReport } from "./taken-report.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
+import { appendValueFrame, notCloneable, readValueFrames, type ValueFrame } from "./value-frame.js";
 import { SendWindow, windowBytesOf } from "./window.js";
 
-// A frame of at least this size, in bytes, is posted alone and moved. Smaller frames of a tick are joined and cloned. Measured
-// round trips in Node 20: up to 4 KiB, both ways take about the same time (43 us cloned, 41 us moved). At 64 KiB, cloning takes
-// 51 us and moving 39 us (ts/clearway/bench/channel-port.mjs).
-const movedBytesMin = 4096;
-
-// Set on first use, so that bundlers can leave the ring's code out of an app that uses codecs but no ports.
-let loadRing: (() => Promise<typeof import("./channel-ring-port.js")>) | undefined;
-
-/** Settings of a port that carries channels. */
-export interface PortOptions extends TransportLimits {
-  /**
-   * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
-   * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
-   * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
-   * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
-   */
-  readonly ring?: "offer" | "accept";
-}
+export type { PortOptions } from "./port-options.js";
 
 /**
- * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Attachments are moved, and shared
- * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange them
+ * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
  * like any port with listeners. Throws `invalid-argument`.
  */
 export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
@@ -53,13 +50,19 @@ export class PortChannelTransport implements ChannelTransport {
   readonly #out: SendWindow;
   #sink: ChannelSink | undefined;
   #stop = (): void => {};
+  peerClones = false;
   /** Small frames of this tick, which are not posted yet. */
   #waiting: Uint8Array[] = [];
+  /** Frames with values of this tick, in the slots of a message. At most one of the two lists has frames. */
+  #values: unknown[] = [];
+  /** Whether the next message of frames tells the other end that this end takes values. */
+  #announces = false;
   #scheduled = false;
   /** Whether the next message asks the receiver to report the bytes that it took. */
   #asks = false;
   /** Bytes that this end took since its last report to the other end. */
   #taken = 0;
+  readonly #report = new TakenReport(() => this.#flush());
   #reason: CloseReason | undefined;
   #messageSeen = false;
   readonly #ring: "offer" | "accept" | undefined;
@@ -76,18 +79,21 @@ export class PortChannelTransport implements ChannelTransport {
     this.#out = new SendWindow(windowBytes);
   }
 
+  // A ring carries small frames of bytes faster than the port carries values. The values of an end that is not trusted cannot be bounded
+  // before they take memory.
+  get clones(): "preferred" | "possible" | undefined {
+    return this.#ring === undefined && this.trusted ? "preferred" : "possible";
+  }
+
   open(sink: ChannelSink): void {
     if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
     this.#sink = sink;
+    this.#announces = sink.value !== undefined;
     if (this.#reason !== undefined) return this.#reportClosed(this.#reason);
     this.#stop = this.listen(this.#port, {
       message: (message) => this.#receive(message),
-      unreadable: () => this.#fail({ code: "failed", message: "a message could not be read on arrival" }),
-      gone: (detail) => {
-        // Reads the frames that the other side wrote to the ring before it ended.
-        this.#ringPort?.drain();
-        this.#end({ code: "lost", message: "the other side of the port is gone", detail });
-      },
+      unreadable: () => this.close({ code: "failed", message: "a message could not be read on arrival" }),
+      gone: (detail) => this.#gone("the other side of the port is gone", detail),
       error: (cause) => {
         // An error before the worker's first message means that the worker failed to start. The worker may survive a later
         // error.
@@ -113,6 +119,7 @@ export class PortChannelTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = none): boolean {
     checkFrame(frame, attachments, this);
     if (this.#closed) return false;
+    if (this.#values.length > 0) this.#flush();
     if (this.#out.sent(windowBytesOf(frame, attachments))) this.#asks = true;
     if (attachments.length > 0 || frame.byteLength >= movedBytesMin) {
       this.#flush();
@@ -125,6 +132,43 @@ export class PortChannelTransport implements ChannelTransport {
       this.#schedule();
     }
     return !this.#closed && this.#out.room;
+  }
+
+  sendValue(frame: ValueFrame, transfer?: readonly object[]): boolean {
+    if (frame.bytes > this.frameBytesMax) throw frameTooLarge(frame.bytes, this.frameBytesMax);
+    if (this.#closed) return false;
+    if (this.#waiting.length > 0) this.#flush();
+    const hadRoom = this.#out.room;
+    if (this.#out.sent(frame.bytes + 8)) this.#asks = true;
+    if (transfer !== undefined) this.#postValue(frame, transfer, hadRoom);
+    else {
+      appendValueFrame(this.#values, frame);
+      this.#schedule();
+    }
+    return !this.#closed && this.#out.room;
+  }
+
+  // The value has a message of its own: structured clone may refuse the value, or run a getter that sends other frames.
+  #postValue(frame: ValueFrame, transfer: readonly object[], hadRoom: boolean): void {
+    if (this.#values.length > 0) this.#flush();
+    const flat: unknown[] = [];
+    appendValueFrame(flat, frame);
+    const [asks, report] = [this.#asks, this.#report.bytes];
+    try {
+      for (const each of transfer) refuseDetached(each);
+      this.#postRaw(this.#valuesMessage(flat), transfer as ArrayBuffer[]);
+    } catch (reason) {
+      this.#asks ||= asks;
+      if (report > 0) this.#report.add(report);
+      this.#out.withdraw(frame.bytes + 8, hadRoom);
+      throw notCloneable(reason);
+    }
+  }
+
+  #valuesMessage(flat: unknown[]): unknown[] {
+    const message = [portMark, this.#asks ? Post.valuesAsking : Post.values, flat, this.#report.take()];
+    this.#asks = false;
+    return message;
   }
 
   close(reason: CloseReason = closedHere): void {
@@ -146,22 +190,19 @@ export class PortChannelTransport implements ChannelTransport {
 
   #flush(): void {
     const frames = this.#waiting;
+    const values = this.#values;
     const [only] = frames;
     if (this.#closed) return;
-    if (only === undefined) return this.#ringPort?.wake();
-    this.#waiting = [];
-    if (frames.length === 1) return this.#postFrames([only.byteLength], only, none);
-    const bytes = new Uint8Array(frames.reduce((sum, { byteLength }) => sum + padded(byteLength), 0));
-    let at = 0;
-    for (const frame of frames) {
-      bytes.set(frame, at);
-      at += padded(frame.byteLength);
-    }
-    this.#postFrames(
-      frames.map(({ byteLength }) => byteLength),
-      bytes,
-      none,
-    );
+    if (values.length > 0) {
+      this.#values = [];
+      this.#post(this.#valuesMessage(values), []);
+    } else if (only !== undefined) {
+      this.#waiting = [];
+      const lengths = frames.map(({ byteLength }) => byteLength);
+      this.#postFrames(lengths, frames.length === 1 ? only : joined(frames), none);
+    } else if (this.#report.bytes === 0) return this.#ringPort?.wake();
+    const taken = this.#report.take();
+    if (taken > 0) this.#post([portMark, Post.taken, taken], []);
   }
 
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
@@ -172,19 +213,24 @@ export class PortChannelTransport implements ChannelTransport {
     if (large && this.moves) transfer.push(bytes.buffer as ArrayBuffer);
     const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
     this.#asks = false;
-    if (attachments.length > 0) message.push(attachments);
+    if (attachments.length > 0 || this.#announces) message.push(attachments.length > 0 ? attachments : undefined);
+    if (this.#announces) message.push(takesValues);
+    this.#announces = false;
     this.#post(message, transfer);
   }
 
   #post(message: unknown[], transfer: ArrayBuffer[]): void {
     try {
-      if (this.#ringPort) this.#ringPort.post(message, transfer);
-      else this.#port.postMessage(message, transfer as never[]);
+      this.#postRaw(message, transfer);
     } catch (cause) {
-      // The port throws only for memory that cannot be transferred. The frame cannot arrive, and later frames must not arrive
-      // without it.
+      // Only for memory that cannot be transferred. Later frames must not arrive without this one.
       this.#end({ code: "failed", message: "the port refused a message", cause });
     }
+  }
+
+  #postRaw(message: unknown[], transfer: ArrayBuffer[]): void {
+    if (this.#ringPort) this.#ringPort.post(message, transfer);
+    else this.#port.postMessage(message, transfer as never[]);
   }
 
   #receive(message: unknown): void {
@@ -197,8 +243,15 @@ export class PortChannelTransport implements ChannelTransport {
   #read(message: unknown[]): void {
     if (message[0] !== portMark || this.#closed) return;
     this.#messageSeen = true;
-    const [, post, first, second, third] = message;
+    const [, post, first, second, third, fourth] = message;
+    if (post === Post.values || post === Post.valuesAsking) {
+      if (typeof second !== "number") return this.close(garbled);
+      if (second > 0 && this.#out.taken(second)) this.#sink?.drained();
+      if (!this.#closed) this.#deliverValues(readValueFrames(first), post === Post.valuesAsking);
+      return;
+    }
     if (post === Post.frames || post === Post.framesAsking) {
+      if (fourth === takesValues && this.clones !== undefined) this.peerClones = true;
       this.#deliver(framesOf(first, second), attachmentsOf(third));
       if (post === Post.framesAsking && !this.#closed) this.#reportTaken();
       return;
@@ -208,19 +261,32 @@ export class PortChannelTransport implements ChannelTransport {
     if (post === Post.opened) return;
     // An end that is not trusted could name a lock of the app.
     if (post === Post.lifeline) return this.trusted ? this.#watch(first) : undefined;
-    if (post !== Post.taken || typeof first !== "number") return this.#fail(garbled);
+    if (post !== Post.taken || typeof first !== "number") return this.close(garbled);
     if (this.#out.taken(first)) this.#sink?.drained();
   }
 
   #deliver(frames: readonly Uint8Array[] | undefined, attachments: readonly Uint8Array[] | undefined): void {
-    if (frames === undefined || attachments === undefined) return this.#fail(garbled);
+    if (frames === undefined || attachments === undefined) return this.close(garbled);
     for (const [index, frame] of frames.entries()) {
       if (this.#closed) return;
       if (frame.byteLength > this.frameBytesMax)
-        return this.#fail({ code: "too-large", message: `a frame of ${frame.byteLength} bytes arrived` });
+        return this.close({ code: "too-large", message: `a frame of ${frame.byteLength} bytes arrived` });
       const own = index === frames.length - 1 ? attachments : none;
       this.#taken += windowBytesOf(frame, own);
       this.#sink?.frame(frame, own);
+    }
+  }
+
+  #deliverValues(frames: readonly ValueFrame[] | undefined, asked: boolean): void {
+    if (frames === undefined || this.#sink?.value === undefined) return this.close(garbled);
+    for (const { bytes } of frames) this.#taken += bytes + 8;
+    // Before the frames are delivered, so that the first reply takes the report along.
+    if (asked) this.#reportTaken();
+    for (const frame of frames) {
+      if (this.#closed) return;
+      if (frame.bytes > this.frameBytesMax)
+        return this.close({ code: "too-large", message: `a frame of ${frame.bytes} bytes arrived` });
+      this.#sink.value(frame);
     }
   }
 
@@ -228,25 +294,23 @@ export class PortChannelTransport implements ChannelTransport {
     const taken = this.#taken;
     this.#taken = 0;
     if (this.#ringPort?.credit(taken)) return this.#ringPort.owesWake ? this.#schedule() : undefined;
-    this.#post([portMark, Post.taken, taken], []);
+    if (!this.peerClones) return this.#post([portMark, Post.taken, taken], []);
+    this.#report.add(taken);
   }
 
   // Waits for the end of the other side's thread, because a browser reports nothing when a worker is terminated. This end still
   // reads the frames that the worker wrote before.
   #watch(name: unknown): void {
-    if (typeof name !== "string" || this.#watching) return this.#fail(garbled);
+    if (typeof name !== "string" || this.#watching) return this.close(garbled);
     const watching = new AbortController();
     this.#watching = watching;
-    const gone = (): void => {
-      this.#ringPort?.drain();
-      this.#end({ code: "lost", message: "the worker at the other side of the port is gone" });
-    };
+    const gone = (): void => this.#gone("the worker at the other side of the port is gone");
     watchLifeline(name, watching.signal, gone).catch(() => {}); // a host without locks has no lifeline
   }
 
   #accept(memory: unknown): void {
     if (this.#ring !== "accept" || !this.shares || !(memory instanceof SharedArrayBuffer))
-      return this.#fail({ code: "protocol", message: "the other end offered a ring, which was not asked for" });
+      return this.close({ code: "protocol", message: "the other end offered a ring, which was not asked for" });
     this.#held = [];
     void this.#openRing(memory);
   }
@@ -255,11 +319,10 @@ export class PortChannelTransport implements ChannelTransport {
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
     let ring: typeof import("./channel-ring-port.js");
     try {
-      loadRing ??= lazyModule(async () => import("./channel-ring-port.js"));
       ring = await loadRing();
     } catch (cause) {
       // The offering end can work without a ring. An accepting end must read the ring, because the other end writes to it.
-      return memory ? this.#fail({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
+      return memory ? this.close({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
     }
     if (this.#closed) return;
     this.#flush();
@@ -270,7 +333,7 @@ export class PortChannelTransport implements ChannelTransport {
         memory === undefined,
       );
     } catch (cause) {
-      this.#fail({
+      this.close({
         code: "protocol",
         message: "the memory that the other end offered is no ring of this version",
         cause,
@@ -279,8 +342,7 @@ export class PortChannelTransport implements ChannelTransport {
   }
 
   #useRing(ringPort: ChannelRingPort, offers: boolean): void {
-    // Each later message of this end has a position in the ring. The answer `Post.opened` means the same for the other end's
-    // messages.
+    // Each later message of this end has a position in the ring. `Post.opened` means the same for the other end's messages.
     if (offers) this.#post([portMark, Post.ring, ringPort.memory], []);
     this.#ringPort = ringPort;
     if (!offers) this.#post([portMark, Post.opened], []);
@@ -302,19 +364,21 @@ export class PortChannelTransport implements ChannelTransport {
       taken: (bytes) => {
         if (this.#out.taken(bytes)) this.#sink?.drained();
       },
-      broken: (message) => this.#fail({ code: "protocol", message }),
+      broken: (message) => this.close({ code: "protocol", message }),
     };
   }
 
-  // Sends the reason of a failure to the other end, and closes.
-  #fail(reason: CloseReason): void {
-    this.close(reason);
+  // Reads the frames that the other side wrote to the ring before it ended.
+  #gone(message: string, detail?: CloseReason["detail"]): void {
+    this.#ringPort?.drain();
+    this.#end(detail ? { code: "lost", message, detail } : { code: "lost", message });
   }
 
   #end(reason: CloseReason): void {
     if (this.#closed) return;
     this.#reason = reason;
     this.#waiting = [];
+    this.#values = [];
     this.#stop();
     this.#watching?.abort();
     this.#ringPort?.close();
@@ -331,13 +395,4 @@ export class PortChannelTransport implements ChannelTransport {
   get #closed(): boolean {
     return this.#reason !== undefined;
   }
-}
-
-const garbled: CloseReason = { code: "protocol", message: "a message that is not of this protocol" };
-
-// Makes the ring read its frames and mark this end as reading.
-const wakeUp = [Op.Mark, 0, undefined, undefined];
-
-function fillsBuffer({ buffer, byteLength }: Uint8Array): boolean {
-  return buffer.byteLength === byteLength && !isShared(buffer);
 }

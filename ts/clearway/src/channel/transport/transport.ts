@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { ValueFrame } from "./value-frame.js";
 
 /**
  * Carries a channel's frames between two ends, without knowing their contents. The suite `test/channel/transports/contract.ts`
@@ -34,6 +35,17 @@ export interface ChannelTransport {
    */
   readonly trusted?: boolean;
 
+  /**
+   * Whether the transport can carry values by structured clone, next to frames of bytes. "preferred": an endpoint uses that unless its
+   * option `codec` says otherwise. "possible": only if its option says so. Undefined: the transport carries only bytes. Default: undefined.
+   */
+  readonly clones?: "preferred" | "possible" | undefined;
+  /**
+   * Whether the other end takes values. It is known when the first frame arrives. The transport itself tells the other end whether its
+   * sink has the method `value`.
+   */
+  readonly peerClones?: boolean;
+
   /** Starts to deliver frames to the sink. The endpoint calls it once. A second call throws `invalid-argument`. */
   open(sink: ChannelSink): void;
 
@@ -49,6 +61,18 @@ export interface ChannelTransport {
    * carry. If `send` throws, nothing was sent or moved.
    */
   send(frame: Uint8Array, attachments?: readonly Uint8Array[]): boolean;
+
+  /**
+   * Takes a frame with a value, in order with the frames of `send`, and returns what `send` returns. May be called only if `peerClones` is
+   * true.
+   *
+   * With `transfer`, clones the value before it returns, and moves the listed objects. Without it, no code may change the value any more.
+   * The transport may then post the frame later, in one message with other frames of the tick.
+   *
+   * Throws `too-large` for a frame over the limit, and `not-cloneable` for a value that structured clone refuses. If it throws, nothing was
+   * sent. It throws what a getter in the value throws.
+   */
+  sendValue?(frame: ValueFrame, transfer?: readonly object[]): boolean;
 
   /**
    * Stops delivery until `resume` is called. The sink still receives frames that were already read. Other frames wait in the
@@ -73,6 +97,11 @@ export interface ChannelSink {
    * buffer with other frames. No two attachments share a buffer. Both ends use the buffer of an attachment in shared memory.
    */
   frame(frame: Uint8Array, attachments: readonly Uint8Array[]): void;
+  /**
+   * Called when a frame with a value has arrived. A sink without this method takes no values, and the transport tells the other end so. The
+   * frame's fields have been checked; its value is whatever the other end sent.
+   */
+  value?(frame: ValueFrame): void;
   /** Called when there is room again, after a `send` that returned false. */
   drained(): void;
   /** Called when the transport has closed. The transport calls no method of the sink after this one. */

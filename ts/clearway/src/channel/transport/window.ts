@@ -25,6 +25,13 @@ export class SendWindow {
     return true;
   }
 
+  /** Uncounts bytes that could not be sent. `hadRoom` is the value of `room` before they were counted. */
+  withdraw(bytes: number, hadRoom: boolean): void {
+    this.#outBytes = Math.max(0, this.#outBytes - bytes);
+    this.#unasked = Math.max(0, this.#unasked - bytes);
+    if (hadRoom) this.#full = false;
+  }
+
   /** Whether there is room for more bytes. A full window has room again when at most half of it is in flight. */
   get room(): boolean {
     return !this.#full;

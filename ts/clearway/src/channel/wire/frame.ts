@@ -53,6 +53,8 @@ export const Flag = {
   whole: 2,
   /** The frame has no message. A null message does not set this flag. */
   empty: 4,
+  /** The frame has a value instead of bytes (`transport/value-frame.ts`). Frames of bytes never have this flag. */
+  value: 8,
 } as const;
 
 /** A `listen` frame has its policy in the flags from this bit on. */
@@ -91,6 +93,8 @@ export interface FrameParts extends FrameMessage {
   b?: number;
   c?: number;
   name?: Uint8Array | undefined;
+  /** The channel's name as text. Frames with a value have it instead of `name`. */
+  channel?: string;
 }
 
 /** The message of a frame. Callers pass it separately, because merging both objects into one costs more than writing the head. */

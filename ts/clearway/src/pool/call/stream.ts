@@ -29,7 +29,7 @@ class CallStream implements StreamSide, ConsumerWire {
     this.#call = call;
     this.tracker = tracker;
     this.#handle = new WeakRef(handle);
-    forgotten.register(handle, this);
+    forgotten.register(handle, this, this);
   }
 
   get handle(): StreamHandle | undefined {
@@ -60,6 +60,8 @@ class CallStream implements StreamSide, ConsumerWire {
   }
 
   finish(end: (consumer: Consumer) => void): void {
+    // Without this, the registry would keep the call until the garbage collector has found the handle and called back.
+    forgotten.unregister(this);
     if (this.consumer) end(this.consumer);
     else this.#pendingEnd ??= end;
   }

@@ -4,9 +4,11 @@ import { type Encoded, nothing } from "../../../src/channel/endpoint/connection.
 import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
 import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
 import { Status } from "../../../src/channel/wire/frame.js";
+import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
+import { FakeTurns } from "../../stream/fake-turns.js";
 
 /** Creates a source on a wire that only records what it receives. */
-function start(limits: Partial<QueueLimits> = {}) {
+function start(limits: Partial<QueueLimits> = {}, turns?: TurnBudget) {
   const sent: unknown[] = [];
   const values = new Map<Encoded, unknown>();
   const line = { congested: false, ended: 0, reported: [] as unknown[] };
@@ -22,7 +24,7 @@ function start(limits: Partial<QueueLimits> = {}) {
     report: (error) => void line.reported.push(error),
     congested: () => line.congested,
   };
-  const source = new Source("s", { whenFull: "wait", capacity: 16, ...limits }, wire, () => line.ended++);
+  const source = new Source("s", { whenFull: "wait", capacity: 16, ...limits }, wire, () => line.ended++, turns);
   const grant = (items: number): void => {
     source.queue.credit.grant(items, 1000);
     source.drain();
@@ -162,5 +164,61 @@ describe("a source that draws from an iterable", () => {
     };
     await source.pump({ [Symbol.iterator]: () => iterator });
     expect([drawn, line.reported]).toEqual([0, [new Error("cannot close")]]);
+  });
+});
+
+describe("a source that never waits for its listener", () => {
+  // The time of a turn begins when its first event has been sent. Four more events use it up.
+  const eachTurn = [5, 5, 5, 5];
+
+  /** Starts a source with turns that only the test advances. Each event takes a quarter of a turn's time. */
+  function timed(limits: Partial<QueueLimits>) {
+    const fake = new FakeTurns();
+    const { source, sent, grant } = start(limits, new TurnBudget(fake));
+    const perTurn: number[] = [];
+    const spend = (): void => {
+      perTurn[perTurn.length - 1]!++;
+      fake.nowMs += turnBudgetMs / 4;
+    };
+    const turn = async (): Promise<void> => {
+      perTurn.push(0);
+      fake.turn();
+      await settled();
+    };
+    return { source, sent, grant, perTurn, spend, turn };
+  }
+
+  test("lets the event loop turn although its listener drops events", async () => {
+    const { source, perTurn, spend, turn } = timed({ whenFull: "dropOldest", capacity: 1 });
+    const sending = (async () => {
+      while (!source.signal.aborted) {
+        spend();
+        await source.send(1);
+      }
+    })();
+    for (let turns = 0; turns < 5; turns++) await turn();
+    expect(perTurn.slice(1)).toEqual(eachTurn);
+    source.cancel("enough");
+    await turn();
+    await sending;
+  });
+
+  test("lets the event loop turn although its credit has no end, as on the plain wire", async () => {
+    const { source, sent, grant, perTurn, spend, turn } = timed({});
+    grant(Number.POSITIVE_INFINITY);
+    const values = (function* () {
+      for (;;) {
+        spend();
+        yield 1;
+      }
+    })();
+    perTurn.push(0);
+    const pumping = source.pump(values);
+    for (let turns = 0; turns < 4; turns++) await turn();
+    expect(perTurn.slice(1)).toEqual(eachTurn);
+    expect(sent).toHaveLength(perTurn.reduce((sum, each) => sum + each, 0));
+    source.cancel("enough");
+    await turn();
+    await pumping;
   });
 });

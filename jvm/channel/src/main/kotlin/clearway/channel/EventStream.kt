@@ -24,7 +24,7 @@ public interface EventStream<T> : Iterable<T>, AutoCloseable {
 
     /**
      * Reads the next event, or the end of the stream. If the stream failed, one read fails with its error, and later
-     * reads return the end. Does not block.
+     * reads return the end. Does not block. A read that was cancelled before its event arrived takes no event.
      */
     public fun read(): CompletableFuture<Event<T>>
 

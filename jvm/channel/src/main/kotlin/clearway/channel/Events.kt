@@ -14,6 +14,8 @@ import clearway.channel.endpoint.Served
 import clearway.channel.endpoint.Serving
 import clearway.channel.endpoint.Source
 import clearway.channel.wire.Status
+import java.util.concurrent.CompletionException
+import java.util.concurrent.CompletionStage
 
 /**
  * Serves a listener by pushing events to a sink. `listen` may return before the stream ends. The stream continues until
@@ -21,6 +23,15 @@ import clearway.channel.wire.Status
  */
 public fun interface EventSource {
     @Throws(Exception::class) public fun listen(args: Any?, sink: EventSink)
+}
+
+/** Serves a listener as [EventSource] does, with code that runs on after `listen` has returned. */
+public fun interface AsyncEventSource {
+    /**
+     * Returns a stage that completes when the source's code has ended. That also ends the stream, with the stage's
+     * error if it has one. A listener that cancels counts against `callsMax` until then.
+     */
+    @Throws(Exception::class) public fun listen(args: Any?, sink: EventSink): CompletionStage<*>
 }
 
 /** Serves a listener with the values of an iterable. The next value is read only when it can be sent at once. */
@@ -62,6 +73,16 @@ internal constructor(private val core: Core, public val name: String, private va
         serving(options) { sink, args ->
             source.listen(args, sink)
             sink.sourceEnded()
+        }
+
+    /** Serves the channel's events as [serve] does. A listener's stream ends when the source's stage completes. */
+    @JvmOverloads
+    public fun serveAsync(source: AsyncEventSource, options: ServeOptions = ServeOptions()): AutoCloseable =
+        serving(options) { sink, args ->
+            source.listen(args, sink).whenComplete { _, thrown ->
+                if (thrown == null) sink.end() else sink.fail((thrown as? CompletionException)?.cause ?: thrown)
+                sink.sourceEnded()
+            }
         }
 
     /**

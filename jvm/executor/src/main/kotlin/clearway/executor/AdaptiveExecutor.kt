@@ -14,6 +14,7 @@ import clearway.executor.run.ListBody
 import clearway.executor.run.LiveCosts
 import clearway.executor.run.MapBody
 import clearway.executor.run.Runner
+import clearway.executor.run.SettleBody
 import clearway.executor.run.Singles
 import clearway.executor.run.VirtualJobs
 import clearway.executor.run.Workers
@@ -22,7 +23,6 @@ import java.util.RandomAccess
 import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.Callable
 import java.util.concurrent.CompletableFuture
-import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.RunnableFuture
 import java.util.concurrent.TimeUnit
@@ -60,14 +60,14 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     private val first = Site("clearway: first batches", SiteOptions())
     private val runner: Runner
     private val singles: Singles
-    private val sites = ConcurrentHashMap<String, Site>()
+    private val sites = Sites()
 
     init {
         require(processors >= 1) { "processors must be positive: processors=$processors" }
         require(elasticMax >= 1) { "elasticMax must be positive: elasticMax=$elasticMax" }
         val workers = Workers("clearway-cpu", processors, STAY_NS, if (processors > 1) SPIN_NS else 0)
         val elastic =
-            VirtualThreads.factory("clearway-elastic-")?.let(::VirtualJobs)
+            VirtualThreads.factory("clearway-elastic")?.let(::VirtualJobs)
                 ?: Workers("clearway-elastic", elasticMax, STAY_NS, spinNs = 0)
         val costs = LiveCosts(Costs(processors, elasticMax = elasticMax), clock)
         costs.calibrate(workers, elastic)
@@ -76,12 +76,21 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
-     * Returns the site of this name. The first call creates it with `options`; later calls ignore `options`. Allocates
-     * only on the first call.
+     * Returns the site of this name, whichever options it has. The first call creates it, with default options.
+     * Allocates only on the first call. The executor keeps named sites until it is collected.
+     *
+     * @throws TooManySitesException if there are 4,096 named sites and none has this name
      */
-    @JvmOverloads
-    public fun site(name: String, options: SiteOptions = SiteOptions()): Site =
-        sites[name] ?: sites.computeIfAbsent(name) { Site(it, options) }
+    public fun site(name: String): Site = sites.named(name)
+
+    /**
+     * Returns the site of this name, with these options. The first call creates it. Otherwise it works as the other
+     * [site] does.
+     *
+     * @throws SiteMismatchException if the site exists with other options
+     * @throws TooManySitesException if there are 4,096 named sites and none has this name
+     */
+    public fun site(name: String, options: SiteOptions): Site = sites.named(name, options)
 
     /**
      * Runs `action` for every item and returns when all have run. Blocks; the calling thread takes part. Items start in
@@ -185,6 +194,65 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
+     * Calls `function` for every item and returns how each item ended, in the order of the items. A failure of an item
+     * ends neither the batch nor this call. Otherwise it works as [mapAll] does. Allocates one [ItemResult] per item.
+     *
+     * @throws InterruptedException as [mapAll] does
+     * @throws java.util.concurrent.RejectedExecutionException as [mapAll] does
+     * @throws java.util.concurrent.CancellationException if `shutdownNow` ended the batch
+     * @throws IllegalStateException on a registered event thread, which must not block: use [settleAllAsync]
+     */
+    @Throws(InterruptedException::class)
+    public fun <T, R> settleAll(site: Site, items: List<T>, function: Function<in T, out R>): List<ItemResult<R>> {
+        checkMayBlock(items.size)
+        val list = indexed(items)
+        val results = arrayOfNulls<Any?>(list.size)
+        runner.run(site, results.size, SettleBody(list, function, results, Thread.currentThread()))
+        return fixed(results)
+    }
+
+    /**
+     * Starts the batch of [settleAll] and returns without waiting for it. Otherwise it works as [mapAllAsync] does. The
+     * future fails only if the batch is cancelled or the executor shut down.
+     */
+    public fun <T, R> settleAllAsync(
+        site: Site,
+        items: List<T>,
+        function: Function<in T, out R>,
+    ): CompletableFuture<List<ItemResult<R>>> {
+        val list = indexed(items)
+        val results = arrayOfNulls<Any?>(list.size)
+        val future = BatchFuture<List<ItemResult<R>>>(fixed(results))
+        runner.start(site, results.size, future, events, SettleBody(list, function, results, null))
+        return future
+    }
+
+    /**
+     * Calls `function` for items that come one by one, and returns a stream of the results. The thread that reads the
+     * stream pulls the items, and only a window of them is in work at a time ([EachOptions]). Close the stream.
+     *
+     * Each item is a task of the site, and costs 1 to 10 us more than an item of a batch. For short items, use [mapAll]
+     * on parts of the work. On an ordered site, one item runs at a time.
+     */
+    @JvmOverloads
+    public fun <T, R> settleEach(
+        site: Site,
+        items: Iterable<T>,
+        options: EachOptions = EachOptions(),
+        function: Function<in T, out R>,
+    ): ResultStream<T, R> = ResultStream(site, items, function, options, singles) { checkMayBlock(1) }
+
+    /**
+     * Runs one task of the site on another thread. The future completes when the task does not run any more. `cancel`
+     * of the future drops a task that has not begun, and `cancel(true)` interrupts a running one.
+     *
+     * @throws java.util.concurrent.RejectedExecutionException after a shutdown. A later `shutdownNow` cancels the
+     *   future of a task that has not begun, and also returns the task
+     */
+    public fun <R> callAsync(site: Site, task: Callable<out R>): CompletableFuture<R> =
+        singles.call(site) { task.call() }
+
+    /**
      * Registers a thread that must not be blocked: a toolkit's event thread, or an event loop. The executor refuses
      * blocking calls ([runAll]) on it. A thread start also blocks, until the system has run the new thread. So a batch
      * of an event thread wakes or starts one worker, and that worker starts the other threads.
@@ -203,12 +271,20 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
      */
     public fun asExecutorService(site: Site): ExecutorService = SiteExecutor(site, singles)
 
-    /** Runs `task` on another thread. The task belongs to the site that has the name of the task's class. */
+    /**
+     * Runs `task` on another thread. The task belongs to the site that has the name of the task's class. If that is a
+     * class of the JDK, as with `CompletableFuture.supplyAsync(…, executor)`, the site is named after the code that
+     * calls the JDK: its class, method and line. A stage that depends on a task of this executor is named after that
+     * task.
+     *
+     * The executor keeps at most 1,024 such sites. It drops the ones that were not used recently, so that generated
+     * classes cannot fill the memory. A dropped site learns anew.
+     */
     override fun execute(task: Runnable) {
         val submitted = (task as? SiteTask<*>)?.task ?: task
         // Finds the site by name. A ClassValue would be stored in the task's class, and would keep this executor's
         // classes loaded for as long as that class.
-        singles.execute(site(submitted.javaClass.name), task)
+        singles.execute(sites.of(submitted, runner.registry.lane().task), task)
     }
 
     override fun <T> newTaskFor(runnable: Runnable, value: T): RunnableFuture<T> =
@@ -257,11 +333,17 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
         if (interrupted) Thread.currentThread().interrupt()
     }
 
+    /** Returns the executor's present numbers, for metrics. Takes some us; blocks no work. */
+    public fun status(): ExecutorStatus {
+        val workers = runner.workers as Workers
+        return singles.counts.status(workers.size, workers.max, runner.registry.running().size, sites.size)
+    }
+
     internal val live: LiveCosts
         get() = runner.costs
 
     internal val known: Collection<Site>
-        get() = sites.values
+        get() = sites.all
 
     /** Returns a list over the array, without a copy. The list cannot be changed. */
     @Suppress("UNCHECKED_CAST") // Only results of type R are stored in the array.

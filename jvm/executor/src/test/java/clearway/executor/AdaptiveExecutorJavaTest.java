@@ -41,6 +41,43 @@ class AdaptiveExecutorJavaTest {
         }
     }
 
+    private static String shrink(String image) {
+        return image + " small";
+    }
+
+    private static void confirm(int sent) {
+        assertEquals(6, sent);
+    }
+
+    private static void report(String word, Throwable failure) {
+        assertEquals("x", word);
+        assertTrue(failure instanceof NumberFormatException);
+    }
+
+    private static void show(List<String> images) {
+        assertEquals(List.of("a.png small", "b.png small"), images);
+    }
+
+    @Test
+    @DisplayName("Java: the first example uses the results of a batch, of a future and of a task in order")
+    void firstExample() throws Exception {
+        List<String> images = List.of("a.png", "b.png");
+        String letter = "letter";
+        // #region first
+        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
+            Site thumbnails = executor.site("thumbnails"); // one site for each kind of work; keep it
+            List<String> small =
+                    executor.mapAll(thumbnails, images, image -> shrink(image)); // blocks; this thread helps
+            show(small);
+            executor.mapAllAsync(thumbnails, images, image -> shrink(image)) // returns at once: for event threads
+                    .thenAccept(later -> show(later));
+            ExecutorService mail = executor.asExecutorService(executor.site("mail", new SiteOptions().ordered()));
+            Future<Integer> sent = mail.submit(() -> letter.length()); // tasks of this site run one by one, in order
+            confirm(sent.get());
+        }
+        // #endregion first
+    }
+
     @Test
     @DisplayName("Java: mapAll and mapAllAsync return the results in the order of the items")
     void mapsAll() throws Exception {
@@ -53,6 +90,43 @@ class AdaptiveExecutorJavaTest {
             // #endregion map-all
             assertEquals(List.of(3, 5, 9), found);
             assertEquals(found, later.get());
+        }
+    }
+
+    @Test
+    @DisplayName("Java: failures, streams of results, single calls and completable futures read as Java")
+    void settlesAndCalls() throws Exception {
+        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
+            List<String> words = List.of("12", "x", "34");
+            int sum = 0;
+            // #region settle-all
+            Site numbers = executor.site("numbers");
+            for (ItemResult<Integer> each : executor.settleAll(numbers, words, Integer::parseInt)) {
+                if (each.isSuccess()) sum += each.getValue();
+                else report(words.get(each.getIndex()), each.getFailure());
+            }
+            // #endregion settle-all
+            assertEquals(46, sum);
+            sum = 0;
+            Iterable<String> lines = words; // for example, the lines of a large file
+            // #region settle-each
+            EachOptions options = new EachOptions().window(16).asFinished(); // at most 16 lines are in work
+            try (ResultStream<String, Integer> results =
+                    executor.settleEach(numbers, lines, options, Integer::parseInt)) {
+                for (ItemResult<Integer> each : results) if (each.isSuccess()) sum += each.getValue();
+            }
+            // #endregion settle-each
+            assertEquals(46, sum);
+            // #region call-async
+            CompletableFuture<Integer> one = executor.callAsync(numbers, () -> Integer.parseInt("56"));
+            CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> 78, executor); // learns by this line
+            // #endregion call-async
+            assertEquals(134, one.get() + other.get());
+            SiteOptions ordered = new SiteOptions().ordered();
+            assertEquals(ordered, new SiteOptions().ordered());
+            SiteMismatchException refused =
+                    assertThrows(SiteMismatchException.class, () -> executor.site("numbers", ordered));
+            assertEquals(ordered, refused.getRequested());
         }
     }
 

@@ -52,6 +52,20 @@ class MapAllTest {
     }
 
     @Test
+    fun `the first example uses the results`() {
+        fun shrink(image: String) = image.dropLast(4)
+        fun show(small: List<String>) = assertEquals(listOf("a", "b"), small)
+        val images = listOf("a.png", "b.png")
+        // #region first
+        AdaptiveExecutor().use { executor ->
+            val thumbnails = executor.site("thumbnails")
+            show(executor.mapAll(thumbnails, images) { image -> shrink(image) })
+            executor.mapAllAsync(thumbnails, images) { image -> shrink(image) }.thenAccept { later -> show(later) }
+        }
+        // #endregion first
+    }
+
+    @Test
     fun `mapAll reads as Kotlin`() {
         fun shrink(image: String) = image.dropLast(4)
         val images = listOf("a.png", "b.png")

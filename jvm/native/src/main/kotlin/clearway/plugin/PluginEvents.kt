@@ -6,6 +6,7 @@ import clearway.plugin.host.NativeChannel
 import clearway.plugin.host.Window
 import java.time.Duration
 import java.util.ArrayDeque
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
@@ -74,6 +75,8 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()
     private val queue = ArrayDeque<Message>()
+    /** The reads that wait for an event. If there is one, [queue] is empty. */
+    private val asking = ArrayDeque<CompletableFuture<Message?>>()
     // The number of events after which credit is granted again: half of the window. The source gets few grants, and a
     // fast reader never lets it run out of credit.
     private val batch = maxOf(1, options.items shr 1)
@@ -107,10 +110,38 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     public val ended: Boolean
         get() = lock.withLock { over && queue.isEmpty() && problem == null }
 
+    /**
+     * Reads the next event as [take] does, without blocking. The future's value is null at the end of the stream. A
+     * read that was cancelled before its event arrived takes no event.
+     *
+     * The plugin's reading thread completes the future. Code chained to the future must not block that thread; use the
+     * `…Async` forms.
+     */
+    public fun read(): CompletableFuture<Message?> {
+        val next = CompletableFuture<Message?>()
+        try {
+            var credit = 0L
+            val message =
+                lock.withLock {
+                    forgetCancelled()
+                    if (queue.isEmpty() && !over) {
+                        asking.add(next)
+                        return next
+                    }
+                    poll().also { if (it != null) credit = counted() }
+                }
+            grant(credit)
+            next.complete(message)
+        } catch (failed: PluginException) {
+            next.completeExceptionally(failed)
+        }
+        return next
+    }
+
     private fun next(timeoutNs: Long): Message? {
         var credit = 0L
-        lock
-            .withLock {
+        val message =
+            lock.withLock {
                 var left = timeoutNs
                 while (queue.isEmpty() && !over && left > 0) {
                     waiting++
@@ -120,26 +151,37 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
                         waiting--
                     }
                 }
-                val message = queue.poll()
-                if (message == null) {
-                    problem?.let {
-                        problem = null
-                        throw it
-                    }
-                    return null
-                }
-                consumed++
-                if (consumed >= batch) {
-                    credit = consumed
-                    consumed = 0
-                }
-                message
+                poll().also { if (it != null) credit = counted() }
             }
-            .let { message ->
-                // The function returns `stale` if the stream has ended, which is no error here.
-                if (credit > 0) Abi.streamCredit(nativeChannel.instance.id, stream, credit)
-                return message
-            }
+        grant(credit)
+        return message
+    }
+
+    /** Removes the first event. Without one, throws the stream's error once, or returns null. Called under the lock. */
+    private fun poll(): Message? {
+        queue.poll()?.let {
+            return it
+        }
+        val why = problem ?: return null
+        problem = null
+        throw why
+    }
+
+    /** Counts an event that a reader takes. Returns the credit to grant now. Called under the lock. */
+    private fun counted(): Long {
+        consumed++
+        if (consumed < batch) return 0
+        return consumed.also { consumed = 0 }
+    }
+
+    private fun grant(credit: Long) {
+        // The function returns `stale` if the stream has ended, which is no error here.
+        if (credit > 0) Abi.streamCredit(nativeChannel.instance.id, stream, credit)
+    }
+
+    // Called under the lock.
+    private fun forgetCancelled() {
+        while (asking.peek()?.isDone == true) asking.remove()
     }
 
     /**
@@ -173,28 +215,55 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
         for (message in left) message.close()
     }
 
+    /** Gives an event to the first reader that waits, or keeps it. Only the plugin's reading thread calls this. */
     internal fun arrived(message: Message, dropped: Long) {
-        val taken =
-            lock.withLock {
-                lost += dropped
-                if (!over) queue.add(message)
-                if (waiting > 0) changed.signal()
-                !over
-            }
-        if (!taken) message.close()
+        lock.withLock { lost += dropped }
+        while (true) {
+            var credit = 0L
+            val reader =
+                lock.withLock {
+                    if (over) null
+                    else {
+                        forgetCancelled()
+                        val first = asking.poll()
+                        if (first == null) {
+                            queue.add(message)
+                            if (waiting > 0) changed.signal()
+                            return
+                        }
+                        credit = counted()
+                        first
+                    }
+                } ?: return message.close()
+            grant(credit)
+            // A reader may cancel its read at any time before this line. The next one then gets the event.
+            if (reader.complete(message)) return
+        }
     }
 
     internal fun ended(problem: PluginException?, dropped: Long) {
         finish(problem, dropped)
     }
 
-    private fun finish(why: PluginException?, dropped: Long): Boolean =
-        lock.withLock {
-            lost += dropped
-            if (over) return false
-            over = true
-            problem = why
-            changed.signalAll()
-            true
+    private fun finish(why: PluginException?, dropped: Long): Boolean {
+        val readers =
+            lock.withLock {
+                lost += dropped
+                if (over) return false
+                over = true
+                problem = why
+                changed.signalAll()
+                forgetCancelled()
+                // One reader gets the error: the first of these, or else a later one.
+                if (asking.isNotEmpty()) problem = null
+                asking.toList().also { asking.clear() }
+            }
+        var error = why
+        for (reader in readers) {
+            if (error == null) reader.complete(null) else if (reader.completeExceptionally(error)) error = null
         }
+        // All these reads were cancelled at this moment, so a later one gets the error.
+        if (error != null && readers.isNotEmpty()) lock.withLock { problem = error }
+        return true
+    }
 }

@@ -93,6 +93,7 @@ internal class Listener<T>(
     override fun read(): CompletableFuture<Event<T>> {
         val next = CompletableFuture<Event<T>>()
         lock.locked {
+            forgetCancelled()
             asking.add(next)
             settle()
         }
@@ -136,8 +137,15 @@ internal class Listener<T>(
         }
     }
 
+    // A reader that gave up takes no event. Readers that poll with a timeout leave at most one cancelled read behind.
+    private fun forgetCancelled() {
+        while (asking.peek()?.isDone == true) asking.remove()
+    }
+
     private fun settle() {
-        while (asking.isNotEmpty()) {
+        while (true) {
+            forgetCancelled()
+            if (asking.isEmpty()) return
             val next = if (over) null else kept.poll()
             if (next != null) give(asking.remove(), next)
             else if (over || ending != null) finish(asking.remove()) else return

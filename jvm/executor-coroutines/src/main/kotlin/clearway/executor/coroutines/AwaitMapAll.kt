@@ -2,7 +2,9 @@
 package clearway.executor.coroutines
 
 import clearway.executor.AdaptiveExecutor
+import clearway.executor.ItemResult
 import clearway.executor.Site
+import java.util.concurrent.CompletableFuture
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.currentCoroutineContext
@@ -23,7 +25,40 @@ import kotlinx.coroutines.withContext
  */
 public suspend fun <T, R> AdaptiveExecutor.awaitMapAll(site: Site, items: List<T>, transform: (T) -> R): List<R> {
     currentCoroutineContext().ensureActive()
-    val future = mapAllAsync(site, items, transform)
+    return awaitEnd(mapAllAsync(site, items, transform))
+}
+
+/**
+ * Calls `transform` for every item as one batch, and returns how each item ended, in the order of the items. A failure
+ * of an item ends nothing else. Otherwise it works as [awaitMapAll] does.
+ *
+ * @throws java.util.concurrent.RejectedExecutionException after a shutdown of the executor
+ * @throws java.util.concurrent.CancellationException if the coroutine was cancelled, or `shutdownNow` ended the batch
+ */
+public suspend fun <T, R> AdaptiveExecutor.awaitSettleAll(
+    site: Site,
+    items: List<T>,
+    transform: (T) -> R,
+): List<ItemResult<R>> {
+    currentCoroutineContext().ensureActive()
+    return awaitEnd(settleAllAsync(site, items, transform))
+}
+
+/**
+ * Runs `block` as one task of `site`, and returns its result. Suspends until the task has ended. `block` may block, but
+ * cannot suspend. Cancelling the coroutine drops a task that has not begun and interrupts a running one; the function
+ * throws CancellationException when `block` does not run any more.
+ *
+ * @throws java.util.concurrent.RejectedExecutionException after a shutdown of the executor
+ * @throws java.util.concurrent.CancellationException if the coroutine was cancelled, or `shutdownNow` dropped the task
+ */
+public suspend fun <R> AdaptiveExecutor.awaitCall(site: Site, block: () -> R): R {
+    currentCoroutineContext().ensureActive()
+    return awaitEnd(callAsync(site, block))
+}
+
+/** Waits for a future. If the coroutine is cancelled, cancels the future and waits for its end. */
+private suspend fun <R> awaitEnd(future: CompletableFuture<R>): R {
     try {
         return future.await()
     } catch (cancelled: CancellationException) {

@@ -20,22 +20,17 @@ internal object VirtualThreads {
     fun isVirtual(thread: Thread): Boolean = isVirtual != null && isVirtual.invoke(thread) as Boolean
 
     /**
-     * Returns a factory of virtual threads named `prefix` and a number. Returns null before JDK 24, where platform
-     * threads are better.
+     * Returns a factory of virtual threads that all have this name; a number would have to be formatted for each
+     * thread. Returns null before JDK 24, where platform threads are better.
      */
-    fun factory(prefix: String): ThreadFactory? {
+    fun factory(threadName: String): ThreadFactory? {
         if (Runtime.version().feature() < SINCE) return null
         return find {
             val builder = Class.forName("java.lang.Thread\$Builder\$OfVirtual")
             val ofVirtual = findStatic(Thread::class.java, "ofVirtual", MethodType.methodType(builder))
-            val name =
-                findVirtual(
-                    builder,
-                    "name",
-                    MethodType.methodType(builder, String::class.java, Long::class.javaPrimitiveType),
-                )
+            val name = findVirtual(builder, "name", MethodType.methodType(builder, String::class.java))
             val factory = findVirtual(builder, "factory", MethodType.methodType(ThreadFactory::class.java))
-            factory.invoke(name.invoke(ofVirtual.invoke(), prefix, 0L)) as ThreadFactory
+            factory.invoke(name.invoke(ofVirtual.invoke(), threadName)) as ThreadFactory
         }
     }
 

@@ -79,7 +79,7 @@ internal class Batch(
         lane.inside++
         lockWaiter?.owner = Thread.currentThread()
         try {
-            join(Participant(Thread.currentThread()))
+            join(Participant(Thread.currentThread()), lane)
         } finally {
             lane.inside--
             context.leave(scope)
@@ -87,7 +87,7 @@ internal class Batch(
         }
     }
 
-    fun runAsCaller(): Unit = join(checkNotNull(caller))
+    fun runAsCaller(): Unit = join(checkNotNull(caller), registry.lane())
 
     /**
      * Runs an `alone` batch on the calling thread and withdraws it from `lane`. Returns false if another thread shared
@@ -124,11 +124,10 @@ internal class Batch(
         return false
     }
 
-    private fun join(me: Participant) {
+    private fun join(me: Participant, lane: Registry.Lane) {
         takesPart(me)
         if (plan.timeBatch) {
             if (plan.readCpu) {
-                val lane = registry.lane()
                 if (plan.cold) lane.waitedSince(clock.waitedForProcessorNs())
                 me.threadNumber = lane.threadNumber(clock)
                 me.cpuStartNs = clock.threadCpuNs()
@@ -138,7 +137,7 @@ internal class Batch(
         try {
             runClaims(me)
         } finally {
-            if (plan.timeBatch && me.items > 0) totals?.add(me, registry.lane(), clock, plan.timeItems)
+            if (plan.timeBatch && me.items > 0) totals?.add(me, lane, clock, plan.timeItems)
             me.leave()
             finish(me.items)
         }

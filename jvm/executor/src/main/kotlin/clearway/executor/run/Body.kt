@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.ItemResult
 import java.util.function.Consumer
 import java.util.function.Function
 import java.util.function.IntConsumer
@@ -50,6 +51,23 @@ internal class MapBody<T, R>(
 ) : Body {
     override fun run(index: Int) {
         results[index] = function.apply(items[index])
+    }
+}
+
+/**
+ * As [MapBody], and also stores failures, so that no item ends the batch. `caller` is the thread that waits for the
+ * batch: if an item consumes an interrupt of this thread, the interrupt status is set again.
+ */
+internal class SettleBody<T, R>(
+    private val items: List<T>,
+    private val function: Function<in T, out R>,
+    private val results: Array<Any?>,
+    private val caller: Thread?,
+) : Body {
+    override fun run(index: Int) {
+        results[index] = ItemResult.of(index) { function.apply(items[index]) }
+        val failure = (results[index] as ItemResult<*>).failure
+        if (failure is InterruptedException && Thread.currentThread() === caller) caller.interrupt()
     }
 }
 

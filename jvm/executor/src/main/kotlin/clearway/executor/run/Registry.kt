@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.Site
 import clearway.executor.host.Clock
 import clearway.executor.host.VirtualThreads
 import java.lang.ref.Reference
@@ -29,6 +30,9 @@ internal class Registry {
          * itself uses it.
          */
         var inside = 0
+
+        /** The site of the single task that this thread runs. Null if it runs none. Only the thread itself uses it. */
+        var task: Site? = null
 
         private var waitedNs = 0L
         private var threadNumber = 0L

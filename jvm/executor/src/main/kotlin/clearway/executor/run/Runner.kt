@@ -173,7 +173,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val plan = batch.plan
         future.batch = batch
         registry.addDetached(batch)
-        val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
+        val helpers = if (batch.shareable) helpersWithoutCaller(plan, size) else 1
         val isOnEventThread = events.isOne(Thread.currentThread())
         if (lock != null) {
             // Publishes the batch now, so that it can be cancelled while it waits for the lock. `begin` runs it once it
@@ -189,6 +189,14 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             askAtLeastOne(batch, helpers)
         }
     }
+
+    /**
+     * Returns how many threads run an asynchronous batch. Elastic threads replace the caller: with one thread less than
+     * items, the last item would begin when the first one has ended. The CPU workers leave the caller its processor.
+     */
+    private fun helpersWithoutCaller(plan: Plan, size: Int): Int =
+        if (plan.place == Placement.ELASTIC) minOf(plan.helpers + 1, size, costs.now.elasticMax)
+        else maxOf(1, plan.helpers)
 
     /** Learns from an asynchronous batch that has ended, releases its site's lock, and completes its future. */
     private fun ended(site: Site, batch: Batch, future: BatchFuture<*>) {

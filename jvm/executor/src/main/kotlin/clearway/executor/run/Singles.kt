@@ -5,6 +5,8 @@ import clearway.executor.Site
 import clearway.executor.host.Clock
 import clearway.executor.model.Observation
 import clearway.executor.model.Placement
+import java.util.concurrent.Callable
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.Future
@@ -17,9 +19,19 @@ import java.util.concurrent.atomic.AtomicInteger
  */
 internal class Singles(private val runner: Runner, private val clock: Clock) {
     private val all: MutableSet<Single> = ConcurrentHashMap.newKeySet()
+    val counts = TaskCounts()
     private val orderedQueues = ConcurrentHashMap<Site, OrderedQueue>()
 
     fun execute(site: Site, task: Runnable): Unit = start(single(site, task, null))
+
+    /** Runs a task, and completes the returned future when the task has ended or was dropped. */
+    fun <R> call(site: Site, call: Callable<R>): CompletableFuture<R> {
+        val future = TaskFuture(call)
+        val single = single(site, future, null)
+        future.single = single
+        start(single)
+        return future
+    }
 
     /**
      * Registers a task. The caller must then call [start]. Throws RejectedExecutionException after a shutdown, also in
@@ -29,6 +41,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         val single = Single(site, task, ended)
         if (!runner.lifecycle.enter()) throw RejectedExecutionException(SHUT)
         all += single
+        counts.submitted.increment()
         return single
     }
 
@@ -70,11 +83,15 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             val mine = Participant(Thread.currentThread())
             me = mine
             if (!state.compareAndSet(WAITS, RUNS)) return
+            counts.begun.increment()
             val lane = runner.registry.lane()
+            val outer = lane.task
             lane.inside++
+            lane.task = site
             try {
                 runInContext()
             } finally {
+                lane.task = outer
                 lane.inside--
                 mine.leave()
                 Thread.interrupted()
@@ -136,6 +153,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
         private fun endAs(how: Int): Boolean {
             if (!state.compareAndSet(WAITS, how)) return false
+            counts.dropped.increment()
             end()
             return true
         }
@@ -145,8 +163,11 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
         private fun end() {
             all -= this
+            if (state.get() == RUNS) counts.ended.increment()
             ended?.invoke(this)
             runner.lifecycle.leave()
+            // Comes last, because a dependent of the future may wait for the executor's end.
+            (task as? TaskFuture<*>)?.settle()
         }
     }
 
@@ -213,6 +234,9 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     }
 
     companion object {
+        /** Name of the class whose frame runs a task, on the stack of the task's thread. */
+        val TASK_CLASS: String = Single::class.java.name
+
         /**
          * Drops the tasks that have not begun, then interrupts the others. In the other order, a task could begin
          * before it is dropped.

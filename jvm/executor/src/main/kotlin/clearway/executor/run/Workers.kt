@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.locks.LockSupport
 
 /** Threads that run jobs. */
-internal interface Threads {
+internal fun interface Threads {
     /**
      * Runs `job` on one of these threads, without waiting for it. Starts a thread if none is free and more are allowed.
      * Throws OutOfMemoryError, and drops the job, if the system cannot start a thread and no existing thread will run
@@ -43,7 +43,7 @@ internal class VirtualJobs(private val factory: ThreadFactory) : Threads {
  */
 internal class Workers(
     private val name: String,
-    private val max: Int,
+    val max: Int,
     private val stayNs: Long,
     private val spinNs: Long,
     /** Starts a thread. Throws OutOfMemoryError if the system cannot start more. */

@@ -69,6 +69,42 @@ class PlannerTest {
     }
 
     @Test
+    fun `sleeping items get a thread each, also where starting a thread is expensive`() {
+        // With seven threads less than items, the last seven items begin when the first ones have ended.
+        for (startNs in listOf(700L, 5_000L, 10_000L, 15_000L)) {
+            val dear = costs.copy(startNs = startNs, startedNs = startNs * 4)
+            val site = SiteModel()
+            val plans = Planner(site)
+            World(dear, seed = 5, itemNs = { 1e6 }, cpuShare = 0.01).play(site, plans, dear, size = 100, batches = 40)
+            val plan = plans.plan(100, dear)
+            assertEquals(Placement.ELASTIC, plan.place)
+            assertEquals(99, plan.helpers, "startNs=$startNs")
+        }
+    }
+
+    @Test
+    fun `a site that blocked is planned quickly when its items become immeasurably short`() {
+        for (itemNs in listOf(0L, 1L)) {
+            val site = SiteModel()
+            val plans = Planner(site)
+            repeat(10) { site.observe(Observation(Placement.ELASTIC, 100, 100_000_000, 1_500_000, slept = true)) }
+            repeat(10) { site.observe(Observation(Placement.ELASTIC, 100, itemNs * 100, 1_000)) }
+            assertTrue(site.mayBlock && site.itemNs <= 1.0, "itemNs=${site.itemNs}")
+            repeat(1_000) { plans.plan(100, costs) }
+            repeat(1_000) { plans.plan(1_000, costs.copy(startNs = 1_000_000)) }
+        }
+    }
+
+    @Test
+    fun `a site with few slow starts does not start threads that come too late`() {
+        val dear = costs.copy(startNs = 100_000, startedNs = 200_000)
+        World(dear, seed = 6, itemNs = { 1e6 }, cpuShare = 0.01).play(model, planner, dear, size = 100, batches = 40)
+        val plan = planner.plan(100, dear)
+        assertEquals(Placement.ELASTIC, plan.place)
+        assertTrue(plan.helpers in 8..40, "helpers=${plan.helpers}")
+    }
+
+    @Test
     fun `a bimodal site with few blocking items gets elastic threads`() {
         val twoKinds = { random: Random -> if (random.nextInt(10) == 0) 5e6 else 1e3 }
         val world = World(costs, seed = 2, itemNs = twoKinds, cpuShare = 0.01)

@@ -5,6 +5,8 @@ import clearway.executor.Site
 import clearway.executor.SiteOptions
 import clearway.executor.host.SystemClock
 import clearway.executor.model.Costs
+import clearway.executor.model.Observation
+import clearway.executor.model.Placement
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.FutureTask
 import java.util.concurrent.RejectedExecutionException
@@ -84,6 +86,25 @@ class NoThreadTest {
             assertEquals(100, ran.get())
             ends(runner)
         }
+    }
+
+    @Test
+    fun `an asynchronous batch that sleeps gets a thread for each item, because no caller takes part`() {
+        refuses = false
+        val offered = AtomicInteger()
+        val elastic = Threads { job -> Thread(job).also { offered.incrementAndGet() }.start() }
+        val runner = Runner(workers(2), elastic, LiveCosts(Costs(processors = 2), SystemClock), SystemClock)
+        val site = Site("sleeps", SiteOptions())
+        // 20 batches of 8 items, each of which slept for 5 ms.
+        repeat(20) {
+            val sums = 8 * 5_000_000L
+            site.observe(Observation(Placement.ELASTIC, 8, sums, 5_100_000, 8, sums, 8_000, slept = true))
+        }
+        val future = BatchFuture<Void?>(null)
+        runner.start(site, 8, future, EventThreads()) {}
+        future.get(1, TimeUnit.MINUTES)
+        assertEquals(8, offered.get())
+        ends(runner)
     }
 
     private fun ends(runner: Runner) {

@@ -35,8 +35,10 @@ internal object Loader {
             Library.symbols()
         } catch (problem: IllegalArgumentException) {
             val path = Library.configuredPath() ?: System.mapLibraryName("clearway")
-            val how = "build it with: cargo build --release -p clearway-abi, and name it by -D${Library.PROPERTY}=FILE"
-            throw missing("libclearway is not there: $path; $how", problem)
+            val how =
+                "add the artifact clearway-native with the classifier ${Library.platform()}, or build the library with: " +
+                    "cargo build --release -p clearway-abi, and name it by -D${Library.PROPERTY}=FILE"
+            throw missing("libclearway is not there: $path: ${problem.message}; $how", problem)
         }
         val version = Abi.version()
         if (version ushr 16 != ABI_MAJOR)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+@file:JvmName("SuspendingCalls")
+
+package clearway.channel.coroutines
+
+import clearway.channel.CallOptions
+import clearway.channel.Endpoint
+import clearway.channel.EndpointOptions
+import clearway.channel.Messages
+import clearway.channel.Methods
+import clearway.channel.Reply
+import clearway.channel.transport.ChannelTransport
+
+/**
+ * Calls a method as [Methods.call] does, and suspends until the answer arrives. The exceptions are those of the future
+ * of [Methods.call]. The type `R` is not checked.
+ *
+ * Cancelling the coroutine cancels the call at the other end. A coroutine that is already cancelled sends nothing.
+ */
+public suspend fun <R> Methods.awaitCall(method: String, args: Any? = null, options: CallOptions = CallOptions()): R =
+    awaitUncancelled("$name.$method") { call(method, args, options) }
+
+/**
+ * Sends a message as [Messages.send] does, and suspends until the reply arrives. The exceptions are those of the future
+ * of [Messages.send]. Cancelling the coroutine cancels the message's handler at the other end.
+ */
+public suspend fun <T> Messages<T>.awaitSend(message: T?, options: CallOptions = CallOptions()): Reply<T> =
+    awaitUncancelled(name) { send(message, options) }
+
+/**
+ * Sends a message without a reply as [Messages.post] does, and suspends until the transport has accepted it. If the
+ * coroutine is cancelled while it waits, the message may still be sent.
+ */
+public suspend fun <T> Messages<T>.awaitPost(message: T?) {
+    awaitUncancelled(name) { post(message) }
+}
+
+/**
+ * Connects an endpoint as [Endpoint.connect] does, and suspends until both ends have agreed. Cancelling the coroutine
+ * closes the transport.
+ */
+public suspend fun Endpoint.Companion.awaitConnect(
+    transport: ChannelTransport,
+    options: EndpointOptions = EndpointOptions(),
+): Endpoint = awaitUncancelled("connect", { it.terminate() }) { connect(transport, options) }

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.coroutines
+
+import clearway.channel.CallOptions
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.Endpoint
+import clearway.channel.EndpointOptions
+import clearway.channel.MethodTable
+import clearway.channel.RemoteException
+import clearway.channel.Reply
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MessageCodec
+import clearway.channel.transport.MemoryTransport
+import java.nio.ByteBuffer
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.atomic.AtomicInteger
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class CallsTest {
+    private suspend inline fun <reified T : Throwable> thrownBy(act: () -> Any?): T {
+        try {
+            act()
+        } catch (thrown: Throwable) {
+            return thrown as T
+        }
+        error("nothing was thrown")
+    }
+
+    @Test
+    fun `a call returns the result, which may be null`() = connected { ends ->
+        ends.there.methods("math").handle(MethodTable().on("square") { args, _ -> (args as Int?)?.let { it * it } })
+        val math = ends.here.methods("math")
+        assertEquals(49, math.awaitCall<Int>("square", 7))
+        assertNull(math.awaitCall<Int?>("square"))
+    }
+
+    @Test
+    fun `a message has a reply, and a post has none`() = connected { ends ->
+        val posted = CompletableDeferred<String?>()
+        ends.there.messages("log", Codecs.STRING).handle { line, _ ->
+            if (line == "post") posted.complete(line)
+            Reply.of(line?.uppercase())
+        }
+        val log = ends.here.messages("log", Codecs.STRING)
+        assertEquals("LINE", log.awaitSend("line").value)
+        log.awaitPost("post")
+        assertEquals("post", posted.await())
+    }
+
+    @Test
+    fun `a failed call throws the same exceptions as its future`() = connected { ends ->
+        ends.there
+            .methods("math")
+            .handle(
+                MethodTable()
+                    .on("refuse") { _, _ -> throw RemoteException("OUT_OF_RANGE", "no zoom of 9") }
+                    .onSuspending("hang", this) { _, _ -> awaitCancellation() }
+            )
+        val math = ends.here.methods("math")
+        assertEquals("OUT_OF_RANGE", thrownBy<RemoteException> { math.awaitCall<Int>("refuse") }.code)
+        assertEquals(ChannelError.NOT_IMPLEMENTED, thrownBy<ChannelException> { math.awaitCall<Int>("focus") }.error)
+        val soon = CallOptions().deadlineMs(1)
+        assertEquals(
+            ChannelError.DEADLINE,
+            thrownBy<ChannelException> { math.awaitCall<Int>("hang", null, soon) }.error,
+        )
+        ends.here.terminate()
+        assertEquals(ChannelError.TRANSPORT_CLOSED, thrownBy<ChannelException> { math.awaitCall<Int>("refuse") }.error)
+    }
+
+    @Test
+    fun `cancelling the coroutine cancels the handler's coroutine at the other end`() = connected { ends ->
+        val began = CompletableDeferred<Unit>()
+        val ended = CompletableDeferred<Throwable?>()
+        ends.there
+            .methods("slow")
+            .handle(
+                MethodTable().onSuspending("wait", this) { _, context ->
+                    began.complete(Unit)
+                    try {
+                        awaitCancellation()
+                    } finally {
+                        ended.complete(null)
+                        assertTrue(context.isCancelled)
+                    }
+                }
+            )
+        val call = launch { ends.here.methods("slow").awaitCall<Any?>("wait") }
+        began.await()
+        call.cancel()
+        call.join()
+        ended.await()
+    }
+
+    @Test
+    fun `a coroutine that is cancelled sends nothing`() = connected { ends ->
+        val calls = AtomicInteger()
+        ends.there.methods("count").handle(MethodTable().on("up") { _, _ -> calls.incrementAndGet() })
+        val count = ends.here.methods("count")
+        val cancelled =
+            launch(start = CoroutineStart.UNDISPATCHED) {
+                coroutineContext[Job]?.cancel()
+                count.awaitCall<Int>("up")
+            }
+        cancelled.join()
+        assertEquals(1, count.awaitCall<Int>("up"))
+    }
+
+    @Test
+    fun `a handler that was cancelled counts against callsMax until its coroutine has ended`() =
+        connected(EndpointOptions().callsMax(1)) { ends ->
+            val goOn = CompletableDeferred<Unit>()
+            val began = CompletableDeferred<Unit>()
+            ends.there
+                .methods("slow")
+                .handle(
+                    MethodTable().onSuspending("wait", this) { _, _ ->
+                        began.complete(Unit)
+                        withContext(NonCancellable) { goOn.await() }
+                    }
+                )
+            val slow = ends.here.methods("slow")
+            val first = launch { slow.awaitCall<Any?>("wait") }
+            began.await()
+            first.cancel()
+            first.join()
+            val refused = thrownBy<ChannelException> { slow.awaitCall<Any?>("wait") }
+            assertEquals(ChannelError.QUEUE_FULL, refused.error)
+            goOn.complete(Unit)
+        }
+
+    @Test
+    fun `an exception of a suspending handler goes to the caller, and the scope stays active`() = connected { ends ->
+        ends.there
+            .methods("math")
+            .handle(MethodTable().onSuspending("fail", this) { _, _ -> throw RemoteException("MINE", "broken") })
+        ends.there.messages("log").handleSuspending(this) { _, _ -> throw CancellationException("not the coroutine's") }
+        assertEquals("MINE", thrownBy<RemoteException> { ends.here.methods("math").awaitCall<Any?>("fail") }.code)
+        assertEquals("cancelled", thrownBy<RemoteException> { ends.here.messages("log").awaitSend(1) }.code)
+        assertTrue(coroutineContext[Job]?.isActive == true)
+    }
+
+    @Test
+    fun `a codec that throws CancellationException does not end the coroutine silently`() = connected { ends ->
+        val lying =
+            object : MessageCodec<Any> by Codecs.STANDARD {
+                override fun decodeOwned(message: ByteBuffer): Any? = throw CancellationException("a lie")
+
+                override fun decode(message: ByteArray): Any? = throw CancellationException("a lie")
+            }
+        ends.there.messages("log").handle { message, _ -> Reply.of(message) }
+        val failed = thrownBy<ChannelException> { ends.here.messages("log", lying).awaitSend(1) }
+        assertEquals(ChannelError.CANCELLED, failed.error)
+        assertTrue(failed.cause is CancellationException)
+    }
+
+    @Test
+    fun `cancelling a connect closes the transport`() = runBlocking {
+        val (one, other) = MemoryTransport.pair()
+        val connect = launch(start = CoroutineStart.UNDISPATCHED) { Endpoint.awaitConnect(one) }
+        connect.cancelAndJoin()
+        // The peer may have received the hello before the transport closed.
+        val closed =
+            Endpoint.connect(other).handle { peer, _ -> peer?.closed ?: CompletableFuture.completedFuture(null) }
+        closed.get().get()
+        Unit
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.coroutines
+
+import clearway.executor.AdaptiveExecutor
+import java.io.IOException
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.atomic.AtomicInteger
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.asFlow
+import kotlinx.coroutines.flow.collect
+import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.flowOf
+import kotlinx.coroutines.flow.onEach
+import kotlinx.coroutines.flow.take
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.runInterruptible
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Tests the flows `mapOn` and `mapOnAsFinished`. */
+class MapOnTest {
+    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 16)
+    private val site = executor.site("flows")
+
+    @AfterEach
+    fun close() {
+        executor.shutdownNow()
+        executor.close()
+    }
+
+    /** Maps in both forms. */
+    private fun <T, R> Flow<T>.both(window: Int = 64, transform: (T) -> R): List<Flow<R>> =
+        listOf(mapOn(executor, site, window, transform), mapOnAsFinished(executor, site, window, transform))
+
+    @Test
+    fun `mapOn emits the results in the order of the values, and the collector's thread runs none of them`() =
+        runBlocking {
+            val caller = Thread.currentThread()
+            // #region map-on
+            val thumbnails = executor.site("thumbnails")
+            val images = (1..200).asFlow()
+            val small = images.mapOn(executor, thumbnails, window = 8) { image -> shrink(image) }
+            // #endregion map-on
+            assertEquals((1..200).toList(), small.toList())
+            assertEquals(listOf(false), flowOf(1).mapOn(executor, site) { Thread.currentThread() === caller }.toList())
+        }
+
+    private fun shrink(image: Int) = image
+
+    @Test
+    fun `mapOnAsFinished emits every result, and the first one that is there first`() = runBlocking {
+        val last = CountDownLatch(1)
+        val flow = flowOf(0, 1).mapOnAsFinished(executor, site) { if (it == 0) last.await().let { _ -> 0 } else it }
+        assertEquals(listOf(1, 0), flow.onEach { last.countDown() }.toList())
+        assertEquals((1..200).toSet(), (1..200).asFlow().mapOnAsFinished(executor, site) { it }.toList().toSet())
+    }
+
+    @Test
+    fun `a slow collector slows the source down`() = runBlocking {
+        val pulled = AtomicInteger()
+        val source = flow { while (true) emit(pulled.incrementAndGet()) }
+        for (mapped in source.both(window = 3) { it }) {
+            pulled.set(0)
+            var taken = 0
+            mapped.take(50).collect {
+                taken++
+                // The window, and the value that waits for room in it.
+                assertTrue(pulled.get() <= taken + 3, "pulled=${pulled.get()} taken=$taken")
+            }
+        }
+    }
+
+    @Test
+    fun `the first exception fails the flow, and the running tasks are interrupted and have ended`() {
+        val running = AtomicInteger()
+        val waiting = CountDownLatch(2)
+        for (mapped in
+            flowOf(0, 1).both {
+                running.incrementAndGet()
+                waiting.countDown()
+                try {
+                    if (it == 1) waiting.await().let { throw IOException("broken") }
+                    CountDownLatch(1).await()
+                } finally {
+                    running.decrementAndGet()
+                }
+            }) {
+            assertThrows(IOException::class.java) { runBlocking { mapped.toList() } }
+            assertEquals(0, running.get())
+        }
+    }
+
+    @Test
+    fun `an exception of the source fails the flow`() {
+        for (mapped in flow<Int> { throw IOException("source") }.both { it }) {
+            assertThrows(IOException::class.java) { runBlocking { mapped.toList() } }
+        }
+    }
+
+    @Test
+    fun `a cancelled collector interrupts the running tasks, and ends when they have ended`() = runBlocking {
+        for (number in 0..1) {
+            val began = CompletableDeferred<Unit>()
+            val running = AtomicInteger()
+            val mapped =
+                flowOf(1)
+                    .both {
+                        running.incrementAndGet()
+                        began.complete(Unit)
+                        try {
+                            CountDownLatch(1).await()
+                        } finally {
+                            running.decrementAndGet()
+                        }
+                    }[number]
+            val job = launch(Dispatchers.Default) { mapped.collect() }
+            began.await()
+            job.cancelAndJoin()
+            assertEquals(0, running.get())
+        }
+    }
+
+    @Test
+    fun `a flow is refused after the shutdown, and its window is checked`() {
+        for (window in listOf(0, 65_537)) {
+            val thrown =
+                assertThrows(IllegalArgumentException::class.java) { flowOf(1).mapOn(executor, site, window) { it } }
+            assertEquals("window must be from 1 to 65536: window=$window", thrown.message)
+        }
+        executor.shutdown()
+        for (mapped in flowOf(1).both { it }) {
+            assertThrows(RejectedExecutionException::class.java) { runBlocking { mapped.toList() } }
+        }
+    }
+
+    @Test
+    fun `awaitCall returns the result of one task, or throws its exception`() = runBlocking {
+        assertEquals(1, executor.awaitCall(site) { 1 })
+        val thrown = runCatching { executor.awaitCall<Int>(site) { throw IOException("broken") } }.exceptionOrNull()
+        assertTrue(thrown is IOException)
+    }
+
+    @Test
+    fun `a cancelled awaitCall interrupts its task, and ends when the task has ended`() = runBlocking {
+        val began = CountDownLatch(1)
+        val running = AtomicInteger()
+        val job =
+            launch(Dispatchers.Default) {
+                executor.awaitCall(site) {
+                    running.incrementAndGet()
+                    began.countDown()
+                    try {
+                        CountDownLatch(1).await()
+                    } finally {
+                        running.decrementAndGet()
+                    }
+                }
+            }
+        runInterruptible(Dispatchers.IO) { began.await() }
+        job.cancelAndJoin()
+        assertEquals(0, running.get())
+    }
+
+    @Test
+    fun `awaitSettleAll returns the values and all failures`() = runBlocking {
+        val results = executor.awaitSettleAll(site, listOf(0, 1, 2)) { if (it == 1) throw IOException("$it") else it }
+        assertEquals(listOf(true, false, true), results.map { it.isSuccess })
+        assertEquals("1", results[1].failure?.message)
+        assertEquals(2, results[2].value)
+    }
+}

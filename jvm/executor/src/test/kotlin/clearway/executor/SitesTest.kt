@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor
+
+import java.util.concurrent.CountDownLatch
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertNotSame
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Tests which site a name or a task gets, and how many sites there can be. */
+class SitesTest {
+    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 4)
+    private val user = ThreadLocal<String>()
+    private val locale = ThreadLocal<String>()
+
+    @AfterEach fun close() = executor.close()
+
+    @Test
+    fun `options stay as they are when others are made from them`() {
+        val plain = SiteOptions()
+        val ordered = plain.ordered()
+        ordered.carry(user)
+        assertEquals("default", plain.toString())
+        assertEquals("ordered", ordered.toString())
+        assertEquals("ordered, carry=1", ordered.carry(user, user).toString())
+    }
+
+    @Test
+    fun `options are equal if they name the same order and the same thread-locals`() {
+        assertEquals(SiteOptions().carry(user, locale).ordered(), SiteOptions().ordered().carry(locale).carry(user))
+        assertEquals(SiteOptions().carry(user).hashCode(), SiteOptions().carry(user).hashCode())
+        assertNotEquals(SiteOptions().carry(user), SiteOptions().carry(locale))
+        assertNotEquals(SiteOptions(), SiteOptions().ordered())
+    }
+
+    @Test
+    fun `a site is the same when its name and options are the same`() {
+        val mail = executor.site("mail", SiteOptions().ordered().carry(user))
+        assertSame(mail, executor.site("mail", SiteOptions().carry(user).ordered()))
+        assertSame(mail, executor.site("mail"))
+    }
+
+    @Test
+    fun `a site is refused with an error that names both options when its options differ`() {
+        executor.site("mail", SiteOptions().ordered())
+        val thrown =
+            assertThrows(SiteMismatchException::class.java) { executor.site("mail", SiteOptions().carry(user)) }
+        assertEquals("mail", thrown.name)
+        assertEquals(SiteOptions().ordered(), thrown.existing)
+        assertEquals(SiteOptions().carry(user), thrown.requested)
+        assertTrue("existing=(ordered), requested=(carry=1)" in thrown.message!!, thrown.message)
+        assertThrows(SiteMismatchException::class.java) { executor.site("mail", SiteOptions()) }
+        executor.site("plain")
+        assertThrows(SiteMismatchException::class.java) { executor.site("plain", SiteOptions().ordered()) }
+    }
+
+    @Test
+    fun `a site is refused with an error that names the limit when there are too many names`() {
+        val sites = Sites(namedMax = 3)
+        val known = List(3) { sites.named("site $it") }
+        val thrown = assertThrows(TooManySitesException::class.java) { sites.named("user 4711") }
+        assertEquals("user 4711", thrown.name)
+        assertEquals(3, thrown.sitesMax)
+        assertThrows(TooManySitesException::class.java) { sites.named("user 4711", SiteOptions()) }
+        assertEquals(known, List(3) { sites.named("site $it") })
+    }
+
+    @Test
+    fun `a task has the site of its class, also when that site was named before`() {
+        val task = Runnable {}
+        val named = executor.site(task.javaClass.name)
+        repeat(3) { executor.submit(task).get() }
+        assertSame(named, executor.known.single { it.name == task.javaClass.name })
+    }
+
+    @Test
+    fun `a code site that is used often is kept, and one that is not used is dropped`() {
+        val sites = RecentSites(8)
+        val often = sites["often"]
+        val once = sites["once"]
+        repeat(1_000) {
+            sites["other $it"]
+            assertSame(often, sites["often"])
+            assertTrue(sites.size <= 8, "size=${sites.size}")
+        }
+        assertNotSame(once, sites["once"])
+    }
+
+    /** Its copies are the generated classes. */
+    internal class Generated : Runnable {
+        override fun run() {}
+    }
+
+    @Test
+    fun `generated classes make a limited number of sites`() {
+        val name = Generated::class.java.name
+        val bytes =
+            javaClass.classLoader.getResourceAsStream(name.replace('.', '/') + ".class")!!.use { it.readBytes() }
+        val lookup = java.lang.invoke.MethodHandles.lookup()
+        val ended = CountDownLatch(2_000)
+        repeat(2_000) {
+            val copy = lookup.defineHiddenClass(bytes, false).lookupClass().getDeclaredConstructor().newInstance()
+            executor.submit(copy as Runnable).get()
+            ended.countDown()
+        }
+        ended.await()
+        assertTrue(executor.status().sites <= Sites.CODE_MAX, executor.status().toString())
+    }
+}

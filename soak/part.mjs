@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The child process of one part: `node --expose-gc soak/part.mjs PART SEED`. Runs the part's operations at random, several at once, until
+// its parent says stop. Sends `{ sample, report }` when the parent asks. After the end, it must exit by itself: a handle that is left keeps
+// the process running, and the parent reports that.
+import { chooser, randomOf } from "./random.mjs";
+import { sample } from "./sample.mjs";
+import { Tally } from "./tally.mjs";
+
+const [path, seed] = process.argv.slice(2);
+const tally = new Tally();
+process.on("unhandledRejection", (reason) => tally.unexpected(`unhandled rejection: ${reason?.stack ?? reason}`));
+process.on("uncaughtException", (error) => tally.unexpected(`uncaught: ${error?.stack ?? error}`));
+process.on("warning", (warning) => {
+  if (warning.name === "MaxListenersExceededWarning") tally.unexpected(String(warning.stack));
+});
+
+const random = randomOf(Number(seed));
+const { open } = await import(path);
+let part = await open({ random, tally });
+const choose = chooser(part.operations, random);
+
+let stopping = false;
+let quota = Number.POSITIVE_INFINITY;
+let renewals = 0;
+let turn = Promise.resolve();
+
+/** Closes the part and opens it anew, so that starts and ends are under load, too. Operations of the old one settle with errors. */
+async function renew() {
+  const old = part;
+  part = await open({ random, tally });
+  renewals++;
+  await tally.run("close", [], () => old.close());
+}
+
+async function loop() {
+  while (!stopping && quota-- > 0) {
+    const { name, expected = [], run } = choose();
+    const now = part;
+    const errors = [...expected, ...now.closing];
+    await tally.run(name, errors, () => run(now));
+    if (random() < now.renewEach) {
+      turn = turn.then(renew);
+      await turn;
+    }
+  }
+}
+
+async function end() {
+  stopping = true;
+  await Promise.all(loops);
+  await tally.run("close", [], () => part.close());
+}
+
+const answer = (kind) => process.send({ kind, sample: sample(), report: { ...tally.report(), renewals } });
+let loops = [];
+process.on("message", async ({ do: command, operations, width }) => {
+  if (command === "start") {
+    quota = operations ?? Number.POSITIVE_INFINITY;
+    loops = Array.from({ length: width ?? part.width }, loop);
+    await Promise.all(loops);
+    process.send({ kind: "done" });
+  } else if (command === "sample") answer("sample");
+  else {
+    await end();
+    answer("ended");
+    // From here on, only handles of the part can keep this process running.
+    process.disconnect();
+  }
+});
+process.send({ kind: "ready" });

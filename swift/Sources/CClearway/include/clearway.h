@@ -1,0 +1,1 @@
+../../../../native/include/clearway.h

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// A codec of messages of your own type, by the standard codec or the JSON codec.
+public struct CodableCodec<Message: Codable & Sendable, Base: MessageCodec>: MessageCodec
+where Base.Message == Value {
+  private let base: Base
+
+  /// Makes a codec over a codec of values.
+  public init(_ type: Message.Type = Message.self, over base: Base) { self.base = base }
+
+  /// Returns the bytes of a message. Throws `EncodingError`, and the errors of the base.
+  public func encode(_ message: Message) throws -> [UInt8] {
+    try base.encode(try ValueEncoder().encode(message))
+  }
+
+  /// Returns the message of the bytes. Throws `DecodingError`, and the errors of the base.
+  public func decode(_ bytes: UnsafeRawBufferPointer) throws -> Message {
+    try ValueDecoder().decode(Message.self, from: try base.decode(bytes))
+  }
+}
+
+extension MessageCodec where Message == Value {
+  /// Returns a codec of messages of your own type.
+  public func of<T: Codable & Sendable>(_ type: T.Type) -> CodableCodec<T, Self> {
+    CodableCodec(type, over: self)
+  }
+}
+
+/// A value encodes itself: a value within an encodable type stays as it is.
+extension Value: Codable {
+  /// Encodes the value with an encoder of any format.
+  public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .null:
+      var container = encoder.singleValueContainer()
+      try container.encodeNil()
+    case .bool(let value): try value.encode(to: encoder)
+    case .int(let value): try value.encode(to: encoder)
+    case .big(let value): try String(describing: value).encode(to: encoder)
+    case .double(let value): try value.encode(to: encoder)
+    case .string(let value): try value.encode(to: encoder)
+    case .bytes(let list): try list.encode(to: encoder)
+    case .int32s(let list): try list.encode(to: encoder)
+    case .int64s(let list): try list.encode(to: encoder)
+    case .floats(let list): try list.encode(to: encoder)
+    case .doubles(let list): try list.encode(to: encoder)
+    case .list(let list): try list.encode(to: encoder)
+    case .map(let map):
+      var container = encoder.container(keyedBy: PathKey.self)
+      for entry in map {
+        guard let key = entry.key.stringValue else {
+          throw EncodingError.invalidValue(
+            entry.key,
+            .init(codingPath: encoder.codingPath, debugDescription: "a key that is no text"))
+        }
+        try container.encode(entry.value, forKey: PathKey(stringValue: key))
+      }
+    }
+  }
+
+  /// Decodes a value with a decoder of any format.
+  public init(from decoder: any Decoder) throws {
+    if let container = try? decoder.container(keyedBy: PathKey.self) {
+      var map = ValueMap()
+      for key in container.allKeys {
+        map[key.stringValue] = try container.decode(Value.self, forKey: key)
+      }
+      self = .map(map)
+      return
+    }
+    if var container = try? decoder.unkeyedContainer() {
+      var list: [Value] = []
+      while !container.isAtEnd { list.append(try container.decode(Value.self)) }
+      self = .list(list)
+      return
+    }
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .int(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .double(value)
+    } else {
+      self = .string(try container.decode(String.self))
+    }
+  }
+}

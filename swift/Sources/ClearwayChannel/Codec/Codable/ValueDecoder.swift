@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// Makes any `Decodable` type of a ``Value``.
+///
+/// A number fits if it is exact: 1.0 is read as an `Int`, and 300 not as a `UInt8`.
+public struct ValueDecoder: Sendable {
+  /// Makes a decoder.
+  public init() {}
+
+  /// Returns an instance. Throws `DecodingError`, or the error of the type's own code.
+  public func decode<T: Decodable>(_ type: T.Type, from value: Value) throws -> T {
+    try unboxed(type, value, path: [])
+  }
+}
+
+private func unboxed<T: Decodable>(_ type: T.Type, _ value: Value, path: [any CodingKey]) throws -> T
+{
+  // The lists of numbers need no decoder.
+  let whole: Any? =
+    switch value {
+    case .bytes(let list): list
+    case .int32s(let list): list
+    case .int64s(let list): list
+    case .floats(let list): list
+    case .doubles(let list): list
+    default: nil
+    }
+  if type == Value.self, let value = value as? T { return value }
+  if let whole = whole as? T { return whole }
+  if type == String.self, case .string(let text) = value, let text = text as? T { return text }
+  return try T(from: Decoding(value: value, codingPath: path))
+}
+
+private func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
+  .typeMismatch(type, .init(codingPath: path, debugDescription: "the value is no \(type)"))
+}
+
+private func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any CodingKey]) throws
+  -> N
+{
+  let exact: N? =
+    switch value {
+    case .int(let number): N(exactly: number)
+    case .double(let number): N(exactly: number)
+    case .big(let number) where !number.isNegative:
+      UInt64(number.hexDigits, radix: 16).flatMap { N(exactly: $0) }
+    default: nil
+    }
+  guard let exact else { throw mismatch(type, path) }
+  return exact
+}
+
+private struct Decoding: Decoder {
+  let value: Value
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard case .map(let map) = value else { throw mismatch([String: Value].self, codingPath) }
+    return KeyedDecodingContainer(KeyedReader<Key>(map: map, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    let list: [Value] =
+      switch value {
+      case .list(let list): list
+      case .bytes(let list): list.map { .int(Int64($0)) }
+      case .int32s(let list): list.map { .int(Int64($0)) }
+      case .int64s(let list): list.map { .int($0) }
+      case .floats(let list): list.map { .double(Double($0)) }
+      case .doubles(let list): list.map { .double($0) }
+      default: throw mismatch([Value].self, codingPath)
+      }
+    return UnkeyedReader(list: list, codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer {
+    SingleReader(value: value, codingPath: codingPath)
+  }
+}
+
+private struct SingleReader: SingleValueDecodingContainer {
+  let value: Value
+  let codingPath: [any CodingKey]
+
+  func decodeNil() -> Bool { value.isNull }
+
+  func decode(_ type: Bool.Type) throws -> Bool {
+    guard case .bool(let flag) = value else { throw mismatch(type, codingPath) }
+    return flag
+  }
+
+  func decode(_ type: String.Type) throws -> String {
+    guard case .string(let text) = value else { throw mismatch(type, codingPath) }
+    return text
+  }
+
+  func decode(_ type: Double.Type) throws -> Double {
+    guard let number = value.doubleValue else { throw mismatch(type, codingPath) }
+    return number
+  }
+
+  func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+  func decode(_ type: Int.Type) throws -> Int { try number(type, value, codingPath) }
+  func decode(_ type: Int8.Type) throws -> Int8 { try number(type, value, codingPath) }
+  func decode(_ type: Int16.Type) throws -> Int16 { try number(type, value, codingPath) }
+  func decode(_ type: Int32.Type) throws -> Int32 { try number(type, value, codingPath) }
+  func decode(_ type: Int64.Type) throws -> Int64 { try number(type, value, codingPath) }
+  func decode(_ type: UInt.Type) throws -> UInt { try number(type, value, codingPath) }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try number(type, value, codingPath) }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try number(type, value, codingPath) }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try number(type, value, codingPath) }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try number(type, value, codingPath) }
+
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    try unboxed(type, value, path: codingPath)
+  }
+}
+
+private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let map: ValueMap
+  let codingPath: [any CodingKey]
+
+  var allKeys: [Key] { map.compactMap { $0.key.stringValue.flatMap(Key.init(stringValue:)) } }
+
+  func contains(_ key: Key) -> Bool { map[key.stringValue] != nil }
+
+  private func value(_ key: Key) throws -> Value {
+    guard let value = map[key.stringValue] else {
+      throw DecodingError.keyNotFound(
+        key, .init(codingPath: codingPath, debugDescription: "no key \(key.stringValue)"))
+    }
+    return value
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try unboxed(type, try value(key), path: codingPath + [key])
+  }
+
+  func nestedContainer<Inner: CodingKey>(keyedBy type: Inner.Type, forKey key: Key) throws
+    -> KeyedDecodingContainer<Inner>
+  {
+    try Decoding(value: try value(key), codingPath: codingPath + [key]).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try Decoding(value: try value(key), codingPath: codingPath + [key]).unkeyedContainer()
+  }
+
+  func superDecoder() -> any Decoder {
+    let key = PathKey(stringValue: "super")
+    return Decoding(value: map["super"] ?? .null, codingPath: codingPath + [key])
+  }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder {
+    Decoding(value: try value(key), codingPath: codingPath + [key])
+  }
+}
+
+private struct UnkeyedReader: UnkeyedDecodingContainer {
+  let list: [Value]
+  let codingPath: [any CodingKey]
+  var currentIndex = 0
+
+  init(list: [Value], codingPath: [any CodingKey]) {
+    self.list = list
+    self.codingPath = codingPath
+  }
+
+  var count: Int? { list.count }
+  var isAtEnd: Bool { currentIndex >= list.count }
+  private var path: [any CodingKey] { codingPath + [PathKey(intValue: currentIndex)] }
+
+  private func current() throws -> Value {
+    guard !isAtEnd else {
+      throw DecodingError.valueNotFound(
+        Value.self, .init(codingPath: path, debugDescription: "the list has ended"))
+    }
+    return list[currentIndex]
+  }
+
+  mutating func decodeNil() throws -> Bool {
+    let isNull = try current().isNull
+    if isNull { currentIndex += 1 }
+    return isNull
+  }
+
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    let value = try unboxed(type, try current(), path: path)
+    currentIndex += 1
+    return value
+  }
+
+  mutating func nestedContainer<Inner: CodingKey>(keyedBy type: Inner.Type) throws
+    -> KeyedDecodingContainer<Inner>
+  {
+    let inner = try Decoding(value: try current(), codingPath: path).container(keyedBy: type)
+    currentIndex += 1
+    return inner
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    let inner = try Decoding(value: try current(), codingPath: path).unkeyedContainer()
+    currentIndex += 1
+    return inner
+  }
+
+  mutating func superDecoder() throws -> any Decoder {
+    let inner = Decoding(value: try current(), codingPath: path)
+    currentIndex += 1
+    return inner
+  }
+}

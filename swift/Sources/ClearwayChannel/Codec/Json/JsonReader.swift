@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// Reads a JSON text in one pass.
+///
+/// It checks syntax, depth and UTF-8 in the order of the bytes, because the implementations in all
+/// languages report the same byte for the same error.
+struct JsonReader {
+  let base: UnsafeRawPointer
+  let end: Int
+  var at = 0
+  private let depthMax: Int
+  private let valuesMax: Int
+  /// Every opening bracket, comma and colon counts as one value.
+  private var values = 0
+
+  init(_ text: UnsafeRawBufferPointer, depthMax: Int, valuesMax: Int) {
+    base = text.baseAddress ?? UnsafeRawPointer(bitPattern: 16)!
+    end = text.count
+    self.depthMax = depthMax
+    self.valuesMax = valuesMax
+  }
+
+  /// Returns the next byte, or 0 at the end. No JSON text continues with 0.
+  @inline(__always)
+  func peek() -> UInt8 { at < end ? base.load(fromByteOffset: at, as: UInt8.self) : 0 }
+
+  @inline(never)
+  func refusal(_ code: ClearwayError.Code, _ offset: Int) -> ClearwayError {
+    ClearwayError(code, "this is no JSON", offset: offset)
+  }
+
+  /// Returns the error for the byte at the current position.
+  @inline(never)
+  func unexpected() -> ClearwayError { refusal(at >= end ? .truncated : .malformed, at) }
+
+  /// Reads the only value of the text.
+  mutating func whole() throws(ClearwayError) -> Value {
+    let value = try value(0)
+    space()
+    if at < end { throw refusal(.trailingBytes, at) }
+    return value
+  }
+
+  @inline(__always)
+  private mutating func space() {
+    while at < end {
+      switch base.load(fromByteOffset: at, as: UInt8.self) {
+      case 0x20, 0x09, 0x0a, 0x0d: at += 1
+      default: return
+      }
+    }
+  }
+
+  /// Skips white space and returns the next byte without consuming it.
+  @inline(__always)
+  private mutating func next() throws(ClearwayError) -> UInt8 {
+    space()
+    if at >= end { throw refusal(.truncated, at) }
+    return base.load(fromByteOffset: at, as: UInt8.self)
+  }
+
+  private mutating func value(_ depth: Int) throws(ClearwayError) -> Value {
+    switch try next() {
+    case UInt8(ascii: "["):
+      try enter(depth)
+      return try list(depth + 1)
+    case UInt8(ascii: "{"):
+      try enter(depth)
+      return try map(depth + 1)
+    case UInt8(ascii: "\""): return .string(try text())
+    case UInt8(ascii: "-"), 0x30...0x39: return try number()
+    case UInt8(ascii: "n"): return try word("null", .null)
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    default: throw refusal(.malformed, at)
+    }
+  }
+
+  private mutating func enter(_ depth: Int) throws(ClearwayError) {
+    if depth >= depthMax { throw refusal(.tooDeep, at) }
+    try charge()
+    at += 1
+  }
+
+  @inline(__always)
+  private mutating func charge() throws(ClearwayError) {
+    values += 1
+    if values > valuesMax {
+      throw ClearwayError(.tooLarge, "more than \(valuesMax) values", offset: at)
+    }
+  }
+
+  private mutating func list(_ inside: Int) throws(ClearwayError) -> Value {
+    var list: [Value] = []
+    var more = try next() != UInt8(ascii: "]")
+    while more {
+      list.append(try value(inside))
+      more = try goesOn(UInt8(ascii: "]"))
+    }
+    at += 1
+    return .list(list)
+  }
+
+  private mutating func map(_ inside: Int) throws(ClearwayError) -> Value {
+    var map = ValueMap()
+    var more = try next() != UInt8(ascii: "}")
+    while more {
+      if try next() != UInt8(ascii: "\"") { throw refusal(.malformed, at) }
+      let key = try text()
+      if try next() != UInt8(ascii: ":") { throw refusal(.malformed, at) }
+      try charge()
+      at += 1
+      map.putReceived(.string(key), try value(inside))
+      more = try goesOn(UInt8(ascii: "}"))
+    }
+    at += 1
+    return .map(map)
+  }
+
+  /// Returns true after a comma, which it consumes, and false at the closing bracket.
+  @inline(__always)
+  private mutating func goesOn(_ close: UInt8) throws(ClearwayError) -> Bool {
+    let byte = try next()
+    if byte == close { return false }
+    if byte != UInt8(ascii: ",") { throw refusal(.malformed, at) }
+    try charge()
+    at += 1
+    return true
+  }
+
+  private mutating func word(_ word: StaticString, _ value: Value) throws(ClearwayError) -> Value {
+    for index in 0..<word.utf8CodeUnitCount {
+      if at >= end || peek() != word.utf8Start[index] { throw unexpected() }
+      at += 1
+    }
+    return value
+  }
+}

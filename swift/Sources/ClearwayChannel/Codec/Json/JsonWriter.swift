@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+extension ByteWriter {
+  /// Writes a value as JSON, in the format of `JSON.stringify`.
+  mutating func json(_ value: Value, _ depth: Int, _ depthMax: Int) throws(ClearwayError) {
+    switch value {
+    case .null: jsonRaw("null")
+    case .bool(let flag): jsonRaw(flag ? "true" : "false")
+    case .int(let number): jsonInteger(number)
+    case .double(let number): jsonDouble(number)
+    case .big(let number): jsonDouble(number.doubleValue)
+    case .string(let string): jsonText(string)
+    case .list(let list):
+      try jsonEnter(depth, depthMax)
+      byte(UInt8(ascii: "["))
+      var first = true
+      for each in list {
+        if !first { byte(UInt8(ascii: ",")) }
+        first = false
+        try json(each, depth + 1, depthMax)
+      }
+      byte(UInt8(ascii: "]"))
+    case .map(let map):
+      try jsonEnter(depth, depthMax)
+      byte(UInt8(ascii: "{"))
+      var first = true
+      for entry in map.entries {
+        guard case .string(let key) = entry.key else {
+          throw ClearwayError(.notEncodable, "JSON has no form for a key that is no text", offset: 0)
+        }
+        if !first { byte(UInt8(ascii: ",")) }
+        first = false
+        jsonText(key)
+        byte(UInt8(ascii: ":"))
+        try json(entry.value, depth + 1, depthMax)
+      }
+      byte(UInt8(ascii: "}"))
+    case .bytes(let list):
+      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonInteger(Int64(each)) }
+    case .int32s(let list):
+      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonInteger(Int64(each)) }
+    case .floats(let list):
+      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonDouble(Double(each)) }
+    case .doubles(let list):
+      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonDouble(each) }
+    // In JavaScript, the elements of a 64-bit list are bigints, which JSON cannot express.
+    case .int64s(let list):
+      if !list.isEmpty {
+        throw ClearwayError(.notEncodable, "JSON has no form for a 64-bit list", offset: 0)
+      }
+      try jsonNumbers(list, depth, depthMax) { _, _ in }
+    }
+  }
+
+  @inline(__always)
+  mutating func jsonRaw(_ text: StaticString) {
+    raw(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  private func jsonEnter(_ depth: Int, _ depthMax: Int) throws(ClearwayError) {
+    if depth >= depthMax {
+      throw ClearwayError(.tooDeep, "values are nested deeper than \(depthMax)", offset: count)
+    }
+  }
+
+  mutating func jsonInteger(_ number: Int64) {
+    if !(-exactMax...exactMax).contains(number) { return jsonDouble(Double(number)) }
+    if (0...9).contains(number) { return byte(UInt8(0x30 + number)) }
+    var rest = number.magnitude
+    if number < 0 { byte(UInt8(ascii: "-")) }
+    // 16 digits at most.
+    var (high, low, digits): (UInt64, UInt64, Int) = (0, 0, 0)
+    repeat {
+      let digit = rest % 10 + 0x30
+      if digits < 8 { low = low << 8 | digit } else { high = high << 8 | digit }
+      rest /= 10
+      digits += 1
+    } while rest > 0
+    reserve(16)
+    if digits > 8 {
+      for _ in 0..<(digits - 8) {
+        byte(UInt8(truncatingIfNeeded: high))
+        high >>= 8
+      }
+    }
+    for _ in 0..<min(digits, 8) {
+      byte(UInt8(truncatingIfNeeded: low))
+      low >>= 8
+    }
+  }
+
+  mutating func jsonDouble(_ number: Double) {
+    if let whole = Int64(exactly: number), (-exactMax...exactMax).contains(whole) {
+      return jsonInteger(whole)
+    }
+    text(ClearwayChannel.jsonText(number))
+  }
+
+  /// Writes a list of numbers as an object with indices as keys, as JavaScript writes a typed array.
+  private mutating func jsonNumbers<N>(
+    _ list: [N], _ depth: Int, _ depthMax: Int, _ put: (inout ByteWriter, N) -> Void
+  ) throws(ClearwayError) {
+    try jsonEnter(depth, depthMax)
+    byte(UInt8(ascii: "{"))
+    for (index, each) in list.enumerated() {
+      if index > 0 { byte(UInt8(ascii: ",")) }
+      byte(UInt8(ascii: "\""))
+      jsonInteger(Int64(index))
+      byte(UInt8(ascii: "\""))
+      byte(UInt8(ascii: ":"))
+      put(&self, each)
+    }
+    byte(UInt8(ascii: "}"))
+  }
+
+  mutating func jsonTextOrNull(_ text: String?) {
+    if let text { jsonText(text) } else { jsonRaw("null") }
+  }
+
+  /// Writes a text in quotes. Uses JSON's short escapes, and `\u00xx` for other control characters.
+  mutating func jsonText(_ text: String) {
+    var text = text
+    byte(UInt8(ascii: "\""))
+    text.withUTF8 { bytes in
+      reserve(bytes.count + 1)
+      var from = 0
+      for at in bytes.indices {
+        let each = bytes[at]
+        if each >= 0x20, each != UInt8(ascii: "\""), each != UInt8(ascii: "\\") { continue }
+        raw(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[from..<at]))
+        jsonEscape(each)
+        from = at + 1
+      }
+      raw(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[from...]))
+    }
+    byte(UInt8(ascii: "\""))
+  }
+
+  private mutating func jsonEscape(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): jsonRaw("\\\"")
+    case UInt8(ascii: "\\"): jsonRaw("\\\\")
+    case 0x08: jsonRaw("\\b")
+    case 0x0c: jsonRaw("\\f")
+    case 0x0a: jsonRaw("\\n")
+    case 0x0d: jsonRaw("\\r")
+    case 0x09: jsonRaw("\\t")
+    default:
+      let digits = Array("0123456789abcdef".utf8)
+      jsonRaw("\\u00")
+      self.byte(digits[Int(byte >> 4)])
+      self.byte(digits[Int(byte & 15)])
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// Converts messages of a channel to bytes and back.
+public protocol MessageCodec<Message>: Sendable {
+  /// The type of the messages.
+  associatedtype Message: Sendable
+
+  /// Returns the bytes of a message.
+  func encode(_ message: Message) throws -> [UInt8]
+
+  /// Returns the message of the bytes. It must not keep the memory.
+  func decode(_ bytes: UnsafeRawBufferPointer) throws -> Message
+}
+
+extension MessageCodec {
+  /// Returns the message of the bytes.
+  public func decode(_ bytes: [UInt8]) throws -> Message {
+    try bytes.withUnsafeBytes { try decode($0) }
+  }
+}
+
+/// A call of a method, as a method codec carries it.
+public struct MethodCall: Sendable, Equatable {
+  /// The method's name.
+  public let method: String
+  /// The arguments.
+  public let arguments: Value
+
+  /// Makes a call.
+  public init(_ method: String, _ arguments: Value = .null) {
+    self.method = method
+    self.arguments = arguments
+  }
+}
+
+/// A reply to a call of a method.
+public enum MethodReply: Sendable, Equatable {
+  /// The handler's result.
+  case success(Value)
+  /// The handler's error. `stack` is nil unless the reply has a stack trace; it may then be null.
+  case failure(code: String, message: String?, details: Value, stack: String?? = nil)
+  /// No bytes: there is no such method, or no handler.
+  case none
+}
+
+/// Converts calls of methods, their replies, and events to bytes and back.
+public protocol MethodCodec: Sendable {
+  /// Returns the bytes of a call.
+  func encode(call: MethodCall) throws(ClearwayError) -> [UInt8]
+  /// Returns the call of the bytes.
+  func decodeCall(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> MethodCall
+  /// Returns the bytes of a reply.
+  func encode(reply: MethodReply) throws(ClearwayError) -> [UInt8]
+  /// Returns the reply of the bytes.
+  func decodeReply(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> MethodReply
+}
+
+extension MethodCodec {
+  /// Returns the call of the bytes.
+  public func decodeCall(_ bytes: [UInt8]) throws(ClearwayError) -> MethodCall {
+    try within(bytes) { bytes throws(ClearwayError) in try decodeCall(bytes) }
+  }
+
+  /// Returns the reply of the bytes.
+  public func decodeReply(_ bytes: [UInt8]) throws(ClearwayError) -> MethodReply {
+    try within(bytes) { bytes throws(ClearwayError) in try decodeReply(bytes) }
+  }
+}
+
+/// Calls `body` with the memory of the bytes, and keeps the type of its error.
+@inline(__always)
+func within<R>(
+  _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(ClearwayError) -> R
+) throws(ClearwayError) -> R {
+  let result: Result<R, ClearwayError> = bytes.withUnsafeBytes { memory in
+    do throws(ClearwayError) {
+      return .success(try body(memory))
+    } catch {
+      return .failure(error)
+    }
+  }
+  return try result.get()
+}
+
+/// What an endpoint needs of a codec beyond the protocol: limits per message, and attachments.
+protocol ReceivingCodec {
+  associatedtype Message: Sendable
+  func decode(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
+    throws(ClearwayError) -> Message
+}
+
+protocol ReceivingMethodCodec {
+  func decodeCall(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
+    throws(ClearwayError) -> MethodCall
+  func decodeReply(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
+    throws(ClearwayError) -> MethodReply
+}

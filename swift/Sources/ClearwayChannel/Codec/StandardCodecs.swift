@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// The standard codec for messages: `spec/wire.md`.
+public struct StandardMessageCodec: MessageCodec, ReceivingCodec {
+  let limits: CodecLimits
+  /// Whether a message that is null has no bytes. A value that is null always has its type byte.
+  let isEmptyNull: Bool
+
+  /// Makes a codec with these limits.
+  public init(limits: CodecLimits = .standard) {
+    self.init(limits: limits, isEmptyNull: true)
+  }
+
+  init(limits: CodecLimits, isEmptyNull: Bool) {
+    precondition(UInt16(1).littleEndian == 1, "unsupported-host: this host is big-endian")
+    self.limits = limits
+    self.isEmptyNull = isEmptyNull
+  }
+
+  /// Returns a codec of values instead of messages: null has its type byte, and no bytes are an error.
+  public func ofValues() -> StandardMessageCodec {
+    StandardMessageCodec(limits: limits, isEmptyNull: false)
+  }
+
+  /// Returns the bytes of a message. Throws `too-deep`, or `too-large` for a size beyond 32 bits.
+  public func encode(_ message: Value) throws(ClearwayError) -> [UInt8] {
+    if isEmptyNull, message.isNull { return [] }
+    var writer = ByteWriter()
+    try writer.value(message, 0, limits.depthMax)
+    return writer.finish()
+  }
+
+  /// Returns the message of the bytes. Throws an error with an offset for other bytes.
+  public func decode(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> Value {
+    try decode(bytes, valuesMax: .max, attachments: nil)
+  }
+
+  func decode(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
+    throws(ClearwayError) -> Value
+  {
+    if isEmptyNull, bytes.isEmpty { return .null }
+    var source = StandardReader(bytes, limits, valuesMax: valuesMax, attachments: attachments)
+    let value = try source.value(0)
+    try source.reader.finish()
+    return value
+  }
+}
+
+/// The standard codec for calls, replies and events: `spec/wire.md`.
+public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
+  private let limits: CodecLimits
+
+  /// Makes a codec with these limits.
+  public init(limits: CodecLimits = .standard) { self.limits = limits }
+
+  /// Returns the bytes of a call.
+  public func encode(call: MethodCall) throws(ClearwayError) -> [UInt8] {
+    var writer = ByteWriter()
+    try writer.taggedText(call.method)
+    try writer.value(call.arguments, 0, limits.depthMax)
+    return writer.finish()
+  }
+
+  /// Returns the call of the bytes.
+  public func decodeCall(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> MethodCall {
+    try decodeCall(bytes, valuesMax: .max, attachments: nil)
+  }
+
+  func decodeCall(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
+    throws(ClearwayError) -> MethodCall
+  {
+    var source = StandardReader(bytes, limits, valuesMax: valuesMax, attachments: attachments)
+    let method = try source.plainText()
+    let arguments = try source.value(0)
+    try source.reader.finish()
+    return MethodCall(method, arguments)
+  }
+
+  /// Returns the bytes of a reply.
+  public func encode(reply: MethodReply) throws(ClearwayError) -> [UInt8] {
+    var writer = ByteWriter()
+    switch reply {
+    case .none: return []
+    case .success(let value):
+      writer.byte(Envelope.success)
+      try writer.value(value, 0, limits.depthMax)
+    case .failure(let code, let message, let details, let stack):
+      writer.byte(Envelope.error)
+      try writer.taggedText(code)
+      try writer.textOrNull(message)
+      try writer.value(details, 0, limits.depthMax)
+      if let stack { try writer.textOrNull(stack) }
+    }
+    return writer.finish()
+  }
+
+  /// Returns the reply of the bytes.
+  public func decodeReply(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> MethodReply {
+    try decodeReply(bytes, valuesMax: .max, attachments: nil)
+  }
+
+  func decodeReply(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
+    throws(ClearwayError) -> MethodReply
+  {
+    if bytes.isEmpty { return .none }
+    var source = StandardReader(bytes, limits, valuesMax: valuesMax, attachments: attachments)
+    let reply: MethodReply
+    switch try source.reader.byte() {
+    case Envelope.success: reply = .success(try source.value(0))
+    case Envelope.error:
+      let code = try source.plainText()
+      let message = try source.textOrNull()
+      let details = try source.value(0)
+      let stack: String?? = source.reader.left > 0 ? .some(try source.textOrNull()) : nil
+      reply = .failure(code: code, message: message, details: details, stack: stack)
+    default: throw ClearwayError(.malformed, "an envelope is neither 0 nor 1", offset: 0)
+    }
+    try source.reader.finish()
+    return reply
+  }
+}
+
+/// The codec for messages that are text, in UTF-8. No bytes are the empty text.
+public struct StringCodec: MessageCodec {
+  /// Makes the codec.
+  public init() {}
+
+  /// Returns the text's bytes.
+  public func encode(_ message: String) -> [UInt8] { Array(message.utf8) }
+
+  /// Returns the text of the bytes. Throws `bad-utf8`.
+  public func decode(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> String {
+    guard let base = bytes.baseAddress else { return "" }
+    return try readUTF8(base, 0, bytes.count)
+  }
+}
+
+/// The codec for messages that are bytes.
+public struct BinaryCodec: MessageCodec {
+  /// Makes the codec.
+  public init() {}
+
+  /// Returns the message.
+  public func encode(_ message: [UInt8]) -> [UInt8] { message }
+
+  /// Returns a copy of the bytes.
+  public func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] { Array(bytes) }
+}
+
+extension MessageCodec where Self == StandardMessageCodec {
+  /// The standard codec with the limits of `spec/wire.md`.
+  public static var standard: StandardMessageCodec { StandardMessageCodec() }
+}
+
+extension MessageCodec where Self == StringCodec {
+  /// The codec for texts.
+  public static var string: StringCodec { StringCodec() }
+}
+
+extension MessageCodec where Self == BinaryCodec {
+  /// The codec for bytes.
+  public static var binary: BinaryCodec { BinaryCodec() }
+}
+
+extension MethodCodec where Self == StandardMethodCodec {
+  /// The standard codec with the limits of `spec/wire.md`.
+  public static var standard: StandardMethodCodec { StandardMethodCodec() }
+}

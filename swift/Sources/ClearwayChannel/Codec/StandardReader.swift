@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// Decodes the values of one message with the standard codec.
+struct StandardReader {
+  var reader: ByteReader
+  private let depthMax: Int
+  private let itemsMax: Int
+  private var itemsLeft: Int
+  /// The message's attachments; nil if it cannot have any.
+  private let attachments: Attachments?
+  /// The bytes of the attachments that were copied out.
+  private var attachedBytes = 0
+  /// The copies, by the attachment's number and the list's type byte.
+  private var copies: [Int: Value] = [:]
+
+  /// The capacity of a list or a map before its values are read. A larger count allocates nothing in
+  /// advance, because each of several nested lists could announce the whole rest of the message.
+  private static let firstCapacity = 64
+
+  init(
+    _ message: UnsafeRawBufferPointer, _ limits: CodecLimits, valuesMax: Int = .max,
+    attachments: Attachments? = nil
+  ) {
+    reader = ByteReader(message)
+    depthMax = limits.depthMax
+    itemsMax = min(limits.itemsMax, valuesMax)
+    itemsLeft = itemsMax
+    self.attachments = attachments
+  }
+
+  /// Reads a value with its type byte. `depth` counts the lists and maps around it.
+  mutating func value(_ depth: Int) throws(ClearwayError) -> Value {
+    let tag = try reader.byte()
+    switch tag {
+    case Tag.null: return .null
+    case Tag.yes: return .bool(true)
+    case Tag.no: return .bool(false)
+    case Tag.int32: return .int(Int64(try reader.number(Int32.self)))
+    case Tag.int64: return .int(try reader.number(Int64.self))
+    case Tag.float64: return .double(try reader.float64())
+    case Tag.text: return .string(try reader.text())
+    case Tag.list:
+      try enter(depth)
+      return try list(depth + 1)
+    case Tag.map:
+      try enter(depth)
+      return try map(depth + 1)
+    case Tag.big: return try big()
+    default: return try numbers(tag)
+    }
+  }
+
+  @inline(__always)
+  private func enter(_ depth: Int) throws(ClearwayError) {
+    if depth >= depthMax {
+      throw ClearwayError(
+        .tooDeep, "values are nested deeper than \(depthMax)", offset: reader.at - 1)
+    }
+  }
+
+  /// Reads a count of values of at least `each` bytes.
+  @inline(__always)
+  private mutating func count(_ each: Int) throws(ClearwayError) -> Int {
+    let from = reader.at
+    let count = try reader.size()
+    try reader.need(count * each, from)
+    itemsLeft -= count * each
+    if itemsLeft < 0 {
+      throw ClearwayError(.tooLarge, "more than \(itemsMax) values", offset: from)
+    }
+    return count
+  }
+
+  private mutating func list(_ inside: Int) throws(ClearwayError) -> Value {
+    let count = try count(1)
+    var list: [Value] = []
+    list.reserveCapacity(min(count, Self.firstCapacity))
+    for _ in 0..<count { list.append(try value(inside)) }
+    return .list(list)
+  }
+
+  private mutating func map(_ inside: Int) throws(ClearwayError) -> Value {
+    let count = try count(2)
+    var map = ValueMap(capacity: min(count, Self.firstCapacity))
+    for _ in 0..<count {
+      let key = try value(inside)
+      map.putReceived(key, try value(inside))
+    }
+    return .map(map)
+  }
+
+  private mutating func big() throws(ClearwayError) -> Value {
+    let from = reader.at
+    let size = try reader.sized()
+    let first = reader.at
+    let text = UnsafeRawBufferPointer(start: reader.base + first, count: size)
+    let minus = text.first == UInt8(ascii: "-")
+    let digits = text.dropFirst(minus ? 1 : 0)
+    if digits.count > BigInteger.digitsMax {
+      throw ClearwayError(.tooLarge, "a big integer of \(digits.count) hex digits", offset: from)
+    }
+    reader.at += size
+    let wrong = validUntil(reader.base, first, reader.at)
+    if wrong < reader.at {
+      throw ClearwayError(.badUTF8, "a big integer is not UTF-8", offset: wrong)
+    }
+    if digits.isEmpty || !digits.allSatisfy({ hexValue($0) != nil }) {
+      throw ClearwayError(.malformed, "a big integer is not written in hex digits", offset: from)
+    }
+    let value = BigInteger(isNegative: minus, validDigits: digits)
+    return value.int64.map { .int($0) } ?? .big(value)
+  }
+
+  private mutating func numbers(_ tag: UInt8) throws(ClearwayError) -> Value {
+    switch tag {
+    case Tag.bytes: return .bytes(try elements(UInt8.self))
+    case Tag.int32s: return .int32s(try elements(Int32.self))
+    case Tag.int64s: return .int64s(try elements(Int64.self))
+    case Tag.float32s: return .floats(try elements(Float.self))
+    case Tag.float64s: return .doubles(try elements(Double.self))
+    case Tag.attached:
+      if let attachments { return try attached(attachments) }
+      fallthrough
+    default:
+      throw ClearwayError(
+        .unknownTag, "type \(tag) is \(tag < 128 ? "reserved" : "no extension here")",
+        offset: reader.at - 1)
+    }
+  }
+
+  private mutating func elements<N: BitwiseCopyable>(_: N.Type) throws(ClearwayError) -> [N] {
+    let from = reader.at
+    let count = try reader.size()
+    try reader.pad(MemoryLayout<N>.size, from)
+    let size = count * MemoryLayout<N>.size
+    try reader.need(size, from)
+    defer { reader.at += size }
+    return copied(
+      UnsafeRawBufferPointer(start: reader.base + reader.at, count: size), as: N.self)
+  }
+
+  /// Reads a list that travels next to the message. Places that name the same one share its copy.
+  private mutating func attached(_ attachments: Attachments) throws(ClearwayError) -> Value {
+    let from = reader.at
+    let tag = try reader.byte()
+    let number = try reader.size()
+    guard number < attachments.ranges.count else {
+      throw ClearwayError(.malformed, "there is no attachment \(number)", offset: from)
+    }
+    if let made = copies[number << 8 | Int(tag)] { return made }
+    let bytes = attachments.bytes(number)
+    let value: Value? =
+      switch tag {
+      case Tag.bytes: .bytes(copied(bytes, as: UInt8.self))
+      case Tag.int32s: bytes.count % 4 == 0 ? .int32s(copied(bytes, as: Int32.self)) : nil
+      case Tag.float32s: bytes.count % 4 == 0 ? .floats(copied(bytes, as: Float.self)) : nil
+      case Tag.int64s: bytes.count % 8 == 0 ? .int64s(copied(bytes, as: Int64.self)) : nil
+      case Tag.float64s: bytes.count % 8 == 0 ? .doubles(copied(bytes, as: Double.self)) : nil
+      default: nil
+      }
+    guard let value else {
+      throw ClearwayError(.malformed, "an attachment is no list of type \(tag)", offset: from)
+    }
+    attachedBytes += bytes.count
+    if attachedBytes > attachments.bytesMax {
+      throw ClearwayError(.tooLarge, "copies of attachments exceed the largest frame", offset: from)
+    }
+    copies[number << 8 | Int(tag)] = value
+    return value
+  }
+
+  mutating func plainText() throws(ClearwayError) -> String {
+    let from = reader.at
+    if try reader.byte() != Tag.text {
+      throw ClearwayError(.malformed, "a text was expected", offset: from)
+    }
+    return try reader.text()
+  }
+
+  mutating func textOrNull() throws(ClearwayError) -> String? {
+    if reader.left > 0, reader.base.load(fromByteOffset: reader.at, as: UInt8.self) == Tag.null {
+      reader.at += 1
+      return nil
+    }
+    return try plainText()
+  }
+}
+
+/// The attachments of a message, inside the frame that carried it.
+struct Attachments {
+  /// The frame.
+  let frame: UnsafeRawBufferPointer
+  let ranges: [Range<Int>]
+  /// The bytes that copies may have in total.
+  let bytesMax: Int
+
+  func bytes(_ number: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: frame[ranges[number]])
+  }
+}
+
+/// Copies memory of any alignment into a list.
+func copied<N: BitwiseCopyable>(_ bytes: UnsafeRawBufferPointer, as _: N.Type) -> [N] {
+  let count = bytes.count / MemoryLayout<N>.size
+  return [N](unsafeUninitializedCapacity: count) { memory, filled in
+    if count > 0 { UnsafeMutableRawBufferPointer(memory).copyMemory(from: bytes) }
+    filled = count
+  }
+}

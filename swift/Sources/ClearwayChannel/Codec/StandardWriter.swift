@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+extension ByteWriter {
+  /// Writes a value with its type byte. `depth` counts the lists and maps around it.
+  mutating func value(_ value: Value, _ depth: Int, _ depthMax: Int) throws(ClearwayError) {
+    switch value {
+    case .null: byte(Tag.null)
+    case .bool(let flag): byte(flag ? Tag.yes : Tag.no)
+    case .int(let wide):
+      let narrow = Int32(truncatingIfNeeded: wide)
+      if Int64(narrow) == wide { tagged(Tag.int32, narrow) } else { tagged(Tag.int64, wide) }
+    case .double(let number):
+      byte(Tag.float64)
+      pad(8)
+      self.number(number)
+    case .string(let string): try taggedText(string)
+    case .big(let big): try self.big(big)
+    case .bytes(let list):
+      byte(Tag.bytes)
+      try size(list.count)
+      list.withUnsafeBytes { raw($0) }
+    case .int32s(let list): try numbers(Tag.int32s, list)
+    case .int64s(let list): try numbers(Tag.int64s, list)
+    case .floats(let list): try numbers(Tag.float32s, list)
+    case .doubles(let list): try numbers(Tag.float64s, list)
+    case .list(let list):
+      try enter(depth, depthMax)
+      byte(Tag.list)
+      try size(list.count)
+      for each in list { try self.value(each, depth + 1, depthMax) }
+    case .map(let map):
+      try enter(depth, depthMax)
+      byte(Tag.map)
+      try size(map.count)
+      for entry in map.entries {
+        try self.value(entry.key, depth + 1, depthMax)
+        try self.value(entry.value, depth + 1, depthMax)
+      }
+    }
+  }
+
+  @inline(__always)
+  mutating func taggedText(_ text: String) throws(ClearwayError) {
+    byte(Tag.text)
+    try size(text.utf8.count)
+    self.text(text)
+  }
+
+  mutating func textOrNull(_ text: String?) throws(ClearwayError) {
+    if let text { try taggedText(text) } else { byte(Tag.null) }
+  }
+
+  @inline(__always)
+  private func enter(_ depth: Int, _ depthMax: Int) throws(ClearwayError) {
+    if depth >= depthMax { throw tooDeep(depthMax) }
+  }
+
+  @inline(never)
+  private func tooDeep(_ depthMax: Int) -> ClearwayError {
+    ClearwayError(.tooDeep, "values are nested deeper than \(depthMax)", offset: count)
+  }
+
+  private mutating func numbers<N: BitwiseCopyable>(_ tag: UInt8, _ list: [N])
+    throws(ClearwayError)
+  {
+    byte(tag)
+    try size(list.count)
+    pad(MemoryLayout<N>.size)
+    list.withUnsafeBytes { raw($0) }
+  }
+
+  private mutating func big(_ big: BigInteger) throws(ClearwayError) {
+    if let small = big.int64 { return try value(.int(small), 0, 1) }
+    if big.hexDigits.utf8.count > BigInteger.digitsMax {
+      throw ClearwayError(.tooLarge, "a big integer of too many digits", offset: count)
+    }
+    byte(Tag.big)
+    try size(big.hexDigits.utf8.count + (big.isNegative ? 1 : 0))
+    if big.isNegative { byte(UInt8(ascii: "-")) }
+    text(big.hexDigits)
+  }
+}

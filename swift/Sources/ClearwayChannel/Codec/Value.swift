@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// A value that the standard codec and the JSON codec carry.
+///
+/// Two values are equal if their parts are. Texts are compared by their bytes, so a composed letter
+/// differs from the same letter with a combining mark.
+public enum Value: Sendable {
+  /// No value.
+  case null
+  /// True or false.
+  case bool(Bool)
+  /// An integer of 64 bits. The codec writes 32 bits if they suffice.
+  case int(Int64)
+  /// An integer beyond 64 bits.
+  case big(BigInteger)
+  /// A float of 64 bits.
+  case double(Double)
+  /// A text.
+  case string(String)
+  /// A list of bytes.
+  case bytes([UInt8])
+  /// A list of integers of 32 bits.
+  case int32s([Int32])
+  /// A list of integers of 64 bits.
+  case int64s([Int64])
+  /// A list of floats of 32 bits.
+  case floats([Float])
+  /// A list of floats of 64 bits.
+  case doubles([Double])
+  /// A list of values of any kind.
+  case list([Value])
+  /// A map with keys of any kind, in the order in which they were added.
+  case map(ValueMap)
+}
+
+extension Value {
+  /// Returns the integer, or nil for another kind.
+  public var intValue: Int64? {
+    if case .int(let value) = self { return value }
+    return nil
+  }
+
+  /// Returns the float, or an integer as float, or nil for another kind.
+  public var doubleValue: Double? {
+    switch self {
+    case .double(let value): return value
+    case .int(let value): return Double(value)
+    default: return nil
+    }
+  }
+
+  /// Returns the text, or nil for another kind.
+  public var stringValue: String? {
+    if case .string(let value) = self { return value }
+    return nil
+  }
+
+  /// Returns true or false, or nil for another kind.
+  public var boolValue: Bool? {
+    if case .bool(let value) = self { return value }
+    return nil
+  }
+
+  /// Returns the bytes, or nil for another kind.
+  public var bytesValue: [UInt8]? {
+    if case .bytes(let value) = self { return value }
+    return nil
+  }
+
+  /// Returns the list, or nil for another kind.
+  public var listValue: [Value]? {
+    if case .list(let value) = self { return value }
+    return nil
+  }
+
+  /// Returns the map, or nil for another kind.
+  public var mapValue: ValueMap? {
+    if case .map(let value) = self { return value }
+    return nil
+  }
+
+  /// Whether this is null.
+  public var isNull: Bool {
+    if case .null = self { return true }
+    return false
+  }
+
+  /// Returns the value of a map's text key. Returns nil without that key, and for another kind.
+  public subscript(key: String) -> Value? {
+    guard case .map(let map) = self else { return nil }
+    return map[.string(key)]
+  }
+
+  /// Returns an element of a list. Returns nil outside the list, and for another kind.
+  public subscript(index: Int) -> Value? {
+    guard case .list(let list) = self, list.indices.contains(index) else { return nil }
+    return list[index]
+  }
+}
+
+extension Value: Hashable {
+  /// Compares two values by their parts. NaN equals NaN.
+  public static func == (left: Value, right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null): return true
+    case (.bool(let a), .bool(let b)): return a == b
+    case (.int(let a), .int(let b)): return a == b
+    case (.big(let a), .big(let b)): return a == b
+    case (.double(let a), .double(let b)): return isSame(a, b)
+    case (.string(let a), .string(let b)): return isSameText(a, b)
+    case (.bytes(let a), .bytes(let b)): return a == b
+    case (.int32s(let a), .int32s(let b)): return a == b
+    case (.int64s(let a), .int64s(let b)): return a == b
+    case (.floats(let a), .floats(let b)): return a.elementsEqual(b, by: isSame)
+    case (.doubles(let a), .doubles(let b)): return a.elementsEqual(b, by: isSame)
+    case (.list(let a), .list(let b)): return a == b
+    case (.map(let a), .map(let b)): return a == b
+    default: return false
+    }
+  }
+
+  /// Adds the value's parts to a hash.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .int(let value): hasher.combine(value)
+    case .big(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
+    case .string(let value): hashText(value, into: &hasher)
+    case .bytes(let value): hasher.combine(value)
+    case .int32s(let value): hasher.combine(value)
+    case .int64s(let value): hasher.combine(value)
+    case .floats(let value): hasher.combine(value.count)
+    case .doubles(let value): hasher.combine(value.count)
+    case .list(let value): hasher.combine(value)
+    // Two equal maps may have their entries in different orders.
+    case .map(let value): hasher.combine(value.count)
+    }
+  }
+}
+
+private func isSame<F: BinaryFloatingPoint>(_ a: F, _ b: F) -> Bool {
+  a == b ? a.sign == b.sign : a.isNaN && b.isNaN
+}
+
+/// Compares two texts by their bytes. Swift's own `==` also holds for other bytes of the same letters.
+func isSameText(_ a: String, _ b: String) -> Bool {
+  a == b && a.utf8.elementsEqual(b.utf8)
+}
+
+/// Hashes a text's bytes. Swift's own hash is equal for all spellings of the same letters, which a
+/// peer could use to make keys that collide.
+func hashText(_ text: String, into hasher: inout Hasher) {
+  let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
+    hasher.combine(bytes: UnsafeRawBufferPointer($0))
+  }
+  if isDone == nil { for byte in text.utf8 { hasher.combine(byte) } }
+}
+
+extension Value: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral
+{
+  /// Makes null.
+  public init(nilLiteral: ()) { self = .null }
+  /// Makes true or false.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Makes an integer.
+  public init(integerLiteral value: Int64) { self = .int(value) }
+  /// Makes a float.
+  public init(floatLiteral value: Double) { self = .double(value) }
+  /// Makes a text.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// Makes a list.
+  public init(arrayLiteral elements: Value...) { self = .list(elements) }
+  /// Makes a map. The last value of a repeated key wins.
+  public init(dictionaryLiteral elements: (Value, Value)...) {
+    var map = ValueMap()
+    for (key, value) in elements { map[key] = value }
+    self = .map(map)
+  }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// The connection to the other end after the hello: what all parts of an endpoint share.
+///
+/// It sends frames, and has no knowledge of calls and streams. Its lock guards the whole endpoint.
+final class Connection: @unchecked Sendable {
+  let settings: EndpointOptions
+  let transport: any ChannelTransport
+  let frameBytesMax: Int
+  let nameBytesMax: Int
+  let valuesMax: Int
+  private let exposes: Bool
+
+  private let lock = Lock()
+  private var depth = 0
+  private var deferred: [() -> Void] = []
+
+  /// Why the connection has ended; nil while it is open.
+  var reason: CloseReason?
+  /// Whether this end starts no more calls, posts and streams.
+  var isClosing = false
+  /// Whether a `send` returned false, and `drained` was not called since.
+  var isCongested = false
+  /// The bytes of the events that wait for the other end, over all streams.
+  var queuedBytes = 0
+  /// The requests that wait until the transport has room.
+  private var outbox = Deque<QueuedRequest>()
+
+  private static let valuesMax = 1 << 20
+  private static let valuesMaxTrusted = 1 << 24
+
+  init(_ transport: any ChannelTransport, _ settings: EndpointOptions, there: Hello) {
+    self.transport = transport
+    self.settings = settings
+    frameBytesMax = min(transport.frameBytesMax, there.frameBytesMax)
+    // Leaves at least half of the smallest frame for the other parts.
+    nameBytesMax = min(
+      settings.nameBytesMax, there.nameBytesMax, frameBytesMax - Hello.frameBytesMin / 2)
+    valuesMax =
+      settings.valuesMax ?? (transport.isTrusted ? Self.valuesMaxTrusted : Self.valuesMax)
+    exposes = settings.exposeErrors ?? transport.isTrusted
+  }
+
+  var isOver: Bool { isClosing || reason != nil }
+
+  /// Calls `body` under the lock. Runs what was deferred after the lock is released.
+  @discardableResult
+  func locked<R>(_ body: () -> R) -> R {
+    lock.lock()
+    depth += 1
+    let result = body()
+    depth -= 1
+    if depth > 0 || deferred.isEmpty {
+      lock.unlock()
+      return result
+    }
+    let actions = deferred
+    deferred = []
+    lock.unlock()
+    for act in actions { act() }
+    return result
+  }
+
+  /// Runs `act` after the lock is released. The caller holds the lock.
+  func later(_ act: @escaping () -> Void) { deferred.append(act) }
+
+  /// Sends a frame that fits. The caller holds the lock.
+  func control(_ head: Head, body: [UInt8] = []) {
+    if reason != nil { return }
+    if !transport.send(writeFrame(head, body: body)) { isCongested = true }
+  }
+
+  /// Sends a frame. Throws `too-large` before anything is sent. The caller holds the lock.
+  func send(_ head: Head, name: [UInt8] = [], body: [UInt8]) throws(ClearwayError) {
+    if reason != nil { return }
+    if let refusal = tooLarge(body, name.count) { throw refusal }
+    if !transport.send(writeFrame(head, name: name, body: body)) { isCongested = true }
+  }
+
+  func tooLarge(_ body: [UInt8], _ nameBytes: Int = 0) -> ClearwayError? {
+    if body.count + nameBytes + frameOverhead <= frameBytesMax { return nil }
+    return ClearwayError(
+      .tooLarge,
+      "a message of \(body.count) bytes; the way to the other end takes frames of \(frameBytesMax)")
+  }
+
+  /// Returns a channel's name for sending.
+  func name(_ name: String) throws(ClearwayError) -> [UInt8] {
+    let bytes = Array(name.utf8)
+    if bytes.count <= nameBytesMax { return bytes }
+    throw ClearwayError(
+      .invalidArgument, "name must have at most \(nameBytesMax) bytes: name=\(name)")
+  }
+
+  /// Encodes the error of a handler or a source. Calls the application's redactor, so the caller
+  /// must not hold the lock.
+  func errorBody(_ thrown: any Error, _ channel: String) -> [UInt8] {
+    plainErrorBody(settings.redactError?(thrown, channel) ?? thrown)
+  }
+
+  /// Encodes an error of this library.
+  func plainErrorBody(_ error: any Error) -> [UInt8] {
+    writeError(error, bytesMax: frameBytesMax - frameOverhead - nameBytesMax, isWhole: exposes)
+  }
+
+  /// Ends the connection, because the other end violated the protocol.
+  func broken(_ what: String) { transport.close(CloseReason(.protocolViolation, what)) }
+
+  func closedError(_ what: String) -> ClearwayError {
+    ClearwayError(.transportClosed, "\(what): \(reason?.message ?? "closing")", reason: reason)
+  }
+
+  func report(_ error: any Error, _ channel: String) { settings.onError(error, channel) }
+
+  /// Sends a request now, or when the transport has room. The caller holds the lock.
+  func push(_ request: QueuedRequest) {
+    if outbox.isEmpty, !isCongested { request.leave() } else { outbox.append(request) }
+  }
+
+  /// Removes a request that was not sent yet.
+  func withdraw(_ request: QueuedRequest) -> Bool {
+    outbox.remove { $0 === request } != nil
+  }
+
+  func drainOutbox() {
+    while !isCongested, let next = outbox.popFirst() { next.leave() }
+  }
+
+  func clearOutbox() { outbox.removeAll() }
+
+  // MARK: Decoding
+
+  /// Calls `body` with the message's bytes and its attachments.
+  ///
+  /// A message with the flag `whole` is the bytes of its only attachment, which any codec may read.
+  private func opened<R>(
+    _ message: Received,
+    _ body: (UnsafeRawBufferPointer, Attachments?) throws(ClearwayError) -> R
+  ) throws(ClearwayError) -> R {
+    try within(message.bytes) { frame throws(ClearwayError) in
+      if message.flags & Flag.whole != 0 {
+        guard message.attachments.count == 1 else {
+          throw ClearwayError(.malformed, "a message that is not one attachment", offset: 0)
+        }
+        return try body(UnsafeRawBufferPointer(rebasing: frame[message.attachments[0]]), nil)
+      }
+      let attachments =
+        message.attachments.isEmpty
+        ? nil
+        : Attachments(frame: frame, ranges: message.attachments, bytesMax: frameBytesMax)
+      return try body(UnsafeRawBufferPointer(rebasing: frame[message.body]), attachments)
+    }
+  }
+
+  func decode<C: MessageCodec>(_ codec: C, _ message: Received) throws -> C.Message {
+    if let codec = codec as? any ReceivingCodec {
+      let value = try opened(message) { bytes, attachments throws(ClearwayError) -> Any in
+        try codec.decode(bytes, valuesMax: valuesMax, attachments: attachments)
+      }
+      if let value = value as? C.Message { return value }
+    }
+    // Another codec reads plain bytes: the attachments are put back into the message.
+    if message.flags & Flag.whole == 0, !message.attachments.isEmpty {
+      let value = try opened(message) { bytes, attachments throws(ClearwayError) in
+        try StandardMessageCodec().ofValues().decode(
+          bytes, valuesMax: valuesMax, attachments: attachments)
+      }
+      return try codec.decode(StandardMessageCodec().ofValues().encode(value))
+    }
+    let range = message.flags & Flag.whole != 0 ? message.attachments.first : message.body
+    return try message.bytes.withUnsafeBytes {
+      try codec.decode(UnsafeRawBufferPointer(rebasing: $0[range ?? message.body]))
+    }
+  }
+
+  func decodeCall(_ codec: any MethodCodec, _ message: Received) throws(ClearwayError)
+    -> MethodCall
+  {
+    try opened(message) { bytes, attachments throws(ClearwayError) in
+      guard let codec = codec as? any ReceivingMethodCodec else {
+        return try codec.decodeCall(bytes)
+      }
+      return try codec.decodeCall(bytes, valuesMax: valuesMax, attachments: attachments)
+    }
+  }
+
+  func decodeReply(_ codec: any MethodCodec, _ message: Received, _ channel: String) throws -> Value
+  {
+    let reply = try opened(message) { bytes, attachments throws(ClearwayError) -> MethodReply in
+      guard let codec = codec as? any ReceivingMethodCodec else {
+        return try codec.decodeReply(bytes)
+      }
+      return try codec.decodeReply(bytes, valuesMax: valuesMax, attachments: attachments)
+    }
+    switch reply {
+    case .success(let value): return value
+    case .none:
+      throw ClearwayError(.notImplemented, "\(channel): the other end has no such method")
+    case .failure(let code, let message, let details, let stack):
+      throw RemoteError(
+        code: code, message: message ?? "", details: details, channel: channel,
+        stack: stack.flatMap { $0 })
+    }
+  }
+}
+
+/// A request of this end that may wait until the transport has room.
+protocol QueuedRequest: AnyObject {
+  /// Sends the request, or fails it. Called under the lock.
+  func leave()
+}
+
+/// Writes a line to the standard error.
+func printError(_ line: String) {
+  let bytes = Array((line + "\n").utf8)
+  bytes.withUnsafeBytes { _ = System.write(2, $0) }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// A request of the other end: a call, a post or a stream.
+final class Request: @unchecked Sendable {
+  enum Kind {
+    case served(Served)
+    case stream(RequestedStream)
+  }
+
+  let kind: Kind
+  let channel: String
+  fileprivate let bytes: Int
+
+  init(_ kind: Kind, _ channel: String, _ bytes: Int) {
+    self.kind = kind
+    self.channel = channel
+    self.bytes = bytes
+  }
+
+  func refuse(_ status: Status) {
+    switch kind {
+    case .served(let served): served.answer(status)
+    case .stream(let stream): stream.refuse(status)
+    }
+  }
+}
+
+/// Serves the requests of a channel. Called under the lock, so it only schedules work.
+protocol ChannelHandler: AnyObject, Sendable {
+  func request(_ served: Served)
+  func listen(_ stream: RequestedStream)
+}
+
+extension ChannelHandler {
+  func request(_ served: Served) {
+    served.answer(.notImplemented)
+    served.ended()
+  }
+
+  func listen(_ stream: RequestedStream) { stream.refuse(.notImplemented) }
+}
+
+/// Passes the other end's requests to the handler of their channel. Keeps those that come earlier.
+/// The endpoint's lock guards it.
+final class RequestRouter: @unchecked Sendable {
+  private let connection: Connection
+  let replies: Replies
+  private var handlers: [String: any ChannelHandler] = [:]
+  private var early: Early<Request>
+  /// The calls without an answer.
+  private var open: [UInt32: (served: Served, request: Request)] = [:]
+  /// The posts that have not settled.
+  private var posts: [ObjectIdentifier: Served] = [:]
+  /// The calls and posts that count against `callsMax`.
+  private var counted: Set<ObjectIdentifier> = []
+  /// The requests that arrived while the replies were full.
+  private var held = Deque<Request>()
+  private var heldBytes = 0
+  private var timer: ChannelTimer?
+  private var whenIdle: [() -> Void] = []
+
+  /// The weight of an early message besides its body.
+  private static let earlyWeight = 64
+
+  init(_ connection: Connection, _ replies: Replies) {
+    self.connection = connection
+    self.replies = replies
+    let settings = connection.settings
+    early = Early(
+      each: settings.early, bytesMax: settings.earlyBytesMax,
+      keptMs: settings.earlyTime.milliseconds)
+  }
+
+  var count: Int { counted.count }
+
+  /// Registers a channel's handler. Returns false if it has one.
+  func handle(_ name: String, _ handler: any ChannelHandler) -> Bool {
+    connection.locked {
+      if handlers[name] != nil { return false }
+      handlers[name] = handler
+      for request in early.take(name) { dispatch(handler, request) }
+      return true
+    }
+  }
+
+  func unhandle(_ name: String, _ handler: any ChannelHandler) {
+    connection.locked { if handlers[name] === handler { handlers[name] = nil } }
+  }
+
+  func request(_ frame: Frame, _ channel: String, isWanted: Bool) {
+    if isWanted, open[frame.head.id] != nil {
+      return connection.broken("two calls of number \(frame.head.id)")
+    }
+    let served = Served(connection, self, frame, channel, isWanted: isWanted)
+    let request = Request(.served(served), channel, Int(frame.message.weight))
+    let hasRoom = counted.count < connection.settings.callsMax
+    if hasRoom { counted.insert(ObjectIdentifier(served)) }
+    if isWanted {
+      open[served.id] = (served, request)
+    } else {
+      posts[ObjectIdentifier(served)] = served
+    }
+    if !hasRoom { return served.answer(.busy) }
+    admit(request)
+  }
+
+  func listen(_ stream: RequestedStream) { admit(stream.request) }
+
+  /// Cancels a call that its caller has given up.
+  func cancel(_ id: UInt32) {
+    guard let (served, request) = open[id] else { return }
+    withdraw(request)
+    served.cancel()
+  }
+
+  /// Removes a request that waits for its handler.
+  func withdraw(_ request: Request) {
+    if held.remove(where: { $0 === request }) != nil {
+      heldBytes -= request.bytes
+    } else {
+      early.remove(request.channel, request)
+    }
+  }
+
+  func resize(_ name: String, _ count: Int) {
+    for request in early.resize(name, count) { request.refuse(.dropped) }
+  }
+
+  func settled(_ served: Served) {
+    if served.isWanted { open[served.id] = nil } else { posts[ObjectIdentifier(served)] = nil }
+    checkIdle()
+  }
+
+  func finished(_ served: Served) {
+    counted.remove(ObjectIdentifier(served))
+    checkIdle()
+  }
+
+  /// Runs `act` when all requests are answered and all answers are sent.
+  func whenIdle(_ act: @escaping () -> Void) {
+    whenIdle.append(act)
+    checkIdle()
+  }
+
+  /// Refuses the requests that wait for a handler, because the endpoint is closing.
+  func refuseEarly() { expire(.max) }
+
+  /// Cancels all requests, because the transport has closed.
+  func closed() {
+    timer?.stop()
+    _ = early.expire(.max)
+    held.removeAll()
+    replies.clear()
+    for served in open.values.map(\.served) + Array(posts.values) { served.cancel() }
+    counted = []
+    handlers = [:]
+  }
+
+  func drain() {
+    replies.drain()
+    checkIdle()
+  }
+
+  /// Passes on the requests that were held back, until the replies are full again.
+  func release() {
+    while !replies.isFull, let next = held.popFirst() {
+      heldBytes -= next.bytes
+      route(next)
+    }
+  }
+
+  private func checkIdle() {
+    if open.count + posts.count > 0 || !replies.isEmpty { return }
+    for act in whenIdle { connection.later(act) }
+    whenIdle = []
+  }
+
+  private func admit(_ request: Request) {
+    if held.isEmpty, !replies.isFull { return route(request) }
+    replies.updatePause()
+    if heldBytes >= connection.settings.replyBytesMax { return request.refuse(.busy) }
+    held.append(request)
+    heldBytes += request.bytes
+  }
+
+  private func route(_ request: Request) {
+    if let handler = handlers[request.channel] { return dispatch(handler, request) }
+    let settings = connection.settings
+    if settings.earlyTime == .zero || connection.isClosing { return request.refuse(.noHandler) }
+    let size = request.bytes + Self.earlyWeight
+    for dropped in early.add(request.channel, request, size, settings.clock.nowMs) {
+      dropped.refuse(.dropped)
+    }
+    startTimer()
+  }
+
+  private func dispatch(_ handler: any ChannelHandler, _ request: Request) {
+    switch request.kind {
+    case .served(let served): if !served.isSettled { handler.request(served) }
+    case .stream(let stream): handler.listen(stream)
+    }
+  }
+
+  private func startTimer() {
+    guard timer == nil, let next = early.nextMs else { return }
+    let clock = connection.settings.clock
+    timer = clock.after(max(1, next - clock.nowMs)) { [weak self] in
+      guard let self else { return }
+      connection.locked {
+        timer = nil
+        expire(clock.nowMs)
+        startTimer()
+      }
+    }
+  }
+
+  private func expire(_ nowMs: Int64) {
+    for request in early.expire(nowMs) { request.refuse(.noHandler) }
+  }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// A stream of events at the end that reads it. The endpoint's lock guards it.
+final class Subscription: QueuedRequest, @unchecked Sendable {
+  private struct Kept {
+    let message: Received
+    let dropped: Int
+  }
+
+  enum Next {
+    case event(Received)
+    case end
+  }
+
+  private let owner: Subscriptions
+  private let connection: Connection
+  let channel: String
+  let arguments: [UInt8]
+  let options: ListenOptions
+  var id: UInt32 = 0
+  private var credit: ReceiveCredit
+  private var kept = Deque<Kept>()
+  private var reader: CheckedContinuation<Next, any Error>?
+  /// How the stream ends after the events that wait; nil while it is open.
+  private var ending: Result<Void, any Error>?
+  private var droppedAtEnd = 0
+  private var isOver = false
+  private var dropped = 0
+
+  init(
+    _ owner: Subscriptions, _ connection: Connection, _ channel: String, _ arguments: [UInt8],
+    _ options: ListenOptions
+  ) {
+    self.owner = owner
+    self.connection = connection
+    self.channel = channel
+    self.arguments = arguments
+    self.options = options
+    credit = ReceiveCredit(items: options.windowItems, bytes: options.windowBytes)
+  }
+
+  func leave() { owner.leave(self) }
+
+  var droppedCount: Int { connection.locked { dropped } }
+
+  /// Keeps an event that arrived. Returns false if the other end had no credit for it.
+  func arrived(_ frame: Frame) -> Bool {
+    if ending != nil || isOver { return true }
+    guard credit.arrived(frame.message.weight) else { return false }
+    kept.append(Kept(message: frame.message, dropped: Int(frame.head.a)))
+    settle()
+    return true
+  }
+
+  /// Ends the stream. Reads return the waiting events first.
+  func ended(_ result: Result<Void, any Error>, dropped: Int = 0) {
+    if ending != nil || isOver { return }
+    ending = result
+    droppedAtEnd = dropped
+    settle()
+  }
+
+  /// Waits for the next event. Returns the end if the task is cancelled.
+  func next() async throws -> Next {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        connection.locked {
+          precondition(reader == nil, "one task at a time may read a stream")
+          // The cancellation may have come before.
+          if Task.isCancelled { stop() }
+          reader = continuation
+          settle()
+        }
+      }
+    } onCancel: {
+      stop()
+    }
+  }
+
+  /// Ends the stream at both ends.
+  func stop() {
+    connection.locked {
+      if isOver { return }
+      let isOpen = ending == nil
+      over()
+      if isOpen { owner.stop(self) }
+      settle()
+    }
+  }
+
+  private func settle() {
+    guard let continuation = reader else { return }
+    if !isOver, let next = kept.popFirst() {
+      reader = nil
+      count(next.dropped)
+      if let grant = credit.taken(next.message.weight), ending == nil { owner.grant(self, grant) }
+      return connection.later { continuation.resume(returning: .event(next.message)) }
+    }
+    if !isOver, ending == nil { return }
+    reader = nil
+    // The first read after the last event has the error, and later reads the end.
+    let result = isOver ? .success(()) : ending ?? .success(())
+    if !isOver {
+      count(droppedAtEnd)
+      over()
+    }
+    connection.later { continuation.resume(with: result.map { .end }) }
+  }
+
+  private func count(_ more: Int) {
+    if more == 0 { return }
+    dropped += more
+    if let onDrop = options.onDrop { connection.later { onDrop(more) } }
+  }
+
+  private func over() {
+    isOver = true
+    kept.removeAll()
+  }
+}
+
+/// The streams that this end listens to. The endpoint's lock guards it.
+final class Subscriptions: @unchecked Sendable {
+  private let connection: Connection
+  private var open: [UInt32: Subscription] = [:]
+  private var last: UInt32 = 0
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  var count: Int { open.count }
+
+  /// Starts a stream. Errors arrive through the stream. A second one on a channel ends the first.
+  func listen(_ channel: String, _ arguments: [UInt8], _ options: ListenOptions) -> Subscription {
+    let listen = Subscription(self, connection, channel, arguments, options)
+    connection.locked {
+      let callsMax = connection.settings.callsMax
+      if connection.isOver {
+        return listen.ended(.failure(connection.closedError("events of \(channel)")))
+      }
+      if open.count >= callsMax {
+        return listen.ended(
+          .failure(ClearwayError(.queueFull, "too many open streams: callsMax=\(callsMax)")))
+      }
+      for other in open.values where other.channel == channel {
+        open[other.id] = nil
+        _ = connection.withdraw(other)
+        other.ended(
+          .failure(ClearwayError(.cancelled, "\(channel): a second listen took this one's place")))
+      }
+      repeat { last &+= 1 } while last == 0 || open[last] != nil
+      listen.id = last
+      open[last] = listen
+      connection.push(listen)
+    }
+    return listen
+  }
+
+  func leave(_ listen: Subscription) {
+    let options = listen.options
+    let head = Head(
+      op: Op.listen, flags: (options.whenFull?.rawValue ?? 0) << Flag.whenFullShift, id: listen.id,
+      a: UInt32(options.windowItems), b: UInt32(options.windowBytes),
+      c: UInt16(options.capacity ?? 0))
+    do throws(ClearwayError) {
+      try connection.send(head, name: try connection.name(listen.channel), body: listen.arguments)
+    } catch {
+      open[listen.id] = nil
+      listen.ended(.failure(error))
+    }
+  }
+
+  func grant(_ listen: Subscription, _ grant: (items: UInt32, bytes: UInt32)) {
+    connection.control(Head(op: Op.credit, id: listen.id, a: grant.items, b: grant.bytes))
+  }
+
+  func stop(_ listen: Subscription) {
+    guard open[listen.id] === listen else { return }
+    open[listen.id] = nil
+    if !connection.withdraw(listen) { connection.control(Head(op: Op.stop, id: listen.id)) }
+  }
+
+  func event(_ frame: Frame) {
+    guard let listen = open[frame.head.id] else { return }
+    if !listen.arrived(frame) { connection.broken("an event without credit: \(listen.channel)") }
+  }
+
+  func end(_ frame: Frame) {
+    guard let listen = open.removeValue(forKey: frame.head.id) else { return }
+    let isDone = frame.head.a == Status.done.rawValue
+    listen.ended(
+      isDone ? .success(()) : .failure(failure(frame, channel: listen.channel)),
+      dropped: Int(frame.head.b))
+  }
+
+  func closed() {
+    for listen in open.values {
+      listen.ended(.failure(connection.closedError("events of \(listen.channel)")))
+    }
+    open = [:]
+  }
+}

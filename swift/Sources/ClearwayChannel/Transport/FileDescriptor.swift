@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#if canImport(Glibc)
+  @preconcurrency import Glibc
+#elseif canImport(Musl)
+  @preconcurrency import Musl
+#elseif canImport(Darwin)
+  @preconcurrency import Darwin
+#endif
+
+/// The system's calls that the transports use, with their errors as values.
+enum System {
+  enum Outcome {
+    case bytes(Int)
+    case wouldBlock
+    case failed(String)
+  }
+
+  static func read(_ fd: Int32, _ memory: UnsafeMutableRawBufferPointer) -> Outcome {
+    while true {
+      let count = platformRead(fd, memory.baseAddress, memory.count)
+      if count >= 0 { return .bytes(count) }
+      if errno == EINTR { continue }
+      if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
+      return .failed(lastError())
+    }
+  }
+
+  static func write(_ fd: Int32, _ memory: UnsafeRawBufferPointer) -> Outcome {
+    while true {
+      let count = platformWrite(fd, memory.baseAddress, memory.count)
+      if count >= 0 { return .bytes(count) }
+      if errno == EINTR { continue }
+      if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
+      return .failed(lastError())
+    }
+  }
+
+  private static func platformRead(_ fd: Int32, _ to: UnsafeMutableRawPointer?, _ count: Int) -> Int
+  {
+    #if canImport(Glibc)
+      Glibc.read(fd, to, count)
+    #elseif canImport(Musl)
+      Musl.read(fd, to, count)
+    #else
+      Darwin.read(fd, to, count)
+    #endif
+  }
+
+  private static func platformWrite(_ fd: Int32, _ from: UnsafeRawPointer?, _ count: Int) -> Int {
+    #if canImport(Glibc)
+      Glibc.write(fd, from, count)
+    #elseif canImport(Musl)
+      Musl.write(fd, from, count)
+    #else
+      Darwin.write(fd, from, count)
+    #endif
+  }
+
+  /// Makes a descriptor non-blocking, and one that a child process does not inherit.
+  static func prepare(_ fd: Int32) {
+    _ = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK)
+    _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
+    #if canImport(Darwin)
+      _ = fcntl(fd, F_SETNOSIGPIPE, 1)
+    #endif
+  }
+
+  /// Lets a write to a pipe without a reader fail instead of ending the process, unless the program
+  /// handles that signal itself.
+  static let ignorePipeSignal: Void = {
+    var action = sigaction()
+    sigaction(SIGPIPE, nil, &action)
+    #if canImport(Darwin)
+      let handler = action.__sigaction_u.__sa_handler
+    #else
+      let handler = action.__sigaction_handler.sa_handler
+    #endif
+    if handler == nil { signal(SIGPIPE, SIG_IGN) }
+  }()
+
+  static func lastError() -> String { String(cString: strerror(errno)) }
+
+  /// Returns the two ends of a pipe: for reading, and for writing.
+  static func pipe() throws(ClearwayError) -> (Int32, Int32) {
+    var ends: [Int32] = [0, 0]
+    #if canImport(Glibc)
+      let status = Glibc.pipe(&ends)
+    #elseif canImport(Musl)
+      let status = Musl.pipe(&ends)
+    #else
+      let status = Darwin.pipe(&ends)
+    #endif
+    if status != 0 { throw ClearwayError(.failed, "no pipe could be made: \(lastError())") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  static func close(_ fd: Int32) {
+    #if canImport(Glibc)
+      _ = Glibc.close(fd)
+    #elseif canImport(Musl)
+      _ = Musl.close(fd)
+    #else
+      _ = Darwin.close(fd)
+    #endif
+  }
+
+  /// Runs `body` on a new thread. Returns false if the system starts none.
+  static func thread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let box = Unmanaged.passRetained(ThreadBody(body))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    #if canImport(Darwin)
+      var id: pthread_t?
+      let status = pthread_create(&id, &attributes, { pointer in
+        Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().body()
+        return nil
+      }, box.toOpaque())
+    #else
+      var id = pthread_t()
+      let status = pthread_create(&id, &attributes, { pointer in
+        if let pointer { Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().body() }
+        return nil
+      }, box.toOpaque())
+    #endif
+    if status != 0 { box.release() }
+    return status == 0
+  }
+
+  private final class ThreadBody {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#if canImport(Glibc)
+  @preconcurrency import Glibc
+#elseif canImport(Musl)
+  @preconcurrency import Musl
+#elseif canImport(Darwin)
+  @preconcurrency import Darwin
+#endif
+
+/// Carries frames over a pipe, a socket or the standard streams of a process (`spec/stdio.md`).
+///
+/// One thread reads and writes. A `send` on an idle transport writes at once, without that thread.
+public final class StreamTransport: ChannelTransport, @unchecked Sendable {
+  /// The wait for the rest to leave after a close. A peer that has stopped reading must not delay
+  /// the close for ever. The implementations in other languages wait for the same time.
+  static let leaveMs: Int64 = 5_000
+  /// The wait after a failure, in which the other end's reason may still arrive.
+  static let endEventsMs: Int64 = 1_000
+  private static let pieceBytes = 1 << 16
+
+  /// "stdio", or "socket".
+  public let name: String
+  /// Whether the other end is a child process or the parent.
+  public let isTrusted: Bool
+  private let limits: TransportLimits
+  private let input: Int32
+  private let ownsStreams: Bool
+  private let child: ChildProcess?
+  private let (wakeRead, wakeWrite): (Int32, Int32)
+
+  private let lock = Lock()
+  private var output: StreamOutput
+  private var sink: (any ChannelSink)?
+  private var isRunning = false
+  private var isPaused = false
+  private var isWoken = false
+  private var isFull = false
+  private var writeError: String?
+  private var end: CloseReason?
+  private var isClosedReported = false
+
+  /// Takes the descriptors over, and closes them at its end.
+  ///
+  /// Makes them non-blocking. Both may be the same socket. Throws
+  /// ``ClearwayError/Code/failed`` if the system has no descriptor left.
+  public convenience init(
+    input: Int32, output: Int32, name: String = "stdio", limits: TransportLimits = .standard
+  ) throws(ClearwayError) {
+    try self.init(
+      input: input, output: output, name: name, limits: limits, isTrusted: false, owns: true,
+      child: nil)
+  }
+
+  init(
+    input: Int32, output: Int32, name: String, limits: TransportLimits, isTrusted: Bool,
+    owns: Bool, child: ChildProcess?
+  ) throws(ClearwayError) {
+    _ = System.ignorePipeSignal
+    (wakeRead, wakeWrite) = try System.pipe()
+    for fd in [input, output, wakeRead, wakeWrite] { System.prepare(fd) }
+    self.input = input
+    self.output = StreamOutput(fd: output)
+    self.name = name
+    self.limits = limits
+    self.isTrusted = isTrusted
+    self.child = child
+    ownsStreams = owns
+  }
+
+  deinit {
+    // The thread of a transport that was opened keeps it until it has closed the streams.
+    if !isRunning, !isClosedReported, ownsStreams { closeStreams() }
+    System.close(wakeRead)
+    System.close(wakeWrite)
+  }
+
+  /// The largest frame in bytes.
+  public var frameBytesMax: Int { limits.frameBytesMax }
+
+  /// Starts to deliver frames to the sink.
+  public func open(_ sink: any ChannelSink) {
+    let mustStart = lock.held {
+      precondition(self.sink == nil, "open() was called before")
+      self.sink = sink
+      defer { isRunning = true }
+      return !isRunning
+    }
+    if mustStart { start() } else { wake() }
+  }
+
+  private func start() {
+    if System.thread({ self.run() }) { return }
+    let reason = CloseReason(.failed, "no thread could be started")
+    let sink = lock.held {
+      end = end ?? reason
+      isClosedReported = true
+      return self.sink
+    }
+    Task { sink?.closed(reason) }
+  }
+
+  /// Sends a frame. Writes it at once if nothing waits.
+  public func send(_ frame: [UInt8]) -> Bool {
+    precondition(frame.count <= limits.frameBytesMax, "a frame over frameBytesMax")
+    return lock.held {
+      if end != nil || writeError != nil { return false }
+      let wasIdle = output.isEmpty
+      output.append(StreamLayout.frame, frame)
+      if wasIdle { flush() }
+      if output.waitingBytes >= limits.windowBytes { isFull = true }
+      if wasIdle, !output.isEmpty || writeError != nil { wake() }
+      return !isFull && writeError == nil
+    }
+  }
+
+  /// Pauses reading until ``resume()``.
+  public func pause() { lock.held { isPaused = true } }
+
+  /// Continues reading.
+  public func resume() {
+    lock.held { isPaused = false }
+    wake()
+  }
+
+  /// Closes the transport after it has written what was sent.
+  public func close(_ reason: CloseReason) { finish(reason, isSent: true) }
+
+  private func wake() {
+    lock.held {
+      if isWoken { return }
+      isWoken = true
+      _ = withUnsafeBytes(of: 0 as UInt8) { System.write(wakeWrite, $0) }
+    }
+  }
+
+  /// Writes what waits, as far as the system takes it. The caller holds the lock.
+  private func flush() {
+    if case .failed(let why) = output.flush() {
+      writeError = why
+      output.drop()
+    }
+  }
+
+  private func finish(_ reason: CloseReason, isSent: Bool) {
+    let mustStart = lock.held {
+      if end != nil { return false }
+      end = reason
+      if !isSent { output.drop() }
+      if isSent, writeError == nil {
+        output.append(StreamLayout.close, reason.body)
+        flush()
+      }
+      defer { isRunning = true }
+      return !isRunning
+    }
+    if mustStart { start() } else { wake() }
+  }
+
+  /// The thread: reads, writes what did not leave at once, and calls the sink.
+  private func run() {
+    var reader = FrameReader(frameBytesMax: limits.frameBytesMax)
+    var isInputOver = false
+    var deadlineMs: Int64?
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
+    defer { piece.deallocate() }
+    let clock = SystemClock()
+    while true {
+      let (wantsInput, wantsOutput, hasEnded, hasFailed, hasSink) = lock.held {
+        (
+          !isPaused && !isInputOver && end == nil && sink != nil, !output.isEmpty, end != nil,
+          writeError != nil, sink != nil
+        )
+      }
+      if hasEnded, !wantsOutput, hasSink { break }
+      if hasEnded || hasFailed, deadlineMs == nil {
+        deadlineMs = clock.nowMs + (hasEnded ? Self.leaveMs : Self.endEventsMs)
+      }
+      if let limit = deadlineMs, clock.nowMs >= limit, hasSink {
+        if hasEnded { break }
+        deadlineMs = nil
+        finish(CloseReason(.lost, "the other end closed its input"), isSent: false)
+        continue
+      }
+      let timeout = deadlineMs.map { Int32(clamping: max(1, $0 - clock.nowMs)) } ?? -1
+      var places = [
+        pollfd(fd: wantsInput ? input : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wantsOutput ? output.fd : -1, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: wakeRead, events: Int16(POLLIN), revents: 0),
+      ]
+      _ = poll(&places, 3, hasSink ? timeout : -1)
+      if places[2].revents != 0 {
+        lock.held { isWoken = false }
+        _ = System.read(wakeRead, piece)
+      }
+      if places[1].revents != 0 { writeMore() }
+      if places[0].revents != 0 { isInputOver = readMore(&reader, piece) }
+    }
+    reportClosed()
+    if ownsStreams { linger(piece, clock) }
+    child?.reap()
+  }
+
+  private func writeMore() {
+    let hasRoom = lock.held {
+      flush()
+      let hasRoom = isFull && end == nil && output.waitingBytes * 2 <= limits.windowBytes
+      if hasRoom { isFull = false }
+      return hasRoom
+    }
+    if hasRoom { sink?.drained() }
+  }
+
+  /// Returns whether the input has ended.
+  private func readMore(_ reader: inout FrameReader, _ piece: UnsafeMutableRawBufferPointer) -> Bool
+  {
+    switch System.read(input, piece) {
+    case .wouldBlock: return false
+    case .bytes(let count) where count > 0:
+      reader.push(UnsafeRawBufferPointer(rebasing: piece[..<count])) { event in
+        switch event {
+        case .frame(let frame):
+          if lock.held({ end == nil }) { sink?.frame(frame) }
+        case .end(let reason):
+          // A close frame of the other end is answered with one of this end.
+          finish(reason, isSent: true)
+        }
+      }
+      return reader.hasEnded
+    case .bytes:
+      finish(
+        child?.exitReason(withinMs: Self.endEventsMs)
+          ?? CloseReason(
+            .lost,
+            "the other end closed its output" + (reader.isInside ? " in the middle of a frame" : "")),
+        isSent: false)
+      return true
+    case .failed(let why):
+      finish(CloseReason(.lost, "reading failed: \(why)"), isSent: false)
+      return true
+    }
+  }
+
+  private func reportClosed() {
+    let reason = lock.held {
+      isClosedReported = true
+      output.drop()
+      return end ?? .closed
+    }
+    sink?.closed(reason)
+    lock.held { sink = nil }
+  }
+
+  /// Ends the output, and reads to the end of the input. A socket that is closed with unread bytes
+  /// would reset the connection, and the other end could lose the reason.
+  private func linger(_ piece: UnsafeMutableRawBufferPointer, _ clock: SystemClock) {
+    if input == output.fd {
+      _ = shutdown(input, Int32(SHUT_WR))
+    } else {
+      System.close(output.fd)
+    }
+    let untilMs = clock.nowMs + Self.leaveMs
+    reading: while clock.nowMs < untilMs {
+      var place = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
+      if poll(&place, 1, Int32(clamping: untilMs - clock.nowMs)) <= 0 { continue }
+      switch System.read(input, piece) {
+      case .bytes(let count) where count > 0: continue
+      case .wouldBlock: continue
+      default: break reading
+      }
+    }
+    System.close(input)
+  }
+
+  private func closeStreams() {
+    System.close(input)
+    if output.fd != input { System.close(output.fd) }
+  }
+}

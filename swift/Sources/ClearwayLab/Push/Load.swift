@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// One event.
+///
+/// It carries the time from which its delay counts: the stamp, or the intended time.
+struct Event: Sendable {
+  let i: Int
+  let sentNs: Int64
+  let body: [UInt8]?
+}
+
+/// The events to send, and when.
+struct Load: Sendable {
+  enum Loop: Sendable {
+    /// Each event has an intended time, which is fixed before the run.
+    ///
+    /// The sender spins shortly before it.
+    case open
+    /// As published: the sender stamps an event, hands it over, and sleeps.
+    ///
+    /// A late sender delays all later events.
+    case closed
+  }
+
+  let count: Int
+
+  /// Events per second. 0 means back to back.
+  let perSecond: Double
+  let payloadBytes: Int
+  let loop: Loop
+
+  init(count: Int, perSecond: Double, payloadBytes: Int = 8, loop: Loop) {
+    self.count = count
+    self.perSecond = perSecond
+    self.payloadBytes = payloadBytes
+    self.loop = loop
+  }
+
+  init(_ cell: Cell) throws {
+    _ = try cell.text("receiver", among: ["idle"])
+    let perSecond = try cell.number("perSecond")
+    guard perSecond >= 0, perSecond <= 1e6 else {
+      throw LabError("the parameter must be from 0 to 1000000: perSecond=\(perSecond)")
+    }
+    let count = try cell.int("count", atLeast: 1)
+    guard count <= 100_000_000 else { throw LabError("more than 100000000 events: count=\(count)") }
+    let loop = try cell.text("loop", among: ["open", "closed"])
+    let payload = try cell.int("payloadBytes", atLeast: 0)
+    guard payload <= 1 << 30 else { throw LabError("more than 1 GB: payloadBytes=\(payload)") }
+    self.init(
+      count: count, perSecond: perSecond, payloadBytes: payload,
+      loop: loop == "open" ? .open : .closed)
+  }
+
+  var isBackToBack: Bool { perSecond == 0 }
+
+  var stepNs: Double { isBackToBack ? 0 : 1e9 / perSecond }
+
+  /// The time that all events take, in seconds.
+  var seconds: Double { isBackToBack ? 0 : Double(count) / perSecond }
+
+  /// Returns a new body of non-zero bytes.
+  ///
+  /// The smallest payload is the event's time itself.
+  func body() -> [UInt8]? {
+    payloadBytes <= 8 ? nil : [UInt8](repeating: 7, count: payloadBytes)
+  }
+
+  /// Returns the intended time of the first event: in 5 ms, so that the start makes no event
+  /// late.
+  func firstNs() -> Int64 { nowNs() + (isBackToBack ? 0 : 5_000_000) }
+}
+
+/// Time in front of an event's intended time in which a sender spins, because a sleeping thread
+/// wakes late.
+private let awakeNs: Int64 = 150_000
+
+/// The same for a sender that is a task: the runtime's timers wake later than a thread does.
+private let taskAwakeNs: Int64 = 300_000
+
+/// Sends every event from the calling thread at the pace of the load.
+///
+/// Blocks.
+func emit(_ load: Load, _ send: (Event) -> Void) {
+  let first = load.firstNs()
+  for i in 0..<load.count {
+    if load.isBackToBack || load.loop == .closed {
+      send(Event(i: i, sentNs: nowNs(), body: load.body()))
+      sleepNs(Int64(load.stepNs))
+    } else {
+      let time = first + Int64(Double(i) * load.stepNs)
+      sleepNs(time - awakeNs - nowNs())
+      while nowNs() < time {}
+      send(Event(i: i, sentNs: time, body: load.body()))
+    }
+  }
+}
+
+/// Makes the events of a load at its pace, for senders that are tasks.
+///
+/// One task at a time may call it.
+final class Pacer: @unchecked Sendable {
+  private let load: Load
+  private let first: Int64
+  private var i = 0
+
+  init(_ load: Load) {
+    self.load = load
+    first = load.firstNs()
+  }
+
+  /// Waits for the time of the next event, and returns it.
+  ///
+  /// After the last one, returns `nil`.
+  func next() async -> Event? {
+    guard i < load.count else { return nil }
+    defer { i += 1 }
+    if load.isBackToBack || load.loop == .closed {
+      if i > 0 { await pause(Int64(load.stepNs)) }
+      return Event(i: i, sentNs: nowNs(), body: load.body())
+    }
+    let time = first + Int64(Double(i) * load.stepNs)
+    await pause(time - taskAwakeNs - nowNs())
+    while nowNs() < time {}
+    return Event(i: i, sentNs: time, body: load.body())
+  }
+
+  private func pause(_ ns: Int64) async {
+    if ns > 0 { try? await Task.sleep(nanoseconds: UInt64(ns)) }
+  }
+}

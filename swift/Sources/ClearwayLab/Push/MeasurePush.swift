@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import Dispatch
+
+/// Time after which missing events count as lost, in seconds.
+///
+/// No load has such a delay, even on a busy machine.
+private let lostAfterSeconds = 20.0
+
+/// The rate, in events per second, below which no mechanism falls back to back.
+private let slowest = 20_000.0
+
+/// The largest number of delays that are sent to the lab.
+private let delaysMax = 100_000
+
+/// Rehearses a mechanism, runs the load once, and returns the delays with the counts of what was
+/// lost and reordered.
+func measurePush(_ kind: PushKind, _ cell: Cell) throws -> Measured {
+  let load = try Load(cell)
+  // The first run starts the threads and faults the pages in. The second one also rehearses the waiting.
+  _ = try runOnce(kind, Load(count: 20_000, perSecond: 0, loop: load.loop))
+  _ = try runOnce(
+    kind, Load(count: 200, perSecond: 2500, payloadBytes: load.payloadBytes, loop: load.loop))
+  let (receiver, dropped) = try runOnce(kind, load)
+  return measured(receiver, dropped: dropped, load: load, promise: kind.promise)
+}
+
+private func measured(_ receiver: Receiver, dropped: Int, load: Load, promise: Promise) -> Measured
+{
+  let lost = load.count - receiver.received
+  let isAsPromised: Bool =
+    switch promise {
+    case .everyInOrder: lost == 0 && receiver.reordered == 0
+    case .every: lost == 0
+    case .someInOrder: receiver.reordered == 0
+    }
+  var measured = Measured(
+    result: .object([
+      "received": .number(Double(receiver.received)),
+      "outOfOrder": .number(Double(receiver.reordered)),
+      "lost": .number(Double(lost)),
+      "accounted": .number(Double(receiver.received + dropped)),
+      "wrong": .number(Double(receiver.wrong)),
+      "asPromised": .bool(isAsPromised),
+    ]))
+  measured.values = [
+    "reordered": Figure(unit: "events", value: Double(receiver.reordered)),
+    "lost": Figure(unit: "events", value: Double(lost)),
+  ]
+  let every = max(1, (receiver.received + delaysMax - 1) / delaysMax)
+  // Back to back in an open loop, all events share one intended time: a delay would say nothing.
+  if !load.isBackToBack || load.loop == .closed {
+    let delays = receiver.delays
+    let sent = stride(from: 0, to: delays.count, by: every).map { delays[$0] }
+    measured.samples["latency"] = Samples(unit: "us", ns: sent)
+    if every > 1 {
+      measured.notes.append("the delays are those of every \(every)th event that arrived")
+    }
+  }
+  if load.isBackToBack {
+    measured.values["throughput"] = Figure(unit: "events/s", value: receiver.throughput)
+    measured.values["backlogMax"] = Figure(unit: "events", value: Double(receiver.backlogMax))
+  }
+  return measured
+}
+
+/// Opens the mechanism, sends the load, and waits for the last event.
+///
+/// Throws if events are lost without notice.
+private func runOnce(_ kind: PushKind, _ load: Load) throws -> (Receiver, dropped: Int) {
+  let receiver = Receiver(count: load.count)
+  let seconds = lostAfterSeconds + (load.isBackToBack ? Double(load.count) / slowest : load.seconds)
+  func wait(_ dropped: Int) throws -> (Receiver, dropped: Int) {
+    guard receiver.waitForEnd(seconds: seconds) else {
+      throw LabError("events were lost: received=\(receiver.received) of \(load.count)")
+    }
+    return (receiver, dropped)
+  }
+  switch kind.open(receiver) {
+  case .calls(let mechanism):
+    emit(load, mechanism.send)
+    return try wait(mechanism.finish())
+  case .task(let run):
+    let sender = Outcome()
+    Task.detached { sender.set(await run(load)) }
+    guard let dropped = sender.wait(seconds: seconds * 2) else {
+      throw LabError("the sender did not end: received=\(receiver.received) of \(load.count)")
+    }
+    return try wait(dropped)
+  }
+}
+
+/// A number that a task hands to a waiting thread.
+private final class Outcome: @unchecked Sendable {
+  private let isSet = DispatchSemaphore(value: 0)
+  private var number = 0
+
+  func set(_ number: Int) {
+    self.number = number
+    isSet.signal()
+  }
+
+  /// Waits for the number.
+  ///
+  /// Returns `nil` after `seconds`.
+  func wait(seconds: Double) -> Int? {
+    isSet.wait(timeout: .now() + seconds) == .success ? number : nil
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/// A value of a JSON text.
+///
+/// The meter has its own writer, because it does not import Foundation.
+private indirect enum Json {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case text(String)
+  case list([Json])
+  case object([(String, Json?)])
+
+  func write(to out: inout String) {
+    switch self {
+    case .null: out += "null"
+    case .bool(let value): out += value ? "true" : "false"
+    // JSON has no infinite numbers. A report has none either.
+    case .number(let value): out += value.isFinite ? plain(value) : "0"
+    case .text(let text): quote(text, &out)
+    case .list(let values):
+      out += "["
+      for (at, value) in values.enumerated() {
+        if at > 0 { out += "," }
+        value.write(to: &out)
+      }
+      out += "]"
+    case .object(let members):
+      out += "{"
+      var isFirst = true
+      for case (let key, let value?) in members {
+        if !isFirst { out += "," }
+        isFirst = false
+        quote(key, &out)
+        out += ":"
+        value.write(to: &out)
+      }
+      out += "}"
+    }
+  }
+}
+
+private func quote(_ text: String, _ out: inout String) {
+  out += "\""
+  for scalar in text.unicodeScalars {
+    switch scalar {
+    case "\"", "\\":
+      out += "\\"
+      out.unicodeScalars.append(scalar)
+    case "\u{0}"..."\u{1F}", "\u{2028}", "\u{2029}":
+      let digits = String(scalar.value, radix: 16)
+      out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    default: out.unicodeScalars.append(scalar)
+    }
+  }
+  out += "\""
+}
+
+/// Returns the report in the format of `spec/stalls.schema.json`.
+///
+/// The keys have the order of TypeScript's meter.
+func jsonOf(_ report: StallReport) -> String {
+  let value = Json.object([
+    ("kind", .text(report.kind)), ("version", number(report.version)), ("host", .text(report.host)),
+    ("label", report.label.map { .text($0) }), ("startedAt", .text(report.startedAt)),
+    ("durationMs", .number(report.durationMs)), ("floorMs", .number(report.floorMs)),
+    ("stalls", .list(report.stalls.map(json))), ("droppedStalls", number(report.droppedStalls)),
+    ("longestMs", .number(report.longestMs)), ("lagMeanMs", .number(report.lagMeanMs)),
+    ("lagMaxMs", .number(report.lagMaxMs)), ("stalledMs", .number(report.stalledMs)),
+    ("stallsPerMinute", .number(report.stallsPerMinute)),
+    (
+      "waits",
+      .list(
+        report.waits.map {
+          .object([("overMs", .number($0.overMs)), ("share", .number($0.share))])
+        })
+    ),
+    ("hitch", json(report.hitch)), ("frames", json(report.frames)),
+    (
+      "worstSecond",
+      .object([
+        ("startMs", .number(report.worstSecond.startMs)),
+        ("stalledMs", .number(report.worstSecond.stalledMs)),
+      ])
+    ),
+    (
+      "tail",
+      .list(
+        report.tail.map {
+          .object([
+            ("quantile", .number($0.quantile)),
+            ("lengthMs", $0.lengthMs.map { .number($0) } ?? .null),
+          ])
+        })
+    ),
+    (
+      "causes",
+      .list(
+        report.causes.map {
+          .object([
+            ("cause", .text($0.cause.rawValue)), ("stalls", number($0.stalls)),
+            ("totalMs", .number($0.totalMs)),
+          ])
+        })
+    ),
+    (
+      "sources",
+      .list(
+        report.sources.map {
+          .object([
+            ("name", .text($0.name)), ("available", .bool($0.available)),
+            ("why", $0.why.map { .text($0) }),
+          ])
+        })
+    ),
+    ("hiddenMs", .number(report.hiddenMs)),
+  ])
+  var out = ""
+  value.write(to: &out)
+  return out
+}
+
+private func number(_ value: Int) -> Json { .number(Double(value)) }
+
+private func json(_ hitch: HitchReport) -> Json {
+  .object([
+    ("hz", .number(hitch.hz)), ("msPerSecond", .number(hitch.msPerSecond)),
+    (
+      "verdicts",
+      .object([
+        ("strict", .text(hitch.verdicts.strict)), ("lenient", .text(hitch.verdicts.lenient)),
+      ])
+    ),
+  ])
+}
+
+private func json(_ frames: FrameReport) -> Json {
+  .object([
+    ("hz", .number(frames.hz)), ("expected", number(frames.expected)),
+    ("dropped", number(frames.dropped)),
+    ("estimated", .bool(frames.estimated)),
+  ])
+}
+
+private func json(_ stall: Stall) -> Json {
+  .object([
+    ("startMs", .number(stall.startMs)), ("lengthMs", .number(stall.lengthMs)),
+    ("errorMs", .number(stall.errorMs)),
+    ("cause", .text(stall.cause.rawValue)), ("because", .text(stall.because)),
+    ("machineMs", .number(stall.machineMs)), ("gcMs", .number(stall.gcMs)), ("scripts", .list([])),
+    (
+      "stacks",
+      .list(
+        stall.stacks.map {
+          .object([("frames", .list($0.frames.map { .text($0) })), ("seen", number($0.seen))])
+        })
+    ),
+    (
+      "marks",
+      .list(
+        stall.marks.map {
+          .object([("label", .text($0.label)), ("overlapMs", .number($0.overlapMs))])
+        })
+    ),
+  ])
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  @preconcurrency import Glibc
+#elseif canImport(Musl)
+  @preconcurrency import Musl
+#endif
+
+/// A POSIX mutex with a condition variable.
+///
+/// The package uses it instead of `Synchronization.Mutex`: it also exists on the older systems that
+/// the package supports, and the thread sanitizer follows it.
+package final class Lock: @unchecked Sendable {
+  // Memory of C has a stable address, which a stored property does not have.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  package init() {
+    mutex.initialize(to: pthread_mutex_t())
+    condition.initialize(to: pthread_cond_t())
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  package func lock() { pthread_mutex_lock(mutex) }
+
+  package func unlock() { pthread_mutex_unlock(mutex) }
+
+  /// Releases the lock, waits for a wake, and takes the lock again.
+  ///
+  /// May return without a wake.
+  package func wait() { pthread_cond_wait(condition, mutex) }
+
+  func waitUntil(_ time: inout timespec) { pthread_cond_timedwait(condition, mutex, &time) }
+
+  /// Wakes one thread that waits.
+  package func wakeOne() { pthread_cond_signal(condition) }
+
+  /// Wakes all threads that wait.
+  package func wakeAll() { pthread_cond_broadcast(condition) }
+}
+
+/// A value that only one thread at a time uses.
+package final class Locked<Value>: @unchecked Sendable {
+  package let lock = Lock()
+  private var value: Value
+
+  package init(_ value: sending Value) { self.value = value }
+
+  /// Runs `body` with the value, under the lock.
+  ///
+  /// The body must not call code of the application.
+  package func with<R: ~Copyable, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(&value)
+  }
+
+  /// Blocks the calling thread while the condition holds.
+  ///
+  /// Whoever changes the value wakes the lock.
+  package func wait(while holds: (Value) -> Bool) {
+    lock.lock()
+    // No access to the value lasts across the wait, because other threads change it meanwhile.
+    while holds(value) { lock.wait() }
+    lock.unlock()
+  }
+}

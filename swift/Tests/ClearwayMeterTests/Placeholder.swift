@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-import Testing
-
-@testable import ClearwayMeter

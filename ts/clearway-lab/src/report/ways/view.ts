@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// "Which way, in which language": the mechanisms of all hosts under one load of a live stream, by the way in which they hand an event over.
+import type { HostName } from "../../protocol/message.js";
+import type { RecordedCell, RunRecord } from "../../run/record.js";
+import type { Results } from "../../run/results.js";
+import { inOrder } from "../../scenario/scenario.js";
+import type { Distribution } from "../../statistics/distribution.js";
+import { figuresOf } from "../columns.js";
+import { shown } from "../number.js";
+import { clockStepUsOf, metricsFor } from "../table.js";
+
+interface Way {
+  title: string;
+  /** The mechanisms of each host. The first one that the run measured is shown. */
+  mechanisms: Record<string, string[]>;
+}
+
+const js = (...names: string[]) => ({ node: names, chromium: names });
+
+/** From the shortest way to the longest. A host has no mechanism for some of them. */
+const WAYS: readonly Way[] = [
+  { title: "direct call", mechanisms: { ...js("direct"), jvm: ["direct"], swift: ["delegate"] } },
+  { title: "call under a lock", mechanisms: { ...js("lock"), jvm: ["reentrant-lock"], swift: ["delegate-nslock"] } },
+  {
+    title: "observable",
+    mechanisms: { ...js("rxjs-subject"), jvm: ["rxjava-subject"], swift: ["combine-subject"] },
+  },
+  {
+    title: "queue",
+    mechanisms: { ...js("async-queue"), jvm: ["single-thread-executor"], swift: ["dispatch-queue"] },
+  },
+  {
+    title: "observable on a queue",
+    mechanisms: { ...js("rxjs-observeon-asap"), jvm: ["rxjava-observeon"], swift: ["combine-queue"] },
+  },
+  {
+    title: "stream that makes events",
+    mechanisms: { ...js("async-generator"), jvm: ["flow-flowon"], swift: ["async-stream-unfolding"] },
+  },
+  {
+    title: "stream with a buffer",
+    mechanisms: { ...js("web-streams"), jvm: ["kotlin-channel"], swift: ["async-stream"] },
+  },
+  { title: "actor", mechanisms: { jvm: ["actor"], swift: ["actor-task", "actor-mailbox"] } },
+  { title: "actor with a stream", mechanisms: { swift: ["actor-stream"] } },
+  { title: "main actor", mechanisms: { swift: ["main-actor-task"] } },
+  { title: "message of a worker", mechanisms: js("worker-postmessage") },
+  {
+    title: "Clearway",
+    mechanisms: { ...js("clearway-stream"), jvm: ["clearway-ordered"], swift: ["clearway-stream"] },
+  },
+];
+
+export interface WayPoint {
+  host: HostName;
+  /** The title of the mechanism. */
+  title: string;
+  latency: Distribution;
+  /** A time below the clock's step is only known to be smaller. In microseconds. */
+  clockStepUs: number;
+}
+
+export interface WayRow {
+  title: string;
+  points: WayPoint[];
+}
+
+export interface WaysView {
+  /** The load in words. */
+  load: string;
+  hosts: HostName[];
+  rows: WayRow[];
+}
+
+/** Returns the view of the load that the most hosts have, or undefined if no two hosts have the same load. */
+export function waysView(results: Results, record: RunRecord): WaysView | undefined {
+  const loads = new Map<string, RecordedCell[]>();
+  for (const cell of record.cells) {
+    const load = loadOf(cell);
+    if (load !== undefined && cell.rounds.length > 0) loads.set(load, [...(loads.get(load) ?? []), cell]);
+  }
+  const all = [...loads].map(([load, cells]) => viewOf(results, record, load, cells));
+  // The published load comes first among those that as many hosts have.
+  const rank = ({ hosts, rows, load }: WaysView) =>
+    hosts.length * 1e6 + (load.startsWith("60 ") ? 1e3 : 0) + rows.reduce((sum, { points }) => sum + points.length, 0);
+  const [best] = all.sort((a, b) => rank(b) - rank(a));
+  return best !== undefined && best.hosts.length > 1 ? best : undefined;
+}
+
+/** Returns the load that cells of different scenarios share. Undefined if the cell is not of a plain stream. */
+function loadOf({ scenario, control, params }: RecordedCell): string | undefined {
+  const { perSecond, payloadBytes, receiver, loop, cores } = params;
+  if (control || figuresOf(scenario) !== "stream" || scenario.startsWith("chained-hops")) return undefined;
+  if (typeof perSecond !== "number" || payloadBytes !== 8 || receiver !== "idle" || cores === "one") return undefined;
+  const closed = loop === "closed" || scenario.startsWith("published-");
+  return `${shown(perSecond)} events/s, ${closed ? "stamped when sent" : "from the intended time"}`;
+}
+
+function viewOf(results: Results, record: RunRecord, load: string, cells: readonly RecordedCell[]): WaysView {
+  const rows = WAYS.map(({ title, mechanisms }): WayRow => {
+    const points = inOrder(Object.keys(mechanisms)).flatMap((host): WayPoint[] => {
+      for (const name of mechanisms[host] ?? []) {
+        const cell = cells.find((each) => each.host === host && each.mechanism === name);
+        const latency = cell === undefined ? undefined : metricsFor(results, record, cell)["latency"];
+        if (cell !== undefined && latency !== undefined && "p50" in latency)
+          return [{ host, title: cell.title, latency, clockStepUs: clockStepUsOf(record, cell, "latency") }];
+      }
+      return [];
+    });
+    return { title, points };
+  }).filter(({ points }) => points.length > 0);
+  return { load, hosts: inOrder([...new Set(rows.flatMap(({ points }) => points.map(({ host }) => host)))]), rows };
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { isUntransferable, refuseDetached } from "#host";
+import { checkDepth } from "../../error/depth.js";
+import { totalBufferBytes } from "../../host/tag.js";
+import { compact } from "../../transfer/compact.js";
+import { MovedValue } from "../../transfer/move.js";
+import { compactView } from "../../transfer/prepare-result.js";
+import { requireMemory } from "../codec/codec-error.js";
+import { isShared } from "../transport/limits.js";
+import { notCloneable } from "../transport/value-frame.js";
+import { type AttachmentRules, type Ownership, wouldCopy } from "./attachments.js";
+import type { ChannelCopyReason } from "./ledger.js";
+import { plainCopy } from "./plain-copy.js";
+import { type FoundInValue, searchValue } from "./search-value.js";
+
+/**
+ * A value that leaves by structured clone. Small plain values are copied at once, and leave with the other frames of the tick. Other values
+ * are cloned by the port when they leave, or by `hold` if they have to wait.
+ */
+export class OutgoingValue {
+  value: unknown;
+  readonly method: string | undefined;
+  /** The objects that move. Undefined if no other code has the value: nothing has to be cloned before the tick ends. */
+  transfer: readonly object[] | undefined;
+  /** Size of the value, as an estimate, in bytes. */
+  bytes = 0;
+  movedBytes = 0;
+  sharedBytes = 0;
+  /** Bytes of binary memory that are copied, and the reasons. */
+  copiedBytes = 0;
+  copies: readonly (readonly [reason: ChannelCopyReason, bytes: number])[] = noCopies;
+  /** Whether the value has objects of `float64()`. It then has to cross as bytes. */
+  hasFloats = false;
+  /** Whether the value has left, and why it could not leave. A stream's source sets both. */
+  left = false;
+  failed: { reason: unknown } | undefined;
+  #held = false;
+
+  /**
+   * Finds the memory in a value. Throws `would-copy`, `released` or `not-cloneable`, or what a getter in the value throws. Moves nothing
+   * yet.
+   */
+  constructor(given: unknown, method: string | undefined, ownership: Ownership, rules: AttachmentRules) {
+    this.method = method;
+    const listed = given instanceof MovedValue ? given.transfer : undefined;
+    // As with the other codecs, a missing value is null.
+    const value = (given instanceof MovedValue ? given.value : given) ?? null;
+    this.value = value;
+    this.transfer = none;
+    if (method !== undefined) this.bytes += method.length;
+    if (typeof value !== "object") {
+      this.bytes += typeof value === "string" ? value.length + 8 : 8;
+      // Structured clone refuses functions and symbols.
+      if (typeof value !== "function" && typeof value !== "symbol") this.transfer = undefined;
+      return;
+    }
+    const plain = listed === undefined ? plainCopy(value) : undefined;
+    if (plain === undefined) this.#find(value, ownership, rules, listed);
+    else {
+      this.value = plain.copy;
+      this.transfer = undefined;
+      this.bytes += plain.bytes;
+    }
+  }
+
+  /** Clones the value and moves its memory, because it has to wait. Throws `not-cloneable`. Does nothing the second time. */
+  hold(): void {
+    if (this.transfer === undefined || this.#held) return;
+    this.#held = true;
+    try {
+      for (const each of this.transfer) refuseDetached(each);
+      this.value = structuredClone(this.value, { transfer: this.transfer as Transferable[] });
+    } catch (reason) {
+      throw notCloneable(reason);
+    }
+    // Only this object has the clone, so all of its memory can move.
+    const { views, buffers, transferables } = searchValue(this.value);
+    const all = [...views.map(({ buffer }) => buffer), ...buffers].filter((each) => !isShared(each));
+    this.transfer = [...new Set<object>([...all, ...transferables])];
+  }
+
+  #find(value: object | null, given: Ownership, rules: AttachmentRules, listed: readonly object[] | undefined): void {
+    const found = searchValue(value);
+    if (found.deep) checkDepth(value);
+    this.hasFloats = found.hasFloats;
+    if (found.hasFloats) return;
+    this.bytes += found.bytes;
+    if (listed === undefined && given !== "move" && this.#areSmall(found, rules)) return;
+    // With a list, exactly the objects of the list move.
+    const ownership = listed === undefined ? given : "kept";
+    const transfer = new Set<object>(listed ?? (given === "kept" ? none : found.transferables));
+    this.movedBytes = totalBufferBytes([...transfer]);
+    const whole = found.views.filter(isWhole).map(({ buffer }) => buffer);
+    for (const buffer of new Set([...whole, ...found.buffers])) this.#buffer(buffer, ownership, rules, transfer);
+    const replaced = new Map<object, unknown>();
+    for (const view of found.views) {
+      // A view of a part of a buffer would take the whole buffer along.
+      if (isWhole(view) || replaced.has(view) || this.#leaves(view, transfer, rules)) continue;
+      const reason = isShared(view.buffer) ? "not-transferable" : "partial-view";
+      this.#copy(reason, view.byteLength, ownership, rules);
+      const copy = compactView(view);
+      replaced.set(view, copy);
+      transfer.add(copy.buffer);
+    }
+    if (replaced.size > 0) this.value = compact(value, replaced);
+    this.transfer = [...transfer];
+  }
+
+  // Handles a value without memory, or with a few small lists, as most values are: structured clone copies all of it.
+  #areSmall({ views, buffers, transferables }: FoundInValue, { bytesMin }: AttachmentRules): boolean {
+    if (buffers.length + transferables.length > 0 || views.length > smallViewsMax) return false;
+    for (let at = 0; at < views.length; at++) {
+      const view = views[at] as ArrayBufferView;
+      if (view.byteLength >= bytesMin || !isWhole(view)) return false;
+      // The memory under two views is copied once.
+      for (let before = 0; before < at; before++) if (views[before]?.buffer === view.buffer) return false;
+    }
+    if (views.length > 0) this.copies = views.map(({ byteLength }) => ["cloned", byteLength]);
+    for (const { byteLength } of views) this.copiedBytes += byteLength;
+    return true;
+  }
+
+  /** Whether a view of a part of a buffer leaves as it is: the buffer moves or is shared. */
+  #leaves({ buffer, byteLength }: ArrayBufferView, transfer: Set<object>, rules: AttachmentRules): boolean {
+    if (!isShared(buffer)) return transfer.has(buffer);
+    if (rules.shares) this.sharedBytes += byteLength;
+    return rules.shares;
+  }
+
+  #buffer(buffer: ArrayBufferLike, ownership: Ownership, rules: AttachmentRules, transfer: Set<object>): void {
+    const { byteLength } = buffer;
+    if (isShared(buffer)) {
+      if (!rules.shares) throw notCloneable("the other end cannot share the memory in it");
+      this.sharedBytes += byteLength;
+    } else if (!transfer.has(buffer)) {
+      const gives = ownership === "move" || (ownership === "result" && byteLength >= rules.bytesMin);
+      if (!gives || (!movable.has(buffer) && isUntransferable(buffer)))
+        return this.#copy(gives ? "not-transferable" : "not-moved", byteLength, ownership, rules);
+      transfer.add(buffer);
+      this.movedBytes += byteLength;
+    }
+  }
+
+  #copy(reason: ChannelCopyReason, bytes: number, ownership: Ownership, { strict, bytesMin }: AttachmentRules): void {
+    if (bytes === 0) return;
+    if (ownership === "move" || (strict && bytes >= bytesMin)) throw wouldCopy(reason, bytes);
+    this.copiedBytes += bytes;
+    this.copies = [...this.copies, [bytes < bytesMin ? "cloned" : reason, bytes]];
+  }
+}
+
+const none: readonly object[] = [];
+
+// Buffers that arrived in a message, and can therefore move. Node 20 has only a slow test for WebAssembly memory: it took 20 of 55 us of a
+// round trip of 1 MiB.
+const movable = new WeakSet<ArrayBufferLike>();
+
+/** Notes the memory of a value that arrived, if the value is a large list alone: programs often send it back. */
+export function noteArrived(value: unknown): void {
+  if (ArrayBuffer.isView(value) && value.byteLength >= testedBytesMin && !isShared(value.buffer))
+    movable.add(value.buffer);
+}
+
+// WebAssembly memory comes in pages of this size.
+const testedBytesMin = 65_536;
+// With more views, finding those of one buffer takes longer than a set.
+const smallViewsMax = 8;
+const noCopies: OutgoingValue["copies"] = [];
+
+// Returns whether a view shows its whole buffer. Throws `released` if the view's memory was moved away.
+function isWhole(view: ArrayBufferView): boolean {
+  if (view.byteLength === 0) requireMemory(view);
+  return view.byteLength === view.buffer.byteLength && !isShared(view.buffer);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** A copy of a value, and its size as an estimate. */
+export interface PlainCopy {
+  readonly copy: unknown;
+  readonly bytes: number;
+}
+
+// A post to a worker takes as long as copying a few hundred properties. Larger values gain little by sharing a message.
+const nodesMax = 64;
+const objectsMax = 16;
+/** The number of bytes that a property, an element or a number counts. */
+export const nodeBytes = 8;
+
+/**
+ * Copies a small value of plain objects, arrays and primitives, as structured clone does. The copy can leave at the end of the tick, whatever
+ * the app does with the original. Returns undefined for any other value. Throws what a getter throws.
+ */
+export function plainCopy(root: object | null): PlainCopy | undefined {
+  if (root === null) return { copy: null, bytes: nodeBytes };
+  const seen: object[] = [];
+  let nodes = 1;
+  let textLength = 0;
+  const copyOf = (value: unknown): unknown => {
+    if (typeof value === "string") textLength += value.length;
+    if (typeof value === "function" || typeof value === "symbol") return refused;
+    if (typeof value !== "object" || value === null) return value;
+    // Structured clone keeps the identity of an object that occurs twice.
+    if (seen.length >= objectsMax || seen.includes(value)) return refused;
+    seen.push(value);
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype === Array.prototype && Array.isArray(value)) {
+      // An array with holes or with other properties has another number of keys.
+      const { length } = value;
+      nodes += length;
+      if (nodes > nodesMax || Object.keys(value).length !== length) return refused;
+      const copy: unknown[] = [];
+      for (let at = 0; at < length; at++) {
+        const each = copyOf(value[at]);
+        if (each === refused) return refused;
+        copy.push(each);
+      }
+      return copy;
+    }
+    if (prototype !== Object.prototype || Symbol.toStringTag in value) return refused;
+    const copy: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      if (++nodes > nodesMax || key === "__proto__") return refused;
+      const each = copyOf((value as Record<string, unknown>)[key]);
+      if (each === refused) return refused;
+      copy[key] = each;
+      textLength += key.length;
+    }
+    return copy;
+  };
+  const copy = copyOf(root);
+  return copy === refused ? undefined : { copy, bytes: nodes * nodeBytes + textLength };
+}
+
+// Stands for a value that is not copied here.
+const refused = Symbol("refused");

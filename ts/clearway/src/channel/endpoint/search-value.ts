@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { isTransferable } from "#host";
+import { tagOf } from "../../host/tag.js";
+import { isMap, isSet } from "../../transfer/find-memory.js";
+import { Float64 } from "../codec/float64.js";
+import { nodeBytes } from "./plain-copy.js";
+
+/** What a value contains. Each object is in a list once. */
+export interface FoundInValue {
+  /** Size of the value as an estimate, with its binary memory, in bytes. */
+  bytes: number;
+  views: ArrayBufferView[];
+  /** Buffers that the value holds without a view. */
+  buffers: ArrayBufferLike[];
+  /** Ports, streams and bitmaps. */
+  transferables: object[];
+  hasFloats: boolean;
+  /** Whether the value may be too deep for the other end to read. */
+  deep: boolean;
+}
+
+// Nearly all values are trees of few objects. The first search needs no set, and ends here for any other value.
+const treeObjectsMax = 10_000;
+const treeDepthMax = 100;
+
+/**
+ * Finds the memory in a value, at any depth. Reads each property, as structured clone does. Throws what a getter throws. Visits each object
+ * once.
+ */
+export function searchValue(root: unknown): FoundInValue {
+  const tree = new Search(false);
+  if (tree.run(root)) return tree;
+  const graph = new Search(true);
+  graph.run(root);
+  graph.deep = true;
+  return graph;
+}
+
+class Search implements FoundInValue {
+  bytes = 0;
+  readonly views: ArrayBufferView[] = [];
+  readonly buffers: ArrayBufferLike[] = [];
+  readonly transferables: object[] = [];
+  hasFloats = false;
+  deep = false;
+  readonly #seen: Set<object> | undefined;
+  #objects = 0;
+  #depth = 0;
+  /** Whether the value is no small tree. */
+  #overflowed = false;
+
+  constructor(withSet: boolean) {
+    this.#seen = withSet ? new Set() : undefined;
+  }
+
+  /** Returns false if the search without a set has ended early. */
+  run(root: unknown): boolean {
+    this.#value(root);
+    // An iteration over a set includes the entries that its loop adds.
+    for (const node of this.#seen ?? []) this.#object(node);
+    return !this.#overflowed;
+  }
+
+  #value(value: unknown): void {
+    this.bytes += nodeBytes;
+    if (typeof value === "string") this.bytes += value.length;
+    if (typeof value !== "object" || value === null || this.#overflowed) return;
+    if (this.#seen) {
+      this.#seen.add(value);
+      return;
+    }
+    if (++this.#objects > treeObjectsMax || this.#depth >= treeDepthMax) {
+      this.#overflowed = true;
+      return;
+    }
+    this.#depth++;
+    this.#object(value);
+    this.#depth--;
+  }
+
+  #object(node: object): void {
+    const prototype = Object.getPrototypeOf(node);
+    if (prototype === Object.prototype) return this.#properties(node);
+    if (prototype === Array.prototype) {
+      // By index, as structured clone reads it: an array may have an iterator of its own, which may never end.
+      const { length } = node as unknown[];
+      for (let at = 0; at < length; at++) this.#value((node as unknown[])[at]);
+    } else if (ArrayBuffer.isView(node)) {
+      this.bytes += node.byteLength;
+      this.views.push(node);
+    } else this.#special(node);
+  }
+
+  #special(node: object): void {
+    if (node instanceof Float64) {
+      this.hasFloats = true;
+      return;
+    }
+    const tag = tagOf(node);
+    if (tag === "ArrayBuffer" || tag === "SharedArrayBuffer") {
+      this.bytes += (node as ArrayBuffer).byteLength;
+      this.buffers.push(node as ArrayBuffer);
+    } else if (isTransferable(node)) this.transferables.push(node);
+    else if (isMap(node)) {
+      Map.prototype.forEach.call(node, (value, key) => {
+        this.#value(key);
+        this.#value(value);
+      });
+    } else if (isSet(node)) Set.prototype.forEach.call(node, (value) => this.#value(value));
+    else if (tag === "Error") this.#value((node as Error).cause);
+    else if (tag === "Object" || Array.isArray(node)) this.#properties(node);
+  }
+
+  #properties(node: object): void {
+    for (const key of Object.keys(node)) {
+      this.bytes += key.length;
+      this.#value((node as Record<string, unknown>)[key]);
+    }
+  }
+}
+
+/**
+ * Counts the values in the lists and maps of a value that arrived, as `valuesMax` counts them. Stops above `max`. The value is a result of
+ * structured clone, so it has no getters.
+ */
+export function countValues(root: unknown, max: number): number {
+  let count = 0;
+  const nodes = new Set<object>();
+  const add = (value: unknown): void => {
+    if (typeof value === "object" && value !== null) nodes.add(value);
+  };
+  add(root);
+  for (const node of nodes) {
+    if (ArrayBuffer.isView(node)) continue;
+    if (isMap(node)) {
+      count += node.size * 2;
+      if (count <= max)
+        for (const [key, value] of node) {
+          add(key);
+          add(value);
+        }
+    } else if (isSet(node) || Array.isArray(node)) {
+      count += Array.isArray(node) ? node.length : node.size;
+      if (count <= max) node.forEach(add);
+    } else {
+      const values = Object.values(node);
+      count += values.length * 2;
+      values.forEach(add);
+    }
+    if (count > max) break;
+  }
+  return count;
+}

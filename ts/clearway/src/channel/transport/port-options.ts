@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { TransportLimits } from "./limits.js";
+
+/** Settings of a port that carries channels. */
+export interface PortOptions extends TransportLimits {
+  /**
+   * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
+   * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
+   * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
+   * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
+   */
+  readonly ring?: "offer" | "accept";
+}
