@@ -85,6 +85,7 @@ interface Advice {
 interface Results<T> extends AsyncIterableIterator<T, undefined, void>, AsyncDisposable, PromiseLike<T[]> {
     /** Ends the mapping: cancels its open calls and closes its inputs. Does not wait for the inputs. */
     return(value?: unknown): Promise<IteratorResult<T, undefined>>;
+    /** Returns the results themselves. They can be iterated once. */
     [Symbol.asyncIterator](): Results<T>;
 }
 type Rest<Args extends unknown[]> = Args extends [first?: unknown, ...rest: infer Others] ? {

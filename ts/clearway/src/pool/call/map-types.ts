@@ -11,6 +11,7 @@ import type { CallSettings } from "../options.js";
 export interface Results<T> extends AsyncIterableIterator<T, undefined, void>, AsyncDisposable, PromiseLike<T[]> {
   /** Ends the mapping: cancels its open calls and closes its inputs. Does not wait for the inputs. */
   return(value?: unknown): Promise<IteratorResult<T, undefined>>;
+  /** Returns the results themselves. They can be iterated once. */
   [Symbol.asyncIterator](): Results<T>;
 }
 
