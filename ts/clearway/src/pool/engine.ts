@@ -181,7 +181,7 @@ export class Engine implements Hosts {
   async #close(timeoutMs: number): Promise<void> {
     const endMs = now() + timeoutMs;
     const inTime = await within(this.tracker.idle(), timeoutMs);
-    if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
+    if (!inTime) await this.#abandon(poolClosed(` and the call took over ${timeoutMs} ms more`));
     const { workers } = this;
     workers.stopped = true;
     await this.lifecycle?.retireAll(endMs - now());

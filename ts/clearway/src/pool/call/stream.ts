@@ -10,7 +10,7 @@ import { type CallTracker, settleEnded } from "./tracker.js";
 
 // Ends a stream when its handle is garbage-collected. A forgotten stream would keep its worker's generator for ever.
 const forgotten = new FinalizationRegistry<CallStream>((stream) =>
-  stream.end(() => new ClearwayError("abandoned", "the stream was dropped before its end")),
+  stream.end(() => new ClearwayError("abandoned", "the stream was dropped")),
 );
 
 /** The pool's side of a call's stream. Refers to the caller's handle only weakly. */
