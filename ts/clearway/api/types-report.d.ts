@@ -57,7 +57,7 @@ interface SourceState {
 interface StallReport {
     readonly kind: "clearway-stalls";
     readonly version: 1;
-    readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm";
+    readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm" | "swift";
     readonly label?: string;
     /** The start of the run, in ISO 8601. */
     readonly startedAt: string;
