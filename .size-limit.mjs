@@ -126,7 +126,7 @@ const sizes = [
   {
     name: "clearway/channel, an app that has codecs only",
     path: browser("channel"),
-    limit: "11 KB",
+    limit: "11.1 KB",
     import:
       "{ standardMessageCodec, standardMethodCodec, jsonMessageCodec, jsonMethodCodec, stringCodec, binaryCodec }",
   },
