@@ -533,6 +533,8 @@ interface EventSink<T = unknown> {
      * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
      * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
      * `queue-full` if 1024 calls already wait.
+     *
+     * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
      */
     send(event: T): Promise<boolean>;
     /** Ends the stream after the events sent so far. */
@@ -1037,8 +1039,7 @@ declare function memoryPair(limits?: TransportLimits): [ChannelTransport, Channe
 
 /**
  * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange them
- * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared
- * memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
+ * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
  * like any port with listeners. Throws `invalid-argument`.
  */
 declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;

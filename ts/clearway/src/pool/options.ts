@@ -348,7 +348,6 @@ export function callSettingsOf(options: CallOptions, pool: Settings, rules = cal
     ...(given as CallSettings),
     workerIndex: key === undefined ? -1 : workerIndexOf(key, pool.max),
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
-    callerStack: undefined,
     ...(hasProcesses && { toProcess: pool.processes }),
   };
 }

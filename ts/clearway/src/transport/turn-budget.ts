@@ -55,13 +55,13 @@ export class TurnBudget {
   };
 }
 
-const key = Symbol.for("clearway.turnBudget");
-
 // The files of the build have copies of this module: that which reads streams, that which reads sources, and the entry `clearway/channel`.
 function ofThread(): TurnBudget {
-  const scope = globalThis as { [key]?: TurnBudget };
-  scope[key] ??= new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
-  return scope[key];
+  const scope = globalThis as { [name: symbol]: TurnBudget | undefined };
+  const name = Symbol.for("clearway.turnBudget");
+  const budget = scope[name] ?? new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
+  scope[name] = budget;
+  return budget;
 }
 
 /** The budget of this thread. */

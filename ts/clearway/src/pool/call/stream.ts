@@ -109,9 +109,11 @@ export class StreamHandle extends Reader implements Stream<unknown> {
 
   batches(): Batches<unknown> {
     // The functions keep this handle alive.
-    const next = () => this.#request("nextBatch");
-    const end = (value?: unknown) => this.return(value);
-    return Object.assign(Object.create(Reader.prototype) as Reader<unknown[]>, { next, return: end });
+    return {
+      __proto__: Reader.prototype,
+      next: () => this.#request("nextBatch"),
+      return: (value?: unknown) => this.return(value),
+    } as unknown as Reader<unknown[]>;
   }
 
   #request(what: "next" | "nextBatch" | "return", value?: unknown): Promise<IteratorResult<never>> {
