@@ -1,7 +1,7 @@
 import { C as ClearwayError, a as CodecErrorCode } from './types-clearway-error.js';
 export { b as ChannelErrorCode, E as ErrorCode, c as channelErrorCodes, d as codecErrorCodes } from './types-clearway-error.js';
 import { c as CloseReason, C as ChannelTransport, T as TransportLimits } from './types-limits.js';
-export { a as ChannelSink, b as CloseCode } from './types-limits.js';
+export { a as ChannelSink, b as CloseCode, V as ValueFrame } from './types-limits.js';
 import { Window } from './index.js';
 import { M as Moved } from './types-move.js';
 export { m as move } from './types-move.js';
@@ -1038,9 +1038,10 @@ interface ValidationIssueParts {
 declare function memoryPair(limits?: TransportLimits): [ChannelTransport, ChannelTransport];
 
 /**
- * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange them
- * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
- * like any port with listeners. Throws `invalid-argument`.
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange
+ * them by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared.
+ * `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive, like any port with
+ * listeners. Throws `invalid-argument`.
  */
 declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
 

@@ -155,4 +155,4 @@ interface TransportLimits {
     readonly windowBytes?: number;
 }
 
-export type { ChannelTransport as C, TransportLimits as T, ChannelSink as a, CloseCode as b, CloseReason as c };
+export type { ChannelTransport as C, TransportLimits as T, ValueFrame as V, ChannelSink as a, CloseCode as b, CloseReason as c };

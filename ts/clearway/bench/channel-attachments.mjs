@@ -8,7 +8,7 @@ import { connect, portTransport } from "clearway/channel";
 const ways = { encoded: 0x7fff_ffff, beside: 1 };
 
 if (!isMainThread) {
-  parentPort.on("message", async ({ port, codec: "standard", attachmentBytesMin }) => {
+  parentPort.on("message", async ({ port, attachmentBytesMin }) => {
     const end = await connect(portTransport(port), { codec: "standard", attachmentBytesMin });
     end.messages("echo").handle((message) => message);
   });

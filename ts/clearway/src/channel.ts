@@ -72,6 +72,7 @@ export { memoryPair } from "./channel/transport/memory.js";
 export { type PortOptions, portTransport } from "./channel/transport/port.js";
 export type { PortLike } from "./channel/transport/port-like.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type { ValueFrame } from "./channel/transport/value-frame.js";
 export type { WireName } from "./channel/wire/hello.js";
 export { type ChannelErrorCode, channelErrorCodes } from "./error/channel-codes.js";
 export { ClearwayError } from "./error/clearway-error.js";

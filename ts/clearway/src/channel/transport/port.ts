@@ -27,9 +27,10 @@ import { SendWindow, windowBytesOf } from "./window.js";
 export type { PortOptions } from "./port-options.js";
 
 /**
- * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange them
- * by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared. `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive,
- * like any port with listeners. Throws `invalid-argument`.
+ * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange
+ * them by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared.
+ * `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive, like any port with
+ * listeners. Throws `invalid-argument`.
  */
 export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function") throw invalid("port", "a MessagePort or a worker", port);
