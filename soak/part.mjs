@@ -6,6 +6,10 @@ import { chooser, randomOf } from "./random.mjs";
 import { sample } from "./sample.mjs";
 import { Tally } from "./tally.mjs";
 
+// Without its parent, nothing would stop this process.
+const orphaned = () => process.exit(1);
+process.on("disconnect", orphaned);
+
 const [path, seed] = process.argv.slice(2);
 const tally = new Tally();
 process.on("unhandledRejection", (reason) => tally.unexpected(`unhandled rejection: ${reason?.stack ?? reason}`));
@@ -64,6 +68,7 @@ process.on("message", async ({ do: command, operations, width }) => {
     await end();
     answer("ended");
     // From here on, only handles of the part can keep this process running.
+    process.off("disconnect", orphaned);
     process.disconnect();
   }
 });

@@ -107,6 +107,8 @@ public final class Executor {
                 return;
             }
         }
+        // The parent has ended. Nothing else would stop this process.
+        System.exit(1);
     }
 
     private static Thread begin(Random random) {
