@@ -6,4 +6,3 @@ export const plugins: {
 /** The library with which languages other than JavaScript load plugins. */
 export const libclearway: string;
 export const toolchains: { c: boolean; rust: boolean };
-export const libclearway: string;
