@@ -30,6 +30,9 @@ function extracted(library, into) {
   const tool = join(dirname(toolchain().swift), "swift-symbolgraph-extract");
   const program = toolchain().swift.includes("/") ? tool : "swift-symbolgraph-extract";
   const places = ["-module-name", library, "-I", modules(), "-target", toolchain().target];
+  // The C module that ClearwayPlugin imports. The package manager writes its module map.
+  const c = join(dirname(modules()), "CClearway.build/module.modulemap");
+  if (existsSync(c)) places.push("-Xcc", `-fmodule-map-file=${c}`);
   const options = ["-minimum-access-level", "public", "-output-dir", into, "-skip-synthesized-members"];
   const { status, stderr, error } = spawnSync(program, [...places, ...options], { encoding: "utf8" });
   if (status !== 0) return { problem: `${library}: no API could be read: ${error?.message ?? stderr.split("\n")[0]}` };
