@@ -22,6 +22,8 @@ export interface FoundInValue {
 // Nearly all values are trees of few objects. The first search needs no set, and ends here for any other value.
 const treeObjectsMax = 10_000;
 const treeDepthMax = 100;
+// Up to this length, reading an array by index takes less time than listing its keys.
+const denseMax = 1_000_000;
 
 /**
  * Finds the memory in a value, at any depth. Reads each property, as structured clone does. Throws what a getter throws. Visits each object
@@ -84,7 +86,9 @@ class Search implements FoundInValue {
     if (prototype === Array.prototype) {
       // By index, as structured clone reads it: an array may have an iterator of its own, which may never end.
       const { length } = node as unknown[];
-      for (let at = 0; at < length; at++) this.#value((node as unknown[])[at]);
+      // A long array may consist of holes, and a search of 2^32 holes would take a minute. Structured clone skips them.
+      if (length > denseMax) this.#properties(node);
+      else for (let at = 0; at < length; at++) this.#value((node as unknown[])[at]);
     } else if (ArrayBuffer.isView(node)) {
       this.bytes += node.byteLength;
       this.views.push(node);
@@ -139,9 +143,13 @@ export function countValues(root: unknown, max: number): number {
           add(key);
           add(value);
         }
-    } else if (isSet(node) || Array.isArray(node)) {
-      count += Array.isArray(node) ? node.length : node.size;
-      if (count <= max) node.forEach(add);
+    } else if (isSet(node)) {
+      count += node.size;
+      if (count <= max) for (const value of node) add(value);
+    } else if (Array.isArray(node)) {
+      count += node.length;
+      // By index: an array may have a property `forEach` of its own, which structured clone keeps.
+      if (count <= max) for (let at = 0; at < node.length; at++) add(node[at]);
     } else {
       const values = Object.values(node);
       count += values.length * 2;

@@ -80,10 +80,12 @@ describe("an end with a hostile peer", () => {
     values(1, 0, 7, 0, 0, 0, "m", "x", "no value", 0, 0, 0, 0);
     values(2, 8, 99, 0, 0, 0, "", undefined, "a reply to nothing", 0, 0, 0, 0);
     values(6, 8, 99, 0, 0, 0, "", undefined, "an event of nothing", 0, 0, 0, 0);
+    call(9, "m", "x", Object.assign([1], { forEach: 5, map: 5 }));
     call(8, "m", "last", new Array(99).fill(0));
-    await until(() => seen.length === 2);
+    await until(() => seen.length === 3);
     expect(seen).toEqual([
       ["x", cyclic],
+      ["x", Object.assign([1], { forEach: 5, map: 5 })],
       ["last", new Array(99).fill(0)],
     ]);
     await until(() => replies().length >= 3);
@@ -95,10 +97,14 @@ describe("an end with a hostile peer", () => {
     call(1, "later", "x", "y".repeat(50_000));
     call(2, "later", "x", new Uint8Array(50_000));
     call(3, "later", "x", "small");
-    await until(() => endpoint.stats().handling === 1);
+    const holes: unknown[] = [];
+    holes.length = 2 ** 32 - 1;
+    call(4, "later", "x", holes);
+    await until(() => endpoint.stats().handling === 2);
     const seen: unknown[] = [];
     endpoint.methods("later").handle((_, args) => void seen.push(args));
-    await until(() => seen.length > 0);
-    expect(seen).toEqual(["small"]);
+    await until(() => seen.length > 1);
+    expect(seen[0]).toEqual("small");
+    expect(seen[1]).toHaveLength(2 ** 32 - 1);
   });
 });
