@@ -11,7 +11,7 @@ import { measured } from "./record.js";
 
 const scenarios = loadScenarios();
 const questions = loadQuestions(scenarios);
-const cells = planQuestions(questions, scenarios, ["node", "chromium", "jvm"], {}, ROUNDS_MIN);
+const cells = planQuestions(questions, scenarios, ["node", "chromium", "jvm", "swift"], {}, ROUNDS_MIN);
 const limits = { budgetMs: 265_000, endMs: 288_000 };
 
 /** Runs the plan on a fake clock. `costMs` returns the duration of one measurement. */
