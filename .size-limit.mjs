@@ -115,7 +115,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "37.8 KB",
+    limit: "37.9 KB",
     ignore: [lazyModules],
   },
   {

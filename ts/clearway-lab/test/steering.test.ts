@@ -82,7 +82,7 @@ describe("a run of questions", () => {
   });
 
   test("keeps one comparison when nothing fits", async () => {
-    const { execution, steering } = await run(() => 3400);
+    const { execution, steering } = await run(() => 3000);
     expect(steering.questions).toHaveLength(1);
     expect(execution.cells.length).toBeLessThan(5);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isTable, revive } from "../transfer/revive.js";
-import { type TurnBudget, turnBudget } from "../transport/turn-budget.js";
+import { type Budget, turnBudget } from "../transport/turn-budget.js";
 import { type Grant, inFlightMax, ReceiveCredit, type WindowSetting } from "./credit.js";
 import { Reader } from "./reader.js";
 
@@ -40,7 +40,7 @@ export const batchItemsMax = 1024;
 export class Consumer extends Reader {
   readonly #credit: ReceiveCredit;
   readonly #wire: ConsumerWire;
-  readonly #turns: TurnBudget;
+  readonly #turns: Budget;
   /** The values that arrived. The entries before `#head` were read and are empty. */
   #ready: (Arrived | undefined)[] = [];
   #head = 0;
@@ -54,7 +54,7 @@ export class Consumer extends Reader {
   /** An object that must stay alive while a caller awaits a result. */
   keepAlive: object | undefined;
 
-  constructor(window: WindowSetting, wire: ConsumerWire, turns: TurnBudget = turnBudget) {
+  constructor(window: WindowSetting, wire: ConsumerWire, turns: Budget = turnBudget) {
     super();
     this.#credit = new ReceiveCredit(window, () => performance.now(), inFlightMax);
     this.#wire = wire;

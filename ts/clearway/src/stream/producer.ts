@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Transport } from "../transport/transport.js";
-import type { TurnBudget } from "../transport/turn-budget.js";
+import type { Budget } from "../transport/turn-budget.js";
 import { SendCredit } from "./credit.js";
 import { Linger, lingerMicrotasks } from "./linger.js";
 import { weightOf } from "./weight.js";
@@ -35,7 +35,7 @@ export class Producer {
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
   readonly #linger: Linger;
-  readonly #turns: TurnBudget | undefined;
+  readonly #turns: Budget | undefined;
   #pulling = false;
   /** True while the iterator's `next()` is pending. A `next()` may never settle. */
   #awaiting = false;
@@ -44,7 +44,7 @@ export class Producer {
   #over = false;
 
   /** With a budget, the iterator goes on in the next turn of the event loop when the thread's time for streams is spent. */
-  constructor(iterator: AnyIterator, wire: ProducerWire, turns?: TurnBudget) {
+  constructor(iterator: AnyIterator, wire: ProducerWire, turns?: Budget) {
     this.#iterator = iterator;
     this.#wire = wire;
     this.#turns = turns;

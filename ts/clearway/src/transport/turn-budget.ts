@@ -55,14 +55,25 @@ export class TurnBudget {
   };
 }
 
+/** What streams use of a budget. */
+export type Budget = Pick<TurnBudget, "isSpent" | "pause">;
+
+let found: TurnBudget | undefined;
+
 // The files of the build have copies of this module: that which reads streams, that which reads sources, and the entry `clearway/channel`.
+// The budget is made at its first use, because an import has no side effects.
 function ofThread(): TurnBudget {
+  if (found) return found;
   const scope = globalThis as { [name: symbol]: TurnBudget | undefined };
   const name = Symbol.for("clearway.turnBudget");
-  const budget = scope[name] ?? new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
-  scope[name] = budget;
-  return budget;
+  found = scope[name] ??= new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
+  return found;
 }
 
 /** The budget of this thread. */
-export const turnBudget = /* @__PURE__ */ ofThread();
+export const turnBudget: Budget = {
+  get isSpent() {
+    return ofThread().isSpent;
+  },
+  pause: (next) => ofThread().pause(next),
+};

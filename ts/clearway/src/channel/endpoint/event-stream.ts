@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ReceiveCredit, type Window } from "../../stream/credit.js";
 import { Reader } from "../../stream/reader.js";
-import type { TurnBudget } from "../../transport/turn-budget.js";
+import type { Budget } from "../../transport/turn-budget.js";
 
 /**
  * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end
@@ -62,7 +62,7 @@ export class Listener<M> extends Reader {
   dropped = 0;
   readonly #owner: StreamOwner<M>;
   readonly #credit: ReceiveCredit;
-  readonly #turns: TurnBudget | undefined;
+  readonly #turns: Budget | undefined;
   #paused = false;
   #kept: Kept<M>[] = [];
   #asking: Next[] = [];
@@ -73,7 +73,7 @@ export class Listener<M> extends Reader {
   #carried = 0;
   #over = false;
 
-  constructor(owner: StreamOwner<M>, window: Window, turns?: TurnBudget) {
+  constructor(owner: StreamOwner<M>, window: Window, turns?: Budget) {
     super();
     this.#turns = turns;
     this.#owner = owner;

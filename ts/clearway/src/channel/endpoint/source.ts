@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { type TurnBudget, turnBudget } from "../../transport/turn-budget.js";
+import { type Budget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
 import { bytesOf, type Encoded } from "./connection.js";
 import type { OutgoingValue } from "./outgoing-value.js";
@@ -52,7 +52,7 @@ export class Source implements EventSink {
   readonly #limits: QueueLimits;
   readonly #controller = new AbortController();
   readonly #onEnded: () => void;
-  readonly #turns: TurnBudget;
+  readonly #turns: Budget;
   /** Sends that wait for room, in order. */
   #waiters: { message: Encoded; bytes: number; settle: (taken: boolean) => void }[] = [];
   /** The end of the stream. It is sent after all events. */
@@ -66,7 +66,7 @@ export class Source implements EventSink {
     limits: QueueLimits,
     wire: SourceWire,
     onEnded: () => void,
-    turns: TurnBudget = turnBudget,
+    turns: Budget = turnBudget,
   ) {
     this.#turns = turns;
     this.queue = new SourceQueue(limits, wire.budget);
