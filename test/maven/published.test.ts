@@ -46,6 +46,8 @@ describe.skipIf(builds === undefined)("the published artifacts of the JVM", () =
         `PATH=${join(home, "bin")}:${process.env.PATH}`,
         "mvn",
         ...["-q", "-B", "--no-transfer-progress", "-Dstyle.color=never", `-Dmaven.repo.local=${local()}`],
+        // Otherwise the compiler's process would live on for hours.
+        "-Dkotlin.compiler.daemon=false",
         ...[`-Dclearway.repository=${pathToFileURL(repository())}`, `-Dplatform=${platform()}`],
         ...["compile", "exec:exec", `-Dmain=${main}`],
       );
