@@ -19,7 +19,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** The pages that the crawl starts from. They link to all others. */
 const start = ["README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/** Returns the folder of the newest kept run with all cells, or undefined. Names of kept runs begin with their dates. */
+/** Returns the folder of the newest kept run, or undefined. Names of kept runs begin with their dates. */
 function lastRun() {
   const folder = join(root, "lab/records");
   const runs = readdirSync(folder).filter((name) => existsSync(join(folder, name, "results.json")));

@@ -3,16 +3,17 @@
 // line, and writes its messages to standard output in the same way.
 import { spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { folder, jdks } from "../scripts/maven.mjs";
-import { kotlinVersion } from "./kotlin.mjs";
 
 const source = fileURLToPath(new URL("parts/Executor.java", import.meta.url));
 const classes = join(folder, "executor/target/classes");
+// The standard library that jvm/pom.xml names.
+const kotlinVersion = /<kotlin\.version>([^<]+)</.exec(readFileSync(join(folder, "pom.xml"), "utf8"))?.[1];
 const kotlin = join(
   homedir(),
   `.m2/repository/org/jetbrains/kotlin/kotlin-stdlib/${kotlinVersion}/kotlin-stdlib-${kotlinVersion}.jar`,

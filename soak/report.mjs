@@ -2,6 +2,7 @@
 // Writes the soak's report: a verdict for each part, its curves, and how its operations ended.
 import * as Plot from "@observablehq/plot";
 import { JSDOM } from "jsdom";
+import { escaped } from "../scripts/html.mjs";
 
 const { document } = new JSDOM("").window;
 
@@ -16,8 +17,6 @@ const titles = {
 };
 
 const megabytes = new Set(["rss", "heap", "buffers"]);
-const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escaped = (text) => String(text).replace(/[&<>"']/g, (character) => entities[character]);
 const scaled = (name, value) => (megabytes.has(name) ? value / 2 ** 20 : value);
 const shown = (name, value) =>
   value === undefined ? "" : Number(scaled(name, value).toPrecision(3)).toLocaleString("en");

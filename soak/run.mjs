@@ -146,7 +146,7 @@ async function run(part, number, stop) {
   // The last sample is taken after the end, when nothing is in use. It is no part of the trend.
   const after = ended === undefined ? undefined : samples.pop();
   const trends = trendsOf(samples);
-  const result = { name: part.name, died, ended: ended && true, exited, after, report, trends, samples };
+  const result = { name: part.name, died, ended: ended !== undefined, exited, after, report, trends, samples };
   return { ...result, faults: faultsOf({ ...result, ended }) };
 }
 

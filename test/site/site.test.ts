@@ -108,6 +108,8 @@ describe("the site in Chromium", () => {
     options: Parameters<Browser["newPage"]>[0] = {},
   ): Promise<{ page: Page; outside: string[] }> {
     const page = await browser.newPage(options);
+    // The limit of the test. A busy machine may take longer than the browser's own limit.
+    page.setDefaultTimeout(120_000);
     const outside: string[] = [];
     page.on("request", (request) => {
       const url = request.url().replace(/^blob:/, "");

@@ -59,7 +59,7 @@ describe("make soak", () => {
       "--operations",
       "4",
       "--end-seconds",
-      "1",
+      "10",
       "--minutes-at-most",
       "0.01",
       "--parts",

@@ -93,7 +93,7 @@ extension PluginTests {
       try await plugin.close()
     }
 
-    @Test("is told of a cancelled call, which throws at once")
+    @Test("gets the cancellation of a call, which throws at once")
     func cancelled() async throws {
       let plugin = try open()
       let call = Task { try await plugin.channel("never").send().release() }

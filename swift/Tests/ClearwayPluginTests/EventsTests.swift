@@ -66,7 +66,7 @@ extension PluginTests {
       try await plugin.close()
     }
 
-    @Test("is told when nothing reads the stream any more, and its events are released")
+    @Test("gets the end of a stream without a reader, and its events are released")
     func readerGone() async throws {
       let plugin = try open()
       let before = try plugin.stats().memories

@@ -78,7 +78,7 @@ private final class ByStreams: Caller, @unchecked Sendable {
       ? bytes : try JSONSerialization.data(withJSONObject: object, options: .fragmentsAllowed)
     try SizedMessages.write(message, to: toChild.fileHandleForWriting)
     guard let answer = try SizedMessages.read(fromChild.fileHandleForReading) else {
-      throw LabError("the child at the other end ended before it was told to")
+      throw LabError("the child process ended before the measurement did")
     }
     if row.isBinary { return !isChecked || answer == bytes }
     keep(try JSONSerialization.jsonObject(with: answer, options: .fragmentsAllowed))
