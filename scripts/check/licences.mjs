@@ -5,6 +5,7 @@ import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
 import { files, generated, root, source } from "../sources.mjs";
+import { published } from "../workspaces.mjs";
 
 const line = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
@@ -17,7 +18,7 @@ export function licenceProblems(sources) {
 
 function copies(write) {
   const problems = [];
-  for (const folder of ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "ts/clearway-lab"]) {
+  for (const { folder } of published()) {
     for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
       const [from, to] = [join(root, name), join(root, folder, name)];
       if (write) copyFileSync(from, to);

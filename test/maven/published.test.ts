@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { platform, published } from "../../scripts/jvm-publish.mjs";
 import { chosen, foreignMin, jdks } from "../../scripts/maven.mjs";
 import { libclearway } from "../../scripts/native.mjs";
+import { current } from "../../scripts/release/versions.mjs";
 import { root, runProgram } from "../packaging/clean-folder.js";
 import { makeLocalRepository } from "./local-repository.js";
 
@@ -17,7 +18,7 @@ const found = jdks();
 const { builds } = chosen(found);
 const newest = Math.max(0, ...found.keys());
 const group = "io.github.OWNER";
-const version = "0.1.0";
+const version = current();
 
 describe.skipIf(builds === undefined)("the published artifacts of the JVM", () => {
   let folder: string;
