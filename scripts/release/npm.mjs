@@ -51,7 +51,7 @@ function packAddon({ target, file }, version, engines, work, out) {
     cpu: [target.cpu],
     libc: [target.libc],
     main: "clearway.node",
-    files: ["clearway.node", "THIRD-PARTY-LICENSES.txt"],
+    files: ["clearway.node", ...licences, "THIRD-PARTY-LICENSES.txt"],
   });
   return pack(folder, out);
 }
