@@ -2,7 +2,7 @@
 // Compiles the prebuilt addons of clearway-native from the sources that its package has: for this machine, and for each other platform whose
 // toolchain is installed.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { root } from "../sources.mjs";
@@ -79,6 +79,22 @@ export function needs(target) {
   return undefined;
 }
 
+/**
+ * Returns the option that lets Debian's compiler for musl link to the unwinder, the library libgcc_s of the target. The compiler looks for it
+ * only in musl's own folder. Systems with musl have the same library from the same source.
+ */
+function unwinder({ cpu }, work) {
+  const machine = { x64: "x86_64", arm64: "aarch64" }[cpu];
+  const library = [`/lib/${machine}-linux-gnu/libgcc_s.so.1`, `/usr/${machine}-linux-gnu/lib/libgcc_s.so.1`].find(
+    existsSync,
+  );
+  if (library === undefined) return [];
+  const folder = join(work, `unwinder-${cpu}`);
+  mkdirSync(folder, { recursive: true });
+  cpSync(realpathSync(library), join(folder, "libgcc_s.so"));
+  return [`-Clink-arg=-L${folder}`];
+}
+
 /** Compiles the addon for a target, in the folder `work`. Returns the file. Throws an Error with the compiler's output if that fails. */
 export function compile(target, work) {
   const key = target.rust.toUpperCase().replaceAll("-", "_");
@@ -87,7 +103,7 @@ export function compile(target, work) {
     // The same sources give the same file on every machine, and the file names no folder of this machine.
     `--remap-path-prefix=${dirname(manifest)}=/clearway`,
     `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}=/cargo`,
-    ...(target.libc === "musl" ? ["-Ctarget-feature=-crt-static"] : []),
+    ...(target.libc === "musl" ? ["-Ctarget-feature=-crt-static", ...unwinder(target, work)] : []),
   ];
   const env = {
     ...process.env,
