@@ -15,9 +15,11 @@ export function licenceProblems(sources) {
     .map(({ path }) => `${path}: its first line should be: // ${line}`);
 }
 
+const crates = ["codec", "plugin", "plugin-macros", "sys"].map((name) => `native/crates/${name}`);
+
 function copies(write) {
   const problems = [];
-  for (const folder of ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "ts/clearway-lab"]) {
+  for (const folder of ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "ts/clearway-lab", ...crates]) {
     for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
       const [from, to] = [join(root, name), join(root, folder, name)];
       if (write) copyFileSync(from, to);
