@@ -103,7 +103,16 @@ describe.each(languages)("the template for a plugin in $language", ({ language, 
         folder,
         "env",
         ...[`CLEARWAY_SWIFT=${join(root, "swift")}`, `CLEARWAY_LIBRARY=${libclearway}`],
-        ...[swift ?? "", "run", "--disable-sandbox", "--quiet", "--package-path", "swift", "--scratch-path", scratch],
+        ...[
+          swift ?? "",
+          "run",
+          "--disable-sandbox",
+          "--quiet",
+          "--package-path",
+          "swift-runner",
+          "--scratch-path",
+          scratch,
+        ],
         ...["run", library(folder)],
       );
       expect(output.trim().split("\n")).toEqual(inSwift);

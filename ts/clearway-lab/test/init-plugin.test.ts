@@ -58,7 +58,7 @@ describe("clearway init plugin", () => {
       "include/clearway.h",
       "package.json",
     ];
-    const swift = ["swift", "swift/Package.swift", "swift/Run.swift"];
+    const swift = ["swift-runner", "swift-runner/Package.swift", "swift-runner/Run.swift"];
     expect(files("empty")).toEqual([...written, "plugin.c", "pom.xml", "run.mjs", ...swift]);
     expect(readFileSync(user.at("empty/plugin.c"), "utf8")).not.toMatch(/SPDX|my_plugin\.c/);
   });
@@ -68,7 +68,7 @@ describe("clearway init plugin", () => {
     const read = (file: string) => readFileSync(user.at(`sub/A Sound/${file}`), "utf8");
     for (const file of [
       ...["Cargo.toml", "Cargo.lock", "src/lib.rs", "run.mjs", "Run.java", "README.md", "package.json"],
-      ...["pom.xml", "swift/Package.swift", "swift/Run.swift"],
+      ...["pom.xml", "swift-runner/Package.swift", "swift-runner/Run.swift"],
     ])
       expect(read(file), file).not.toMatch(/my.plugin|MyPlugin|SPDX/);
     expect(read("Cargo.toml")).toMatch('name = "a-sound-plugin"');
