@@ -16,9 +16,11 @@ export function licenceProblems(sources) {
     .map(({ path }) => `${path}: its first line should be: // ${line}`);
 }
 
+const crates = ["codec", "plugin", "plugin-macros", "sys"].map((name) => `native/crates/${name}`);
+
 function copies(write) {
   const problems = [];
-  for (const { folder } of published()) {
+  for (const folder of [...published().map((each) => each.folder), ...crates]) {
     for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
       const [from, to] = [join(root, name), join(root, folder, name)];
       if (write) copyFileSync(from, to);
