@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Most targets first install the tools that they need. This is quick if no tool is missing.
 .DEFAULT_GOAL := help
-.PHONY: measure soak site deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: release measure soak site deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,10 @@ site: ## build the static site from the pages, the API reference and the last ke
 	@node scripts/build.mjs
 	@node scripts/reference.mjs || echo "site: a part of the API reference was not generated; the rest of the site is built"
 	@node site/build.mjs
+
+release: ## build everything that is published into out/release, with checksums, an SBOM and the changes; ONLY="npm c" selects parts, DIRTY=1 allows files that are not committed
+	@scripts/setup.sh node jvm rust swift cross
+	@node scripts/release/main.mjs $(if $(DIRTY),--allow-dirty) $(ONLY)
 
 build: ## build the library, the native addon and the lab
 	@scripts/setup.sh node

@@ -16,7 +16,8 @@ function fingerprint(folders, tools) {
     (path) =>
       path === "package-lock.json" ||
       path === "tsconfig.base.json" ||
-      (folders.some((folder) => path.startsWith(`${folder}/`)) && !/\/(test|api)\/|\.md$/.test(path)),
+      (folders.some((folder) => path === folder || path.startsWith(`${folder}/`)) &&
+        !/\/(test|api)\/|\.md$/.test(path)),
   );
   for (const path of inputs)
     hash
@@ -52,5 +53,6 @@ build("clearway", ["ts/clearway"]);
 build("clearway-build", ["ts/clearway-build"]);
 // clearway-native is built again when Rust is installed, updated or removed.
 const rust = spawnSync("cargo", ["--version"], { encoding: "utf8" }).stdout ?? "none";
-build("clearway-native", ["native/crates", "ts/clearway", "ts/clearway-native"], rust);
+const cargo = ["native/Cargo.toml", "native/Cargo.lock", "native/crates"];
+build("clearway-native", [...cargo, "ts/clearway", "ts/clearway-native"], rust);
 build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);

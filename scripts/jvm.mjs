@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tasks of jvm/: `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`,
-// `publish FOLDER [javadoc]`, `format`, `check-format` or `fetch`.
+// `publish FOLDER [javadoc] [sbom] [sign]`, `format`, `check-format` or `fetch`.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

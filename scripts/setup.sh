@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [shells] [jvm] [xvfb] [flutter] [rust] [swift] [tools]`. It is quick if
+# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [shells] [jvm] [xvfb] [flutter] [rust] [cross] [swift] [tools]`. It is quick if
 # nothing is missing. It stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database,
 # it prints the command that installs it and continues. The tests that need it report that it is missing.
 set -eu
@@ -154,6 +154,19 @@ need_rust() {
   fi
 }
 
+# Compilers of the prebuilt addons for other platforms. A release leaves out the platforms whose compiler is missing.
+need_cross() {
+  if [ "$(uname -sm)" != "Linux x86_64" ]; then return 0; fi
+  command -v aarch64-linux-gnu-g++ >/dev/null 2>&1 || add_package "a C++ compiler for arm64" g++-aarch64-linux-gnu
+  command -v x86_64-linux-musl-gcc >/dev/null 2>&1 || add_package "a C compiler for musl" musl-tools
+  command -v rustup >/dev/null 2>&1 || return 0
+  for target in aarch64-unknown-linux-gnu x86_64-unknown-linux-musl; do
+    if rustup target list --installed | grep -qx $target; then continue; fi
+    say "adding Rust's library for $target"
+    (cd native && rustup target add $target >&2) || say "Rust's library for $target could not be added. A release says what it leaves out."
+  done
+}
+
 # Swift of the system, or Swift from Debian 13 in a folder outside of this one. The system's packages stay as they are.
 need_swift() {
   node scripts/swift.mjs version >/dev/null 2>&1 && return
@@ -186,8 +199,9 @@ for what in "$@"; do
     flutter) need_flutter ;;
     sqlite) need_sqlite ;;
     rust) need_rust ;;
+    cross) need_cross ;;
     swift) need_swift ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, sqlite, rust, swift, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
   esac
 done

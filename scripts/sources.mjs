@@ -8,9 +8,11 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Returns the sorted paths relative to the root that match `pattern`. */
-export function paths(pattern = /./) {
-  return (tracked(root) ?? walked(root)).filter((path) => pattern.test(path) && existsSync(join(root, path))).sort();
+/** Returns the sorted paths relative to `folder`, by default the root, that match `pattern`. */
+export function paths(pattern = /./, folder = root) {
+  return (tracked(folder) ?? walked(folder))
+    .filter((path) => pattern.test(path) && existsSync(join(folder, path)))
+    .sort();
 }
 
 /** Returns the files of the git repository in `folder`, or undefined without git or without a repository. */
@@ -33,9 +35,9 @@ export function walked(folder, under = "") {
   });
 }
 
-/** Returns the files whose paths match `pattern`, as `[{ path, text }]`. */
-export function files(pattern) {
-  return paths(pattern).map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+/** Returns the files in `folder`, by default the root, whose paths match `pattern`, as `[{ path, text }]`. */
+export function files(pattern, folder = root) {
+  return paths(pattern, folder).map((path) => ({ path, text: readFileSync(join(folder, path), "utf8") }));
 }
 
 /** Matches the files that people write in a language with comments. */

@@ -56,9 +56,6 @@ const cargo = (name, ...args) => ({
   lane: "native",
 });
 
-/** The crates that a plugin's author depends on. Their manifests must be complete enough for a registry. */
-const authors = ["sys", "codec", "plugin-macros", "plugin"].flatMap((name) => ["-p", `clearway-${name}`]);
-
 const swiftProducts = swift ? ["swift: products"] : [];
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
@@ -86,7 +83,8 @@ const stages = [
     : []),
   { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...swiftProducts] }) },
   { name: "examples", ...tests("examples", { after: ["build", ...addon.after, ...swiftProducts] }) },
-  { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
+  { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon", ...cPlugins] }) },
+  { name: "release", ...tests("test", { files: ["release"], after: ["build", "native: addon"] }) },
   { name: "runs with", ...tests("test", { files: ["runs-with"] }) },
   { name: "site", ...tests("test", { files: ["site"] }) },
   { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...addon.after, ...java] }) },
@@ -119,11 +117,10 @@ const stages = [
   ...(toolchains.rust
     ? [
         cargo("native: Rust", "test", "-q"),
-        cargo(
-          "native: crates for authors are packed",
-          ...["package", "-q", "--no-verify", "--allow-dirty"],
-          ...authors,
-        ),
+        {
+          name: "native: packed crates",
+          ...tests("test", { files: ["tarballs/crates"], after: ["native: addon"], lane: "native" }),
+        },
         { ...cargo("native: loom", "loom"), command: [node, "scripts/loom.mjs"] },
         conforms("rust", ["native: Rust"]),
       ]
@@ -157,7 +154,15 @@ const stages = [
     : []),
   {
     name: "plugin templates",
-    ...tests("test", { files: ["templates"], after: ["build", ...addon.after, ...java], lane: "native" }),
+    ...tests("test", {
+      files: ["templates"],
+      after: ["build", ...addon.after, ...java, ...swiftProducts],
+      lane: "native",
+    }),
+  },
+  {
+    name: "archives of C and Swift",
+    ...tests("test", { files: ["tarballs/c.test", "tarballs/swift"], after: swiftProducts, lane: "native" }),
   },
   {
     name: `native plugins, node ${process.versions.node}`,

@@ -19,6 +19,8 @@ let package = Package(
       name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel", "ClearwayThreads"]),
     .target(name: "ClearwayTasks", dependencies: ["ClearwayThreads"]),
     .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
+    // #region clone
+    // Only in a clone: scripts/release/swift.mjs leaves these targets out of the archive.
     .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
     .executableTarget(
       name: "QuickStartExample", dependencies: ["ClearwayChannel"], path: "Examples/QuickStart"),
@@ -32,6 +34,7 @@ let package = Package(
     .testTarget(name: "ClearwayPluginTests", dependencies: ["ClearwayPlugin", "ClearwayThreads"]),
     .testTarget(name: "ClearwayTasksTests", dependencies: ["ClearwayTasks", "ClearwayThreads"]),
     .testTarget(name: "ClearwayMeterTests", dependencies: ["ClearwayMeter", "ClearwayThreads"]),
+    // #endregion clone
   ],
   swiftLanguageModes: [.v6]
 )

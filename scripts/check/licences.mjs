@@ -5,6 +5,7 @@ import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
 import { files, generated, root, source } from "../sources.mjs";
+import { published } from "../workspaces.mjs";
 
 const line = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
@@ -15,9 +16,11 @@ export function licenceProblems(sources) {
     .map(({ path }) => `${path}: its first line should be: // ${line}`);
 }
 
+const crates = ["codec", "plugin", "plugin-macros", "sys"].map((name) => `native/crates/${name}`);
+
 function copies(write) {
   const problems = [];
-  for (const folder of ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "ts/clearway-lab"]) {
+  for (const folder of [...published().map((each) => each.folder), ...crates]) {
     for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
       const [from, to] = [join(root, name), join(root, folder, name)];
       if (write) copyFileSync(from, to);

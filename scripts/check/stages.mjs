@@ -36,6 +36,7 @@ export const checks = [
   { name: "licence lines", command: own("licences") },
   { name: "no machine's own paths", command: own("machine-paths") },
   { name: "manifests and lock file", command: own("manifests") },
+  { name: "versions", command: [node, "scripts/release/version.mjs"] },
   { name: "API snapshot", command: own("api"), needs: "built" },
   { name: "API snapshot of the JVM", command: own("jvm-api"), needs: "jvm", lane: "native" },
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },

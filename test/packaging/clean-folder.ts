@@ -37,9 +37,10 @@ export async function pack(name: string, folder: string): Promise<string> {
   return join(folder, packed.filename);
 }
 
-/** Installs a tarball without dependencies. Needs no network. */
-export async function install(tarball: string, folder: string): Promise<void> {
-  await runProgram(folder, "npm", "install", tarball, "--offline", "--no-audit", "--no-fund", "--no-package-lock");
+/** Installs tarballs that depend only on one another. Needs no network. */
+export async function install(tarballs: readonly string[], folder: string, ...args: string[]): Promise<void> {
+  const quiet = ["--offline", "--no-audit", "--no-fund", "--no-package-lock"];
+  await runProgram(folder, "npm", "install", ...tarballs, ...quiet, ...args);
 }
 
 /**

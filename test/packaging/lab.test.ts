@@ -2,7 +2,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { otherNodes } from "../runs-with/tools.js";
 import { makeFolder, pack, removeFolder, root, runProgram, unpack } from "./clean-folder.js";
+
+const nodes = [process.execPath, ...Object.values(otherNodes())].filter((each) => each !== undefined);
 
 describe("the packed lab", () => {
   let folder: string;
@@ -14,18 +17,19 @@ describe("the packed lab", () => {
   });
   afterAll(() => removeFolder(folder));
 
-  const clearway = async (...args: string[]) => {
+  const run = async (node: string, ...args: string[]) => {
     const { bin } = JSON.parse(await readFile(join(lab, "package.json"), "utf8"));
-    return runProgram(folder, process.execPath, join(lab, bin.clearway), ...args);
+    return runProgram(folder, node, join(lab, bin.clearway), ...args);
   };
+  const clearway = (...args: string[]) => run(process.execPath, ...args);
 
   test("prints its commands with --help", async () => {
     const help = await clearway("--help");
     for (const command of ["lab", "report", "doctor"]) expect(help).toContain(command);
   });
 
-  test("contains its scenarios and lists them", async () => {
-    const list = await clearway("lab", "list");
+  test.each(nodes)("contains its scenarios and lists them in %s", async (node) => {
+    const list = await run(node, "lab", "list");
     for (const scenario of ["students", "upload", "pool"]) expect(list).toContain(scenario);
   });
 

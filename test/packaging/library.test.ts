@@ -46,7 +46,7 @@ const typescript = async (name: string, config: object) => {
 
 beforeAll(async () => {
   folder = await makeFolder();
-  await install(await pack("clearway", folder), folder);
+  await install([await pack("clearway", folder)], folder);
   await copyApp(folder);
 });
 afterAll(() => removeFolder(folder));

@@ -3,9 +3,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { published } from "../../scripts/workspaces.mjs";
 import { makeFolder, pack, removeFolder, root, runProgram } from "./clean-folder.js";
 
 const tool = (path: string): string => join(root, "node_modules", path);
+const packages = published() as { name: string }[];
 let folder: string;
 
 beforeAll(async () => {
@@ -13,14 +15,22 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-test.each(["clearway", "clearway-build", "clearway-native", "clearway-lab"])(
-  "publint finds nothing wrong with %s",
-  async (name) => {
-    const tarball = await pack(name, folder);
-    const said = await runProgram(folder, process.execPath, tool("publint/src/cli.js"), "run", tarball, "--strict");
-    expect(said).toContain("All good!");
-  },
-);
+test.each(packages)("publint finds nothing wrong with $name", async ({ name }) => {
+  const tarball = await pack(name, folder);
+  const said = await runProgram(folder, process.execPath, tool("publint/src/cli.js"), "run", tarball, "--strict");
+  expect(said).toContain("All good!");
+});
+
+test.each(packages)("$name says which Node it needs, and has its licences and no install script", async ({ name }) => {
+  const tarball = await pack(name, folder);
+  const list = await runProgram(folder, "tar", "-tzf", tarball);
+  for (const each of ["README.md", "LICENSE", "LICENSE-MIT", "LICENSE-APACHE"])
+    expect(list).toContain(`package/${each}\n`);
+  expect(list).not.toMatch(/\.node$|\/(test|src)\/.*\.ts$/m);
+  const manifest = JSON.parse(await runProgram(folder, "tar", "-xzOf", tarball, "package/package.json"));
+  expect(manifest.engines.node).toMatch(/20\.19\.0/);
+  expect(Object.keys(manifest.scripts ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/install$/)]));
+});
 
 test("every entry of clearway has types that Node and bundlers resolve", async () => {
   const tarball = await pack("clearway", folder);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of docs/runs-with.md for tools that run the app in Node.
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { node24 } from "../../scripts/node24.mjs";
 import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
 import { commonJsApp, commonJsTypeScriptApp, javaScriptApp, strippedApp, typeScriptApp } from "./apps.js";
-import { type App, installedTools, makeApp } from "./tools.js";
+import { type App, installedTools, makeApp, otherNodes, readmeFences } from "./tools.js";
 
 let folder: string;
 let library: string;
@@ -32,8 +30,7 @@ const tools = installedTools();
 const own = process.execPath;
 const tool = (path: string): string => join(tools, path);
 const typescript = join(root, "node_modules/typescript/bin/tsc");
-const node22 = tool(`node-${process.platform}-${process.arch}/bin/node`);
-const others = { 22: existsSync(node22) ? node22 : undefined, 24: node24() };
+const others = otherNodes();
 const nodes = [own, others[22], others[24]].filter((each) => each !== undefined);
 const strippers = nodes.filter((each) => each !== own);
 
@@ -41,12 +38,6 @@ test.each(Object.entries(others))("Node %s is installed for these tests", (versi
   const message = `without Node ${version}, its rows are not tested: npm install, then node scripts/runs-with.mjs`;
   expect(path, message).toBeDefined();
 });
-
-/** The code of the README's fences of this language. */
-async function readmeFences(language: string): Promise<string[]> {
-  const readme = await readFile(join(root, "README.md"), "utf8");
-  return [...readme.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, code]) => code ?? "");
-}
 
 describe("tsc", () => {
   test("compiles the README's quick start with the configuration of `tsc --init`, and Node 20 runs it", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeFolder, pack, removeFolder } from "../packaging/clean-folder.js";
 import { javaScriptApp, strippedApp, typeScriptApp } from "./apps.js";
-import { type App, installedTools, makeApp } from "./tools.js";
+import { type App, installedTools, makeApp, runtimes } from "./tools.js";
 
 let folder: string;
 let library: string;
@@ -71,29 +71,9 @@ const answers = {
   readable: true,
 };
 
-const systems: Record<string, string> = {
-  "linux x64": "linux-x64",
-  "linux arm64": "linux-aarch64",
-  "darwin arm64": "darwin-aarch64",
-};
-const system = systems[`${process.platform} ${process.arch}`] ?? "none";
-const denoSystem = system.replace("aarch64", "arm64").replace(/^linux.*/, "$&-glibc");
-
 describe.each([
-  {
-    name: "Bun",
-    path: `@oven/bun-${system}/bin/bun`,
-    args: ["run"],
-    typeScript: typeScriptApp,
-    programs: ["main.ts", "main-ts.ts"],
-  },
-  {
-    name: "Deno",
-    path: `@deno/${denoSystem}/deno`,
-    args: ["run", "--allow-all", "--no-check", "--node-modules-dir=manual", "--cached-only"],
-    typeScript: strippedApp,
-    programs: ["main.ts"],
-  },
+  { name: "Bun", ...runtimes.Bun, typeScript: typeScriptApp, programs: ["main.ts", "main-ts.ts"] },
+  { name: "Deno", ...runtimes.Deno, typeScript: strippedApp, programs: ["main.ts"] },
 ])("$name", ({ path, args, typeScript, programs }) => {
   const start = async (made: App, file: string): Promise<string> => {
     const program = join(tools, path);

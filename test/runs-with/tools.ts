@@ -2,11 +2,12 @@
 // The tools of this folder's lock file, and apps that use the packed library with them.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { node24 } from "../../scripts/node24.mjs";
 import { toolsFolder } from "../../scripts/runs-with.mjs";
-import { makeFolder, runProgram } from "../packaging/clean-folder.js";
+import { makeFolder, root, runProgram } from "../packaging/clean-folder.js";
 
 const execute = promisify(execFile);
 
@@ -16,6 +17,35 @@ export function installedTools(): string {
   if (existsSync(packages)) return packages;
   throw new Error("the tools of test/runs-with are not installed; install them with: node scripts/runs-with.mjs");
 }
+
+/** Returns the programs of the other versions of Node that the tests run on. A version that is not installed is undefined. */
+export function otherNodes(): { 22: string | undefined; 24: string | undefined } {
+  const node22 = join(installedTools(), `node-${process.platform}-${process.arch}/bin/node`);
+  return { 22: existsSync(node22) ? node22 : undefined, 24: node24() };
+}
+
+/** Returns the code of the README's fences of this language. */
+export async function readmeFences(language: string): Promise<string[]> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  return [...readme.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, code]) => code ?? "");
+}
+
+const systems: Record<string, string> = {
+  "linux x64": "linux-x64",
+  "linux arm64": "linux-aarch64",
+  "darwin arm64": "darwin-aarch64",
+};
+const system = systems[`${process.platform} ${process.arch}`] ?? "none";
+const denoSystem = system.replace("aarch64", "arm64").replace(/^linux.*/, "$&-glibc");
+
+/** The runtimes besides Node, with the arguments that run a file without network and compiler. `path` is below the tools' folder. */
+export const runtimes = {
+  Bun: { path: `@oven/bun-${system}/bin/bun`, args: ["run"] },
+  Deno: {
+    path: `@deno/${denoSystem}/deno`,
+    args: ["run", "--allow-all", "--no-check", "--node-modules-dir=manual", "--cached-only"],
+  },
+};
 
 export interface App {
   readonly folder: string;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes a native plugin with `clearway init plugin`, builds it, and runs its programs in Node and on the JVM, as their README.md says.
+// Makes a native plugin with `clearway init plugin`, builds it, and runs its programs in Node, on the JVM and in Swift. test/maven runs the one
+// for the JVM with Maven, as the README.md says.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
@@ -8,6 +9,7 @@ import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { foreignMin, jdks } from "../../scripts/maven.mjs";
 import { libclearway } from "../../scripts/native.mjs";
+import { toolchain } from "../../scripts/swift.mjs";
 import { root, runProgram } from "../packaging/clean-folder.js";
 
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
@@ -17,6 +19,8 @@ const addon = existsSync(join(root, "ts/clearway-native/dist/clearway.node"));
 const said = ["tick 1", "tick 2", "tick 3"];
 const inNode = ["HELLO", "{ words: 2, letters: 10 }", ...said, "invalid-argument count: text must not be empty"];
 const onTheJvm = ["HELLO", "{words=2, letters=10}", ...said, "INVALID_ARGUMENT count: text must not be empty"];
+const inSwift = ["HELLO", "words: 2, letters: 10", ...said, "invalid-argument count: text must not be empty"];
+const swift = toolchain()?.swift;
 
 // The crates from a registry are built as for the other plugins, so that Cargo finds most of them in the folder that all plugins share.
 const cargoAs = {
@@ -56,6 +60,13 @@ function java(): string[] | undefined {
   ];
 }
 
+/** The folder of Swift's build, which both languages share. */
+let scratch = "";
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "clearway-template-swift-"));
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
 describe.each(languages)("the template for a plugin in $language", ({ language, isHere, build, library }) => {
   let folder = "";
   beforeAll(async () => {
@@ -83,4 +94,29 @@ describe.each(languages)("the template for a plugin in $language", ({ language, 
     const output = await runProgram(folder, program as string, ...args, "Run.java", library(folder));
     expect(output.trim().split("\n")).toEqual(onTheJvm);
   });
+
+  test.skipIf(!isHere || swift === undefined)(
+    "its program in Swift uses every channel",
+    async ({ skip }) => {
+      if (!existsSync(libclearway)) skip("no libclearway");
+      const output = await runProgram(
+        folder,
+        "env",
+        ...[`CLEARWAY_SWIFT=${join(root, "swift")}`, `CLEARWAY_LIBRARY=${libclearway}`],
+        ...[
+          swift ?? "",
+          "run",
+          "--disable-sandbox",
+          "--quiet",
+          "--package-path",
+          "swift-runner",
+          "--scratch-path",
+          scratch,
+        ],
+        ...["run", library(folder)],
+      );
+      expect(output.trim().split("\n")).toEqual(inSwift);
+    },
+    900_000, // compiles two libraries
+  );
 });

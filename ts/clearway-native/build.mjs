@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file for each entry, their types, and the addon `clearway.node`. Cargo builds the addon from native/crates/node,
-// and downloads only the crates in Cargo.lock. Without a Rust toolchain, everything except the addon is built. Loading a plugin then fails
+// Builds `dist/`: one ESM file for each entry, their types, the addon `clearway.node`, and in `addon/` the addon's sources for systems
+// without a prebuilt one. Cargo builds the addon from native/crates/node, and downloads only the crates in Cargo.lock. Without a Rust toolchain, everything except the addon is built. Loading a plugin then fails
 // with a message that names what is missing. `--js-only` builds neither the addon nor the types.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
+import { copyAddonSources } from "./addon-sources.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const jsOnly = process.argv.includes("--js-only");
@@ -34,6 +35,7 @@ if (!jsOnly) {
   });
   await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });
   await bundle.close();
+  copyAddonSources(here("../../native"), here("./dist/addon"));
   buildAddon();
 }
 

@@ -58,14 +58,18 @@ describe("clearway init plugin", () => {
       "include/clearway.h",
       "package.json",
     ];
-    expect(files("empty")).toEqual([...written, "plugin.c", "run.mjs"]);
+    const swift = ["swift-runner", "swift-runner/Package.swift", "swift-runner/Run.swift"];
+    expect(files("empty")).toEqual([...written, "plugin.c", "pom.xml", "run.mjs", ...swift]);
     expect(readFileSync(user.at("empty/plugin.c"), "utf8")).not.toMatch(/SPDX|my_plugin\.c/);
   });
 
   test("writes a project in Rust under the name of its folder, with the crate's sources and sorted versions", async () => {
     expect(await init("all", "--language", "rust", "--dir", "sub/A Sound")).toMatchObject({ code: 0, stderr: "" });
     const read = (file: string) => readFileSync(user.at(`sub/A Sound/${file}`), "utf8");
-    for (const file of ["Cargo.toml", "Cargo.lock", "src/lib.rs", "run.mjs", "Run.java", "README.md", "package.json"])
+    for (const file of [
+      ...["Cargo.toml", "Cargo.lock", "src/lib.rs", "run.mjs", "Run.java", "README.md", "package.json"],
+      ...["pom.xml", "swift-runner/Package.swift", "swift-runner/Run.swift"],
+    ])
       expect(read(file), file).not.toMatch(/my.plugin|MyPlugin|SPDX/);
     expect(read("Cargo.toml")).toMatch('name = "a-sound-plugin"');
     expect(read("src/lib.rs")).toMatch("impl ASoundPlugin {");

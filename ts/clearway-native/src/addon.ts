@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
-import { NativeError } from "./error.js";
+import { addonFile, fromSource } from "./addon-file.js";
+import { NativeError, textOf } from "./error.js";
 
 /**
  * The kind of view that JavaScript gets of native memory. `shared` is a SharedArrayBuffer, which other threads may have too. `detachable`
@@ -108,26 +107,17 @@ export interface Addon {
   stats(port: object): Record<string, number>;
 }
 
-const addonPath = (): string =>
-  process.env["CLEARWAY_NATIVE_ADDON"] ?? fileURLToPath(new URL("./clearway.node", import.meta.url));
-
 let loaded: Addon | undefined;
 
-/** Returns the addon. The first call loads it. Throws `addon-missing` if the addon was not built, or if it cannot be loaded. */
+/** Returns the addon. The first call loads it. Throws `addon-missing` if there is no addon for this system, or if it cannot be loaded. */
 export function addon(): Addon {
   if (loaded) return loaded;
-  const path = addonPath();
-  if (!existsSync(path)) {
-    throw new NativeError(
-      "addon-missing",
-      `clearway-native: the addon was not built (${path} is not there). It is built from source and needs Rust 1.88 or ` +
-        "newer: install a toolchain (https://rustup.rs), then run: npm run build -w clearway-native",
-    );
-  }
+  const path = addonFile();
   try {
     loaded = createRequire(import.meta.url)(path) as Addon;
   } catch (cause) {
-    throw new NativeError("addon-missing", `clearway-native: the addon does not load in this Node: ${path}`, { cause });
+    const why = `the addon does not load in this Node: ${path}: ${textOf(cause)}`;
+    throw new NativeError("addon-missing", `clearway-native: ${why}. ${fromSource}`, { cause });
   }
   return loaded;
 }

@@ -4,7 +4,7 @@
 export const nativeErrorCodes = [
   /** an argument or an option is out of its range; the message names it and its value */
   "invalid-argument",
-  /** the addon was not built: this machine has no Rust toolchain, or the build was not run */
+  /** there is no addon for this system, or it does not load; the message says why */
   "addon-missing",
   /** the library could not be loaded: no such file, built for another system, or a missing symbol */
   "load-failed",

@@ -27,3 +27,8 @@ pub use value::{Big, Value};
 
 #[cfg(target_endian = "big")]
 compile_error!("the wire format has the host's byte order, and that is little-endian everywhere it is spoken");
+
+/// Tests the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

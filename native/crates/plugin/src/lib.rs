@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clearway plugins in Rust, without unsafe code.
 //!
-//! A plugin is a shared library that answers messages and emits events. An app in Node, on the JVM or in C loads the library. Name the
-//! dependency `clearway`, and set the library's type to `cdylib`:
+//! A plugin is a shared library that answers messages and emits events. An app in Node, on the JVM, in Swift or in C loads the library.
+//! Name the dependency `clearway` (`cargo add clearway-plugin --rename clearway`), add serde with its feature `derive`, and set the library's
+//! type to `cdylib`:
 //!
 //! ```toml
 //! [lib]
 //! crate-type = ["cdylib"]
-//!
-//! [dependencies]
-//! clearway = { package = "clearway-plugin", version = "0.1" }
-//! serde = { version = "1", features = ["derive"] }
 //! ```
 //!
 //! ```

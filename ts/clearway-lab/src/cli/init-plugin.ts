@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway init plugin`: writes a native plugin in Rust or C that builds as it is, and programs that use it from Node and the JVM.
+// `clearway init plugin`: writes a native plugin in Rust or C that builds as it is, and programs that use it from Node, the JVM and Swift.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -59,7 +59,7 @@ export function initPlugin({ language, dir = DEFAULT_FOLDER }: { language?: stri
   const shown = /\s/.test(dir) ? JSON.stringify(dir) : dir;
   process.stdout.write(
     `${dir} has a plugin in ${language === "c" ? "C" : "Rust"}. Build it: cd ${shown} && ${chosen.build}\n` +
-      `${path.join(dir, "README.md")} says how to call it from Node and the JVM.\n`,
+      `${path.join(dir, "README.md")} says how to call it from Node, the JVM and Swift.\n`,
   );
 }
 
@@ -140,7 +140,7 @@ function named(text: string, name: string): string {
   const words = name.split("-");
   const pascal = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
   return text
-    .replace(/^(\/\/|#) SPDX.*\n/, "")
+    .replace(/^(\/\/|#|<!--) SPDX.*\n/m, "")
     .replace(/^\/\/ #(end)?region .*\n/gm, "")
     .replaceAll("my-plugin", name)
     .replaceAll("my_plugin", words.join("_"))

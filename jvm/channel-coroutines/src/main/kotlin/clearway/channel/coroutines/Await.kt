@@ -3,39 +3,15 @@ package clearway.channel.coroutines
 
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
+import clearway.coroutines.InternalClearwayApi
+import clearway.coroutines.awaitUncancelled
 import java.util.concurrent.CompletableFuture
-import java.util.concurrent.CompletionException
-import kotlin.coroutines.resumeWithException
-import kotlinx.coroutines.CancellationException
-import kotlinx.coroutines.currentCoroutineContext
-import kotlinx.coroutines.ensureActive
-import kotlinx.coroutines.suspendCancellableCoroutine
 
-/**
- * Starts an operation and waits for its future. Cancelling the coroutine cancels the future. A coroutine that is
- * already cancelled starts nothing.
- *
- * `release` receives a value that the future had when the coroutine was cancelled, so that no resource is lost.
- */
-internal suspend fun <T> awaitUncancelled(
-    what: String,
-    release: (T) -> Unit = {},
-    start: () -> CompletableFuture<T>,
-): T {
-    currentCoroutineContext().ensureActive()
-    try {
-        val future = start()
-        return suspendCancellableCoroutine { waiting ->
-            waiting.invokeOnCancellation { future.cancel(false) }
-            future.whenComplete { value, thrown ->
-                if (thrown == null) waiting.resume(value) { _, lost, _ -> release(lost) }
-                else waiting.resumeWithException((thrown as? CompletionException)?.cause ?: thrown)
-            }
-        }
-    } catch (cancelled: CancellationException) {
-        // A coroutine ends silently with this exception, so only its own cancellation may throw it. A codec's code may
-        // throw it, too.
-        currentCoroutineContext().ensureActive()
-        throw ChannelException(ChannelError.CANCELLED, "$what: cancelled, but not by its coroutine", null, cancelled)
-    }
-}
+/** Waits for an operation of a channel. A cancellation that is not the coroutine's own, as of a codec, is an error. */
+@OptIn(InternalClearwayApi::class)
+internal suspend fun <T> awaitChannel(what: String, release: (T) -> Unit = {}, start: () -> CompletableFuture<T>): T =
+    awaitUncancelled(
+        release,
+        { ChannelException(ChannelError.CANCELLED, "$what: cancelled, but not by its coroutine", null, it) },
+        start,
+    )

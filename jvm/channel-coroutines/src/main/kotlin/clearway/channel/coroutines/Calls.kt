@@ -18,21 +18,21 @@ import clearway.channel.transport.ChannelTransport
  * Cancelling the coroutine cancels the call at the other end. A coroutine that is already cancelled sends nothing.
  */
 public suspend fun <R> Methods.awaitCall(method: String, args: Any? = null, options: CallOptions = CallOptions()): R =
-    awaitUncancelled("$name.$method") { call(method, args, options) }
+    awaitChannel("$name.$method") { call(method, args, options) }
 
 /**
  * Sends a message as [Messages.send] does, and suspends until the reply arrives. The exceptions are those of the future
  * of [Messages.send]. Cancelling the coroutine cancels the message's handler at the other end.
  */
 public suspend fun <T> Messages<T>.awaitSend(message: T?, options: CallOptions = CallOptions()): Reply<T> =
-    awaitUncancelled(name) { send(message, options) }
+    awaitChannel(name) { send(message, options) }
 
 /**
  * Sends a message without a reply as [Messages.post] does, and suspends until the transport has accepted it. If the
  * coroutine is cancelled while it waits, the message may still be sent.
  */
 public suspend fun <T> Messages<T>.awaitPost(message: T?) {
-    awaitUncancelled(name) { post(message) }
+    awaitChannel(name) { post(message) }
 }
 
 /**
@@ -42,4 +42,4 @@ public suspend fun <T> Messages<T>.awaitPost(message: T?) {
 public suspend fun Endpoint.Companion.awaitConnect(
     transport: ChannelTransport,
     options: EndpointOptions = EndpointOptions(),
-): Endpoint = awaitUncancelled("connect", { it.terminate() }) { connect(transport, options) }
+): Endpoint = awaitChannel("connect", { it.terminate() }) { connect(transport, options) }

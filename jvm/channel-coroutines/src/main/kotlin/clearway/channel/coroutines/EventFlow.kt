@@ -27,7 +27,7 @@ public fun <T> Events.asFlow(args: Any? = null, options: ListenOptions = ListenO
     val stream = listen<T>(args, options)
     try {
         while (true) {
-            val event = awaitUncancelled(name) { stream.read() }
+            val event = awaitChannel(name) { stream.read() }
             if (event.isEnd) break
             // An event that is not the end holds a value of type T, which may be null if T is nullable.
             @Suppress("UNCHECKED_CAST") emit(event.value as T)

@@ -62,7 +62,7 @@ public fun Events.serveFlow(
 
 private suspend fun sendAll(values: Flow<*>, sink: EventSink) {
     values.collect { value ->
-        val taken = awaitUncancelled(sink.channel) { sink.send(value) }
+        val taken = awaitChannel(sink.channel) { sink.send(value) }
         // The policy may have dropped the event. A stream that has ended cancels this coroutine.
         if (!taken) currentCoroutineContext().ensureActive()
     }

@@ -22,7 +22,7 @@ import kotlinx.coroutines.flow.flow
  * the plugin has returned it, even after a cancellation.
  */
 public suspend fun PluginChannel.awaitSend(message: Payload? = null, attachments: List<Memory> = emptyList()): Message =
-    awaitUncancelled(Message::close) { send(message, attachments) }
+    awaitPlugin(Message::close) { send(message, attachments) }
 
 /**
  * Sends a copy of the bytes as [PluginChannel.send] does, and suspends until the answer arrives. The rules of the other
@@ -49,7 +49,7 @@ public fun PluginChannel.asFlow(options: ListenOptions = ListenOptions()): Flow<
     currentCoroutineContext().ensureActive()
     listen(options).use { events ->
         while (true) {
-            val event = awaitUncancelled<Message?>({ it?.close() }) { events.read() } ?: break
+            val event = awaitPlugin<Message?>({ it?.close() }) { events.read() } ?: break
             event.use { emit(it) }
         }
     }

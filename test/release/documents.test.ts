@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The documents of a release: the changes, the SBOM, and the licences in the prebuilt addons.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { toolchains } from "../../scripts/native.mjs";
+import { crates, manifest, notices, targets } from "../../scripts/release/addon.mjs";
+import { keep, notes } from "../../scripts/release/changelog.mjs";
+import { sbom } from "../../scripts/release/sbom.mjs";
+import { current } from "../../scripts/release/versions.mjs";
+import { published } from "../../scripts/workspaces.mjs";
+import { lockOf } from "../../ts/clearway-native/addon-sources.mjs";
+import { root } from "../packaging/clean-folder.js";
+
+describe("the changes of a release", () => {
+  let folder: string;
+  const changeset = (id: string, kinds: Record<string, string>, text: string): void => {
+    const head = Object.entries(kinds).map(([name, kind]) => `"${name}": ${kind}`);
+    writeFileSync(join(folder, ".changeset", `${id}.md`), ["---", ...head, "---", "", text, ""].join("\n"));
+  };
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "clearway-changes-"));
+    mkdirSync(join(folder, ".changeset"));
+    writeFileSync(join(folder, ".changeset/README.md"), "about\n");
+    writeFileSync(join(folder, "CHANGELOG.md"), "# Changes\n\n## Not yet released (1.1.0)\n\n- All.\n");
+    changeset("b", { "clearway-lab": "patch" }, "A fix.");
+    changeset("a", { clearway: "minor", "clearway-lab": "patch" }, "Two lines:\n\n- a list\n- of two");
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const page = [
+    "# Changes in 1.1.0",
+    "",
+    "## New",
+    "",
+    "- **clearway, clearway-lab**: Two lines:",
+    "",
+    "  - a list",
+    "  - of two",
+    "",
+    "## Corrections",
+    "",
+    "- **clearway-lab**: A fix.",
+    "",
+  ].join("\n");
+
+  test("are the texts of all changesets, the larger changes first", async () => {
+    expect(await notes("1.1.0", folder)).toBe(page);
+  });
+
+  test("say so when there are none", async () => {
+    for (const id of ["a", "b"]) rmSync(join(folder, ".changeset", `${id}.md`));
+    expect(await notes("1.1.0", folder)).toContain("No changeset describes a change.");
+    await expect(keep("1.1.0", folder)).rejects.toThrow("there are no changesets to keep");
+  });
+
+  test("move to a page of their own once the version is released", async () => {
+    expect(await keep("1.1.0", folder)).toBe("docs/changes/1.1.0.md");
+    expect(readFileSync(join(folder, "docs/changes/1.1.0.md"), "utf8")).toBe(page);
+    expect(readdirSync(join(folder, ".changeset"))).toEqual(["README.md"]);
+    expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toBe(
+      "# Changes\n\n## 1.1.0\n\n[All changes](docs/changes/1.1.0.md).\n\n- All.\n",
+    );
+  });
+
+  test("are not moved twice, nor without a heading for the version, and then nothing is lost", async () => {
+    await expect(keep("1.2.0", folder)).rejects.toThrow('CHANGELOG.md has no heading "## Not yet released (1.2.0)"');
+    await keep("1.1.0", folder);
+    changeset("c", { clearway: "patch" }, "Late.");
+    await expect(keep("1.1.0", folder)).rejects.toThrow("docs/changes/1.1.0.md exists");
+    expect(existsSync(join(folder, ".changeset/c.md"))).toBe(true);
+  });
+});
+
+describe("the SBOM", () => {
+  const version = current();
+  const names = (published() as { name: string }[]).map(({ name }) => name);
+  const addon = [
+    { name: "clearway-node", version, license: "MIT OR Apache-2.0", needs: ["napi-sys@3.4.1"] },
+    { name: "napi-sys", version: "3.4.1", license: "MIT/Apache-2.0", checksum: "00ff", needs: [] },
+  ];
+  const make = () => sbom({ at: root, version, names, crates: addon, time: "2026-01-02T03:04:05Z" });
+
+  test("has every public package with its dependencies, and the addon's crates, but no tools of development", () => {
+    const bom = make();
+    expect(bom).toMatchObject({
+      bomFormat: "CycloneDX",
+      metadata: { component: { name: "clearway-release", version } },
+    });
+    const components = new Map<string, { purl: string; licenses?: unknown; hashes?: unknown }>(
+      bom.components.map((each: { "bom-ref": string }) => [each["bom-ref"], each]),
+    );
+    for (const name of names) expect(components.get(`${name}@${version}`)?.purl).toBe(`pkg:npm/${name}@${version}`);
+    expect([...components.keys()].some((ref) => ref.startsWith("comlink@"))).toBe(true);
+    expect([...components.keys()].some((ref) => /^(vitest|typescript|@biomejs)/.test(ref))).toBe(false);
+    expect(components.get("cargo:napi-sys@3.4.1")).toMatchObject({
+      purl: "pkg:cargo/napi-sys@3.4.1",
+      licenses: [{ expression: "MIT OR Apache-2.0" }],
+      hashes: [{ alg: "SHA-256", content: "00ff" }],
+    });
+    const needs = new Map<string, string[]>(
+      bom.dependencies.map(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => [ref, dependsOn]),
+    );
+    expect(needs.get(`clearway-release@${version}`)).toEqual(names.map((name) => `${name}@${version}`));
+    expect(needs.get(`clearway-native@${version}`)).toContain(`cargo:clearway-node@${version}`);
+    for (const each of [...needs.values()].flat()) expect(components.has(each), each).toBe(true);
+  });
+
+  test("is the same for the same packages, and names no registry", () => {
+    expect(make()).toEqual(make());
+    expect(JSON.stringify(make())).not.toContain('"distribution"');
+  });
+});
+
+describe("the addon's sources", () => {
+  test("have a lock file with only the packages that they need", () => {
+    const block = (name: string, version: string, ...needs: string[]) =>
+      [`[[package]]`, `name = "${name}"`, `version = "${version}"`, ...needs, ""].join("\n");
+    const lock = [
+      "version = 4\n",
+      block("a", "1.0.0", "dependencies = [", ' "b 2.0.0",', ' "c",', "]"),
+      block("b", "1.0.0"),
+      block("b", "2.0.0"),
+      block("c", "1.0.0"),
+      block("d", "1.0.0"),
+    ].join("\n");
+    const packages = [...lockOf(lock, ["a"]).matchAll(/name = "(.*)"\nversion = "(.*)"/g)].map(
+      ([, name, version]) => `${name} ${version}`,
+    );
+    expect(packages).toEqual(["a 1.0.0", "b 2.0.0", "c 1.0.0"]);
+    expect(lockOf(lock, ["a", "b", "d"])).toBe(lock);
+  });
+
+  // Cargo refuses the sources here if a file or a version in the lock file is missing.
+  test.skipIf(!toolchains.rust || !existsSync(manifest))("are complete, and their licences have their texts", () => {
+    const found = crates(targets[0]) as { name: string; needs: string[] }[];
+    const byName = new Map(found.map((each) => [each.name, each]));
+    expect(byName.get("clearway-node")?.needs).toContain(`clearway-core@${current()}`);
+    const text = notices(found);
+    for (const name of ["libloading", "napi-sys"]) {
+      expect(byName.has(name)).toBe(true);
+      expect(text).toMatch(new RegExp(`^=== ${name} \\S+ \\(.+\\)$`, "m"));
+    }
+    expect(text).not.toContain("=== clearway-");
+    expect(text).toContain("Permission is hereby granted");
+  });
+});
