@@ -57,12 +57,19 @@ export function checkConnect(options: ConnectOptions & { module?: string }): voi
 /** A connection, and whether it is closed with its pool or server. */
 export interface Connected {
   readonly connection: NatsConnection;
+  /** Whether the pool or the server made the connection, and closes it. */
   readonly own: boolean;
+  /** The prefix of inboxes that the connection's user may use. Undefined for NATS's own. */
+  readonly inboxPrefix: string | undefined;
 }
 
 /** Connects to NATS. Rejects with `connect-failed`. */
 export async function connected(options: ConnectOptions): Promise<Connected> {
-  if (options.connection) return { connection: options.connection, own: false };
+  if (options.connection) {
+    // The client keeps its options in a property that its types do not have.
+    const { options: its } = options.connection as { options?: { inboxPrefix?: string } };
+    return { connection: options.connection, own: false, inboxPrefix: its?.inboxPrefix };
+  }
   const { servers, nats, name } = options;
   try {
     const connection = await connect({
@@ -72,7 +79,7 @@ export async function connected(options: ConnectOptions): Promise<Connected> {
       ...(servers !== undefined && { servers: typeof servers === "string" ? servers : [...servers] }),
       ...(name !== undefined && { name }),
     });
-    return { connection, own: true };
+    return { connection, own: true, inboxPrefix: nats?.inboxPrefix };
   } catch (cause) {
     const where = servers === undefined ? "127.0.0.1:4222" : [servers].flat().map(withoutCredentials).join(", ");
     throw caused("connect-failed", `cannot connect to NATS at ${where}: ${(cause as Error | undefined)?.message}`, cause);

@@ -112,10 +112,11 @@ export function serveSettingsOf(options: ServeOptions<never>): ServeSettings {
   checkConnect(given);
   if (given.idempotent.length > 0 && !given.modes.includes("durable"))
     throw invalid("idempotent", 'left out unless modes has "durable"', given.idempotent);
-  const report = given.onError;
-  return { ...given, onError: (error) => (report ? queueMicrotask(() => report.call(options, error)) : warn(error)) };
+  return { ...given, onError: reporter(options, given.onError) };
 }
 
-function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error));
+/** Returns a function that passes errors to `onError` in a microtask, or prints them as warnings. */
+export function reporter(options: object, onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+  if (onError) return (error) => queueMicrotask(() => onError.call(options, error));
+  return (error) => process.emitWarning(error instanceof Error ? error : String(error));
 }

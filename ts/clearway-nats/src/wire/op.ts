@@ -41,13 +41,13 @@ export const Op = {
   here: 15,
   /** Asks the workers of a module who they are. No fields. */
   who: 16,
-  /** Answers `who`, and announces a new worker. Fields: worker id, version, list of `[task, kind]`, version of this protocol. */
+  /** Answers `who`, and announces a new worker. Fields: worker id, version of the module, version of this protocol. */
   worker: 17,
   /** Announces that a worker takes no more calls. Fields: worker id, version. */
   left: 18,
   /** Asks a worker for its advice. No fields. */
   advise: 19,
-  /** Answers `advise`. Fields: list of facts of the tasks. */
+  /** Answers `advise`. Fields: list of `[task, calls, measured runs, mean time in microseconds]`. */
   advice: 20,
 } as const;
 

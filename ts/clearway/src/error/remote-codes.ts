@@ -7,6 +7,8 @@
 export const remoteErrorCodes = [
   /** the connection to the servers that carry the calls could not be made; the cause is attached */
   "connect-failed",
+  /** the servers do not allow this user to send to the module's workers, or to receive their answers; the cause is attached */
+  "not-allowed",
   /** no worker process serves the module */
   "no-worker",
   /** worker processes serve the module, but none of them the version that the caller asked for */
