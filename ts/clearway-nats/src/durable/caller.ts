@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { setMaxListeners } from "node:events";
 import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
 import { headers, nuid } from "@nats-io/transport-node";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused, unmoved } from "clearway/remote";
-import { encodeCall, fields, replyOf, type WireCallOptions, wireCodec } from "../wire/call.js";
-import { Op } from "../wire/op.js";
+import { outcome, own } from "../request/outcome.js";
+import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { watchConnection } from "./connection.js";
 import { type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
 import { classOf, type Names, namesOf, partitionOf } from "./names.js";
-import { limited, OpenCalls } from "./open-calls.js";
-import { type CallerSettings, headersBytesMax, objectBytesMinOf } from "./options.js";
+import { limited, type OpenCall, OpenCalls } from "./open-calls.js";
+import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding } from "./options.js";
 import type { DurablePoolContext } from "./pool.js";
 import { Publisher, StoreError, type Stored } from "./publisher.js";
 import { ReplyReader } from "./reply-reader.js";
@@ -80,8 +81,10 @@ export class DurableCaller {
     this.#parts = parts;
     const { context, settings, names, manager } = parts;
     const { connection } = context;
+    // Each call of `result()` listens.
+    setMaxListeners(0, this.#life.signal);
     this.#codec = wireCodec(context.extensions);
-    this.#publisher = new Publisher(connection, { outstandingMax: 4_096, resendMs: settings.resendMs });
+    this.#publisher = new Publisher(connection, { ...outstanding, resendMs: settings.resendMs });
     this.#values = new Values(connection, names.values, settings);
     this.#results = new StoredResults(connection, manager, names);
     this.#objectBytesMin = objectBytesMinOf(settings, connection.info?.max_payload ?? 2 ** 20) - headersBytesMax;
@@ -95,10 +98,10 @@ export class DurableCaller {
   }
 
   /** Creates the streams that do not exist, and opens the caller. Rejects with `connect-failed`. */
-  static async open(context: DurablePoolContext, settings: CallerSettings): Promise<DurableCaller> {
+  static async open(context: DurablePoolContext, given: CallerSettings): Promise<DurableCaller> {
     const names = namesOf(context.module, context.version);
     const manager = await managerOf(context.connection);
-    await ensureStreams(manager, names, settings);
+    const settings = await ensureStreams(manager, names, given);
     const caller = new DurableCaller({ context, settings, names, manager });
     try {
       caller.#reader = await ReplyReader.open({
@@ -118,7 +121,8 @@ export class DurableCaller {
 
   /** Stores a call. The promise settles with the task's outcome. */
   call(task: string, args: readonly unknown[], settings: DurableCallSettings): Promise<unknown> {
-    return new Promise((resolve, reject) => {
+    const { promise, resolve, fail } = outcome();
+    try {
       this.#checkOpen();
       settings.signal?.throwIfAborted();
       if (this.#open.size >= this.#parts.settings.openMax) {
@@ -126,17 +130,22 @@ export class DurableCaller {
       }
       const id = this.#nextId();
       const call = this.#encode(task, args, settings);
-      const calledAt = new Error("called");
       const atMs = performance.now();
-      const open = { resolve, reject, calledAt, atMs, release: undefined, stored: undefined, cancelled: false };
+      const open: OpenCall = { resolve, fail, atMs, release: undefined, stored: undefined, cancelled: false };
       this.#open.add(id, open);
       this.#counters.calls++;
-      this.#limit(id, settings);
+      open.release = limited(settings, (reason) => this.#cancel(id, open, reason));
       this.#store({ id, caller: this.#id, callback: "" }, call, settings).then(
-        (stored) => this.#stored(id, open, stored),
-        (reason) => this.#open.settle(id, "failed", () => reject(reason)),
+        (stored) => {
+          open.stored = stored;
+          if (open.cancelled) this.#drop(id, stored);
+        },
+        (reason) => this.#open.settle(id, "failed", () => fail(reason)),
       );
-    });
+    } catch (reason) {
+      fail(reason);
+    }
+    return promise;
   }
 
   /** Stores a call whose outcome is read by its id. Resolves with the id when it is stored. */
@@ -154,10 +163,18 @@ export class DurableCaller {
   }
 
   /** Waits for the outcome of a submitted call. */
-  async result(id: string, limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Promise<unknown> {
+  result(id: string, limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Promise<unknown> {
+    const { promise, resolve, fail } = outcome();
+    this.#result(id, limits).then(resolve, fail);
+    return promise;
+  }
+
+  async #result(
+    id: string,
+    limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number },
+  ): Promise<unknown> {
     this.#checkOpen();
     limits.signal?.throwIfAborted();
-    const calledAt = new Error("called");
     const controller = new AbortController();
     const release = limited(limits, (reason) => controller.abort(reason));
     const ended = (): void => controller.abort(this.#life.signal.reason);
@@ -165,9 +182,9 @@ export class DurableCaller {
     try {
       const body = await this.#results.wait(id, controller.signal);
       this.#bytes.received += body.length;
-      const [outcome] = readOutcomes(body);
-      if (outcome === undefined) throw new ClearwayError("protocol", `the outcome of the call ${id} is empty`);
-      return await this.#read(outcome, calledAt);
+      const [first] = readOutcomes(body);
+      if (first === undefined) throw new ClearwayError("protocol", `the outcome of the call ${id} is empty`);
+      return await this.#read(first);
     } finally {
       release?.();
       this.#life.signal.removeEventListener("abort", ended);
@@ -249,19 +266,11 @@ export class DurableCaller {
     }
   }
 
-  #stored(id: string, open: { stored: Stored | undefined; readonly cancelled: boolean }, stored: Stored): void {
-    open.stored = stored;
-    if (open.cancelled) this.#drop(id, stored);
-  }
-
-  // Sets what may end the call early.
-  #limit(id: string, settings: DurableCallSettings): void {
-    const open = this.#open.get(id)!;
-    open.release = limited(settings, (reason) => {
-      this.#open.settle(id, "cancelled", () => open.reject(reason));
-      open.cancelled = true;
-      if (open.stored) this.#drop(id, open.stored);
-    });
+  #cancel(id: string, open: OpenCall, reason: unknown): void {
+    this.#open.settle(id, "cancelled", () => open.fail(reason));
+    open.cancelled = true;
+    // A call that is not stored yet is removed when it is.
+    if (open.stored) this.#drop(id, open.stored);
   }
 
   // Removes a call from the queue, if no worker process has received it, and tells the process that has it.
@@ -276,43 +285,36 @@ export class DurableCaller {
   #receive(body: Uint8Array): void {
     this.#bytes.received += body.length;
     try {
-      for (const outcome of readOutcomes(body)) void this.#answer(outcome);
+      for (const each of readOutcomes(body)) void this.#answer(each);
     } catch (reason) {
       this.#counters.malformed++;
       this.#parts.context.onError(reason);
     }
   }
 
-  async #answer(outcome: OutcomeEnvelope): Promise<void> {
-    const { id, content } = outcome;
+  async #answer(envelope: OutcomeEnvelope): Promise<void> {
+    const { id, content } = envelope;
     const open = this.#open.get(id);
     if (open === undefined) this.#counters.unexpected++;
     else {
       try {
-        const value = await this.#read(outcome, open.calledAt);
+        const value = await this.#read(envelope);
         this.#open.settle(id, "ok", () => open.resolve(value));
       } catch (reason) {
-        this.#open.settle(id, "failed", () => open.reject(reason));
+        this.#open.settle(id, "failed", () => open.fail(reason));
       }
     }
-    // Nobody else reads the outcome of a call that has a caller.
+    // Only this caller reads the outcome of a call that has a caller.
     if ("object" in content) await this.#values.delete(content.object);
   }
 
   // Returns the result in an outcome. Throws the task's error.
-  async #read({ content }: OutcomeEnvelope, calledAt: Error): Promise<unknown> {
+  async #read({ content }: OutcomeEnvelope): Promise<unknown> {
     const bytes = "bytes" in content ? content.bytes : await this.#values.get(content.object, content.objectBytes);
-    const message = fields(this.#codec, bytes, false);
-    const reply = replyOf(message, message[0] === Op.failure ? framesOf(calledAt) : "");
+    const reply = decodeReply(this.#codec, bytes);
     if (reply.ok) return reply.value;
-    throw reply.error;
+    throw own(reply.error);
   }
-}
-
-// Returns the lines of the stack, without those of this file.
-function framesOf({ stack = "" }: Error): string {
-  const lines = stack.split("\n").slice(1);
-  return lines.filter((line) => !line.includes(import.meta.url)).join("\n");
 }
 
 // The servers name the limits of a stream and of their disk in the text of the error.

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
+import { createInbox, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
+
+/** Returns a new subject for answers. Users may be allowed subjects with a certain beginning only, which the connection's options have. */
+export function inboxOf(connection: NatsConnection): string {
+  const { options } = connection as { options?: { inboxPrefix?: string } };
+  return createInbox(options?.inboxPrefix);
+}
 
 /** Listeners to the state of a connection. */
 export interface ConnectionListener {

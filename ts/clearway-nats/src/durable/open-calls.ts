@@ -5,9 +5,7 @@ import type { Stored } from "./publisher.js";
 /** A call that waits for its outcome. */
 export interface OpenCall {
   readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
-  /** An error that was made at the call. Its stack is formatted only if the call fails. */
-  readonly calledAt: Error;
+  readonly fail: (reason: unknown) => void;
   readonly atMs: number;
   /** Ends the timer and the listener of the call. */
   release: (() => void) | undefined;
@@ -51,7 +49,7 @@ export class OpenCalls {
 
   /** Rejects every call. */
   failAll(reason: unknown): void {
-    for (const id of [...this.#calls.keys()]) this.settle(id, "failed", (call) => call.reject(reason));
+    for (const id of [...this.#calls.keys()]) this.settle(id, "failed", (call) => call.fail(reason));
   }
 
   /** Rejects the calls that are older than the servers keep them. */
@@ -61,7 +59,7 @@ export class OpenCalls {
     for (const [id, { atMs }] of this.#calls) {
       if (atMs > oldest) return;
       const reason = new ClearwayError("deadline", `the servers keep a call and its outcome for ${ageMs} ms, and it had none`);
-      this.settle(id, "failed", (call) => call.reject(reason));
+      this.settle(id, "failed", (call) => call.fail(reason));
     }
   }
 

@@ -21,8 +21,7 @@ export interface DurableOptions {
   /** Time in which a second call with the same id counts as the same call, in milliseconds. Default 2 minutes. */
   dedupMs?: number;
   /**
-   * Number of partitions of keys, at most 1,024. Calls of one partition run one after the other. All callers and worker processes of a module
-   * must use the same number. Default 16.
+   * Number of partitions of keys, at most 1,024. Calls of one partition run one after the other. Default 16.
    */
   partitions?: number;
   /** Size from which arguments and results are stored as objects, in bytes. Default: half of the servers' limit for a message. */
@@ -67,6 +66,9 @@ const whole =
     (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) ||
     `a whole number from ${least} to ${most}`;
 
+/** The rule for a number of partitions. */
+export const partitionsRule: Test = whole(1, 1_024);
+
 const subjectStart = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/;
 
 const common: Rules = {
@@ -77,7 +79,7 @@ const common: Rules = {
   resultAgeMs: whole(1_000, 2 ** 40),
   deadAgeMs: whole(1_000, 2 ** 40),
   dedupMs: whole(100, 2 ** 40),
-  partitions: whole(1, 1_024),
+  partitions: partitionsRule,
   objectBytesMin: whole(1, 2 ** 40),
   valueBytesMax: whole(1_024, 2 ** 40),
 };
@@ -145,3 +147,6 @@ export const headersBytesMax = 1_024;
 export function objectBytesMinOf({ objectBytesMin }: StreamSettings, payloadBytesMax: number): number {
   return Math.min(objectBytesMin, Math.floor(payloadBytesMax / 2));
 }
+
+/** Limits of the messages that wait for their confirmation. 4,096 small ones hide a round trip of 40 ms at 100,000 messages a second. */
+export const outstanding = { outstandingMax: 4_096, outstandingBytesMax: 2 ** 25 };

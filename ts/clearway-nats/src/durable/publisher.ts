@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from "@nats-io/transport-node";
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { isPassing, watchConnection } from "./connection.js";
+import { inboxOf, isPassing, watchConnection } from "./connection.js";
 
 /** The servers' confirmation that a message is stored. */
 export interface Stored {
@@ -35,8 +35,9 @@ interface Waiting {
 
 /** Settings of a {@link Publisher}. */
 export interface PublisherSettings {
-  /** Maximum number of messages that wait for their confirmation. Further ones wait here. */
+  /** Maximum number of messages that wait for their confirmation, and of their bytes. Further ones wait here. */
   outstandingMax: number;
+  outstandingBytesMax: number;
   /** Time after which an unconfirmed message is sent again, in milliseconds. */
   resendMs: number;
 }
@@ -60,6 +61,7 @@ export class Publisher {
   readonly #sent = new Map<string, Waiting>();
   readonly #queue: Waiting[] = [];
   #queueHead = 0;
+  #sentBytes = 0;
   #tokens = 0;
   #sweep = 0;
   #ended: ClearwayError | undefined;
@@ -67,7 +69,7 @@ export class Publisher {
   constructor(connection: NatsConnection, settings: PublisherSettings) {
     this.#connection = connection;
     this.#settings = settings;
-    this.#inbox = createInbox();
+    this.#inbox = inboxOf(connection);
     this.#subscription = connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error === null) this.#confirmed(message);
@@ -96,7 +98,7 @@ export class Publisher {
       if (this.#ended) return reject(this.#ended);
       const token = (this.#tokens++).toString(36);
       const waiting = { token, subject, body, headers, resolve, reject, sweep: this.#sweep };
-      if (this.#sent.size < this.#settings.outstandingMax) this.#send(waiting);
+      if (this.#hasRoom) this.#send(waiting);
       else this.#queue.push(waiting);
     });
   }
@@ -115,8 +117,15 @@ export class Publisher {
     for (const each of waiting) each.reject(reason);
   }
 
+  // A message that is alone larger than the limit is sent when there is no other one.
+  get #hasRoom(): boolean {
+    const { outstandingMax, outstandingBytesMax } = this.#settings;
+    return this.#sent.size < outstandingMax && this.#sentBytes < outstandingBytesMax;
+  }
+
   #send(waiting: Waiting): void {
     waiting.sweep = this.#sweep;
+    this.#sentBytes += waiting.body.length;
     this.#sent.set(waiting.token, waiting);
     this.#transmit(waiting);
   }
@@ -152,9 +161,10 @@ export class Publisher {
     }
   }
 
-  #settle({ token }: Waiting): void {
+  #settle({ token, body }: Waiting): void {
     this.#sent.delete(token);
-    while (this.#queueHead < this.#queue.length && this.#sent.size < this.#settings.outstandingMax) {
+    this.#sentBytes -= body.length;
+    while (this.#queueHead < this.#queue.length && this.#hasRoom) {
       this.#send(this.#queue[this.#queueHead++]!);
     }
     if (this.#queueHead === this.#queue.length) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { createInbox, type Msg, type NatsConnection, nanos, type Subscription } from "@nats-io/transport-node";
-import { watchConnection } from "./connection.js";
+import { type Msg, type NatsConnection, nanos, type Subscription } from "@nats-io/transport-node";
+import { inboxOf, watchConnection } from "./connection.js";
 
 const encoder = new TextEncoder();
 const ackBody = encoder.encode("+ACK");
 const workingBody = encoder.encode("+WPI");
 const termBody = encoder.encode("+TERM");
+
+// Maximum bytes of the calls of one request. Larger than any message that servers accept: their own limit is 64 MiB.
+const bytesMax = 2 ** 27;
 
 /** A call that the servers have delivered to this process. */
 export interface Delivery {
@@ -58,7 +61,7 @@ export class Puller {
 
   constructor(settings: PullerSettings) {
     this.#settings = settings;
-    this.#inbox = createInbox();
+    this.#inbox = inboxOf(settings.connection);
     this.#subscription = settings.connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error === null) this.#receive(message);
@@ -106,7 +109,7 @@ export class Puller {
     try {
       connection.publish(
         `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
-        JSON.stringify({ batch: room, expires: nanos(pullMs) }),
+        JSON.stringify({ batch: room, expires: nanos(pullMs), max_bytes: bytesMax }),
         { reply: `${this.#inbox}.${token}` },
       );
     } catch {
@@ -143,8 +146,11 @@ export class Puller {
     if (code === 100) return;
     const token = message.subject.slice(this.#inbox.length + 1);
     if (!this.#requests.has(token)) return;
-    // 408: the request's time is over. Anything else says that the consumer cannot be asked now: it has no leader, or too many wait.
-    if (code === 408 || code === 404) return this.#again(token);
+    // 408: the request's time is over. A request may also have its bytes. Anything else says that the consumer cannot be asked now: it has
+    // no leader, or too many requests wait.
+    if (code === 408 || code === 404 || /maxbytes|max bytes/i.test(message.headers?.description ?? "")) {
+      return this.#again(token);
+    }
     this.#forget(token);
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined;

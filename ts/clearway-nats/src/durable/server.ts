@@ -7,7 +7,7 @@ import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
-import { type DurableServeOptions, headersBytesMax, objectBytesMinOf, serveSettingsOf } from "./options.js";
+import { type DurableServeOptions, headersBytesMax, objectBytesMinOf, outstanding, serveSettingsOf } from "./options.js";
 import { Publisher } from "./publisher.js";
 import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
@@ -56,15 +56,14 @@ export async function serveDurable(
   context: ServeContext,
   options: DurableServeOptions = {},
 ): Promise<ServedMode<DurableServeStats>> {
-  const settings = serveSettingsOf(options);
   const { connection, codec, pool } = context;
   const { module, version, onError } = context.settings;
   const manager = await managerOf(connection);
   const names = namesOf(module, version);
-  await ensureStreams(manager, names, settings);
+  const settings = await ensureStreams(manager, names, serveSettingsOf(options));
   const consumers = await ensureConsumers(manager, names, settings);
   const payloadBytesMax = connection.info?.max_payload ?? 2 ** 20;
-  const publisher = new Publisher(connection, { outstandingMax: 4_096, resendMs: 5_000 });
+  const publisher = new Publisher(connection, { ...outstanding, resendMs: 5_000 });
   const run: RunContext = {
     connection,
     module,

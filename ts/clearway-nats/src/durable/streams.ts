@@ -12,7 +12,7 @@ import {
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { type Names, priorityClasses } from "./names.js";
-import type { ServeSettings, StreamSettings } from "./options.js";
+import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
 
 /** JetStream's error numbers for what is missing. */
 const streamNotFound = 10059;
@@ -29,17 +29,25 @@ export async function managerOf(connection: NatsConnection): Promise<JetStreamMa
   }
 }
 
-/** Creates the streams of a module that do not exist. Rejects with `connect-failed` if that is not possible. */
-export async function ensureStreams(manager: JetStreamManager, names: Names, settings: StreamSettings): Promise<void> {
+/**
+ * Creates the streams of a module that do not exist. Returns the settings with the number of partitions that all callers and worker
+ * processes use, which is that of the process that has created the queue. Rejects with `connect-failed`.
+ */
+export async function ensureStreams<Settings extends StreamSettings>(
+  manager: JetStreamManager,
+  names: Names,
+  settings: Settings,
+): Promise<Settings> {
   const { queue, callAgeMs, resultAgeMs, deadAgeMs } = settings;
   const common = {
     storage: settings.storage === "file" ? StorageType.File : StorageType.Memory,
     num_replicas: settings.replicas,
   };
   const window = (ageMs: number): number => nanos(Math.min(settings.dedupMs, ageMs));
-  await ensure(manager, {
+  const { description } = await ensure(manager, {
     ...common,
     name: names.calls,
+    description: `${described}${settings.partitions}`,
     subjects: [names.callSubjects],
     retention: RetentionPolicy.Workqueue,
     // A full queue refuses calls. It never drops one.
@@ -66,12 +74,20 @@ export async function ensureStreams(manager: JetStreamManager, names: Names, set
     max_age: nanos(deadAgeMs),
     duplicate_window: window(deadAgeMs),
   });
+  const partitions = description?.startsWith(described) ? Number(description.slice(described.length)) : Number.NaN;
+  return partitionsRule(partitions) === true ? { ...settings, partitions } : settings;
 }
 
-async function ensure(manager: JetStreamManager, config: Partial<StreamConfig> & { name: string }): Promise<void> {
+// The description of the queue's stream keeps the number of partitions. Streams of older servers have no other place for it.
+const described = "clearway durable calls, partitions: ";
+
+async function ensure(
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<Pick<StreamConfig, "description">> {
   try {
     const { config: found } = await manager.streams.info(config.name);
-    if (config.retention === found.retention) return;
+    if (config.retention === found.retention) return found;
     throw new ClearwayError(
       "connect-failed",
       `the stream ${config.name} exists with the retention ${found.retention}, and durable mode needs ${config.retention}`,
@@ -83,10 +99,10 @@ async function ensure(manager: JetStreamManager, config: Partial<StreamConfig> &
     }
   }
   try {
-    await manager.streams.add(config);
+    return (await manager.streams.add(config)).config;
   } catch (reason) {
     // Another process was faster, with other options.
-    if (reason instanceof JetStreamApiError && reason.code === nameInUse) return;
+    if (reason instanceof JetStreamApiError && reason.code === nameInUse) return ensure(manager, config);
     throw caused("connect-failed", `the stream ${config.name} cannot be created`, reason);
   }
 }

@@ -55,6 +55,19 @@ describe.skipIf(noServer)("opening durable mode", () => {
   });
 });
 
+describe.skipIf(noServer)("the number of partitions", () => {
+  test("is that of the process that has created the queue, so that no call waits in a partition without a worker", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats, { call: { partitions: 40 } });
+    const other = await caller(nats, { call: { partitions: 3 } });
+    await serve(nats, { serve: { partitions: 2 } });
+    const keys = Array.from({ length: 100 }, (_, n) => `key-${n}`);
+    const sums = await Promise.all(keys.map((key, n) => (n % 2 ? work : other).with({ key }).call.add(n, 1)));
+    expect(sums).toEqual(keys.map((_, n) => n + 1));
+  });
+});
+
 describe.skipIf(noServer)("ending durable mode", () => {
   test("by close() of the pool waits for the open calls", async () => {
     const server = await startServer();

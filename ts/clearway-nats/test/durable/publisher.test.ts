@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 const body = Uint8Array.of(1);
-const settings = { outstandingMax: 2, resendMs: 1_000 };
+const settings = { outstandingMax: 2, outstandingBytesMax: 1_000, resendMs: 1_000 };
 
 function setup() {
   const connection = new FakeConnection();
@@ -43,6 +43,16 @@ describe("the publisher", () => {
     for (const { reply } of [first[0]!, ...connection.take()]) confirm(connection, reply, 1);
     for (const { reply } of connection.take()) confirm(connection, reply, 4);
     await expect(Promise.all(all)).resolves.toHaveLength(4);
+  });
+
+  test("has a bounded number of unconfirmed bytes, and sends a larger message alone", () => {
+    const { connection, publisher } = setup();
+    for (const bytes of [2_000, 1]) void publisher.publish("a", new Uint8Array(bytes)).catch(() => {});
+    const first = connection.take();
+    expect(first.map((each) => each.body.length)).toEqual([2_000]);
+    confirm(connection, first[0]!.reply, 1);
+    expect(connection.take().map((each) => each.body.length)).toEqual([1]);
+    publisher.end();
   });
 
   test("sends a message again when no confirmation comes, and settles once", async () => {
