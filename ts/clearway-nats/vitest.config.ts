@@ -10,9 +10,12 @@ export default defineConfig({
     provide: { seed: asked === "random" ? Date.now() | 0 : Number(asked) },
     // Each test file starts its own nats-server and its own workers, which use the other cores.
     maxWorkers: 2,
+    // A test of a forgotten stream collects garbage.
+    execArgv: ["--expose-gc"],
     // These limits, in milliseconds, are for tests that hang. Slow tests stay below them.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 110_000 } },
   },
 });
 

@@ -6,6 +6,8 @@
  * @module clearway-nats/serve
  */
 
+export type { DurableOptions, DurableServeOptions } from "./durable/options.js";
+export type { DurableServeStats } from "./durable/server.js";
 export type { ConnectOptions } from "./options/connect.js";
 export type { Mode, ServeLimits, ServeOptions } from "./options/serve.js";
 export type { RequestStats } from "./request/request-server.js";

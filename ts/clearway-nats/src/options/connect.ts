@@ -27,7 +27,8 @@ const connection: Test = (value) => {
   return [publish, subscribe, status].every((each) => typeof each === "function") || "an open NatsConnection";
 };
 
-const anObject: Test = (value) =>
+/** Tests whether a value is an object, and no array. */
+export const anObject: Test = (value) =>
   (typeof value === "object" && value !== null && !Array.isArray(value)) || "an object";
 
 /** The rules for {@link ConnectOptions}. */

@@ -2,8 +2,9 @@
 import type { Window } from "clearway";
 import type { Extension } from "clearway/channel";
 import { checked, type Rules, type Test } from "clearway/remote";
+import { callerSettingsOf, type DurableCallerOptions } from "../durable/options.js";
 import { creditMax } from "../stream/credit.js";
-import { type ConnectOptions, checkConnect, connectRules, moduleRules } from "./connect.js";
+import { anObject, type ConnectOptions, checkConnect, connectRules, moduleRules } from "./connect.js";
 import { reporter, silenceRule } from "./serve.js";
 
 /** Limits of a remote pool. Workers are peers like any other: what they send is charged before it is kept. */
@@ -43,6 +44,12 @@ export interface RemotePoolOptions extends CommonPoolOptions {
   /** The window of streams: how far a task may run ahead of its reader. Default 256 values and 1 MiB. */
   window?: Partial<Window>;
   limits?: RemotePoolLimits;
+}
+
+/** Options of a remote pool in `durable` mode. */
+export interface DurableRemotePoolOptions extends CommonPoolOptions {
+  mode: "durable";
+  durable?: DurableCallerOptions;
 }
 
 /** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
@@ -150,6 +157,25 @@ const defaults = {
 export function requestSettingsOf(options: RemotePoolOptions): RequestSettings & ConnectOptions {
   const given = checked(options, requestRules, defaults) as RequestSettings & RemotePoolOptions;
   checkConnect(given);
+  return { ...given, onError: reporter(options, given.onError) };
+}
+
+/** The options of a remote pool in `durable` mode, validated and with defaults. */
+export interface DurableSettings {
+  readonly module: string;
+  readonly version: string;
+  readonly extensions: readonly Extension[];
+  readonly onError: (error: unknown) => void;
+  readonly durable: DurableCallerOptions;
+}
+
+/** Validates the options of a pool in `durable` mode and adds the defaults. Throws `invalid-argument`. */
+export function durableSettingsOf(options: DurableRemotePoolOptions): DurableSettings & ConnectOptions {
+  const rules = { ...commonRules, durable: anObject };
+  const given = checked(options, rules, { version: "0", extensions: [], durable: {} }) as DurableSettings &
+    DurableRemotePoolOptions;
+  checkConnect(given);
+  callerSettingsOf(given.durable);
   return { ...given, onError: reporter(options, given.onError) };
 }
 

@@ -2,6 +2,7 @@
 import type { PoolOptions } from "clearway";
 import type { Extension } from "clearway/channel";
 import { checked, invalid, type Rules, type Test } from "clearway/remote";
+import { type DurableServeOptions, serveSettingsOf as durableSettingsOf } from "../durable/options.js";
 import { type ConnectOptions, checkConnect, connectRules, moduleRules } from "./connect.js";
 
 /** How calls reach the workers. See {@link ServeOptions.modes}. */
@@ -33,6 +34,8 @@ export interface ServeOptions<Setup = undefined> extends ConnectOptions {
   modes?: readonly Mode[];
   /** The tasks that may run more than once. In `durable` mode, only these are repeated after a worker has died. Default none. */
   idempotent?: readonly string[];
+  /** Options of `durable` mode. */
+  durable?: DurableServeOptions;
   /** Options of the local pool that runs the tasks. */
   pool?: PoolOptions<Setup>;
   /** The app's own types on the wire. The callers need the same ones. */
@@ -73,6 +76,7 @@ const rules: Rules = {
   ...moduleRules,
   modes,
   idempotent: names,
+  durable: (value) => (typeof value === "object" && value !== null) || "an object with the options of durable mode",
   pool: (value) => (typeof value === "object" && value !== null) || "an object with the options of a pool",
   extensions: (value) => Array.isArray(value) || "an array of extensions",
   limits: {
@@ -86,6 +90,7 @@ const rules: Rules = {
   onError: "function",
 };
 
+const onlyDurable = 'left out unless modes has "durable"';
 const mebibyte = 2 ** 20;
 
 /** Defaults of {@link ServeLimits}. */
@@ -110,8 +115,9 @@ const defaults = {
 export function serveSettingsOf(options: ServeOptions<never>): ServeSettings {
   const given = checked(options as object, rules, defaults) as ServeSettings & ServeOptions<unknown>;
   checkConnect(given);
-  if (given.idempotent.length > 0 && !given.modes.includes("durable"))
-    throw invalid("idempotent", 'left out unless modes has "durable"', given.idempotent);
+  if (given.modes.includes("durable")) durableSettingsOf(given.durable ?? {});
+  else if (given.idempotent.length > 0) throw invalid("idempotent", onlyDurable, given.idempotent);
+  else if (given.durable !== undefined) throw invalid("durable", onlyDurable, given.durable);
   return { ...given, onError: reporter(options, given.onError) };
 }
 

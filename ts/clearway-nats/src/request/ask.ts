@@ -18,10 +18,13 @@ export class Ask {
   silent = 0;
   /** A question has no worker that could do without its answer. */
   readonly worker = undefined;
+  /** The id of the worker process. */
+  readonly target: string;
   readonly #codec: StandardMessageCodec;
   readonly #sink: AskSink;
 
-  constructor(codec: StandardMessageCodec, sink: AskSink) {
+  constructor(target: string, codec: StandardMessageCodec, sink: AskSink) {
+    this.target = target;
     this.#codec = codec;
     this.#sink = sink;
   }

@@ -131,7 +131,7 @@ export class Caller implements CallHost, LinkEvents {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
       const forget = (): void => void this.#table.delete(token);
-      this.#table.set(token, new Ask(this.codec, { resolve, reject, forget }));
+      this.#table.set(token, new Ask(worker, this.codec, { resolve, reject, forget }));
       this.link.send(this.#subjects.worker(worker), this.codec.encode([op]), this.#inbox + token);
     });
   }
@@ -201,11 +201,11 @@ export class Caller implements CallHost, LinkEvents {
   denied(subject: string, cause: Error): void {
     const why = caused("not-allowed", `NATS does not allow this user to use the subject ${subject}`, cause);
     this.settings.onError(why);
-    const ours = subject.startsWith(this.#inbox) || Object.values(this.#subjects).includes(subject);
-    if (!ours && !this.isWorker(subject)) return;
-    // A call that has a worker was allowed to use the subjects. For one without, no answer will come.
-    for (const entry of [...this.#table.values()])
-      if (subject.startsWith(this.#inbox) || entry.worker === undefined) entry.lose(why);
+    for (const entry of [...this.#table.values()]) {
+      // No answer comes to a refused inbox, and none to a call that was refused. A call with a worker was allowed.
+      const refused = entry.worker === undefined && this.#subjectOf(entry) === subject;
+      if (refused || subject.startsWith(this.#inbox)) entry.lose(why);
+    }
   }
 
   closed(why: ClearwayError): void {
@@ -290,6 +290,11 @@ export class Caller implements CallHost, LinkEvents {
     if (token === aliveToken) return this.#alive(message);
     if (token === whoToken) return this.members.announced(message);
     if (message.data.length > 0) this.forNobody++;
+  }
+
+  // Returns the subject to which the first message of a call was sent.
+  #subjectOf({ target }: Entry): string {
+    return target === undefined ? this.#subjects.call : this.#subjects.worker(target);
   }
 
   // A worker says which calls of this pool it has.

@@ -59,8 +59,8 @@ export interface CallSink {
 }
 
 /**
- * One call in `request` mode, at its caller. `ending`: the caller has its outcome, and the worker was told; the call keeps its token until
- * the worker answers, so that the answer is not taken for a stray one.
+ * One call in `request` mode, at its caller. `ending`: the caller has its outcome, and the worker was notified; the call keeps its token
+ * until the worker answers, so that the answer does not count as a stray one.
  */
 export class RemoteCall implements ConversationWire {
   state: "idle" | "open" | "ending" | "over" = "idle";
@@ -290,7 +290,7 @@ export class RemoteCall implements ConversationWire {
 
   #progress(values: unknown): void {
     const { onProgress } = this.settings;
-    if (!Array.isArray(values) || onProgress === undefined) throw malformed("progress is no list, or nobody listens");
+    if (!Array.isArray(values) || onProgress === undefined) throw malformed("progress is no list, or has no listener");
     try {
       for (const value of values) if (this.state === "open") onProgress(value);
     } catch (reason) {
@@ -346,7 +346,7 @@ export class RemoteCall implements ConversationWire {
     this.lose(own(new ClearwayError("worker-lost", `the worker process that had ${this.record.name}() is gone`)));
   }
 
-  // Ends the call for its caller. What the caller's own code does when it is told cannot change the call any more.
+  // Ends the call for its caller. The caller's own code runs only afterwards, so it cannot change the call.
   #end(): void {
     this.state = "ending";
     this.#release();

@@ -2,6 +2,7 @@
 import { nuid } from "@nats-io/transport-node";
 import { type Pool, type PoolOptions, type PoolStats, pool, type SetupData, type WorkerSource } from "clearway";
 import { checked, invalid } from "clearway/remote";
+import type { DurableServeStats } from "../durable/server.js";
 import { type Connected, connected } from "../options/connect.js";
 import { type ServeOptions, type ServeSettings, serveSettingsOf } from "../options/serve.js";
 import { type Clock, systemClock } from "../request/clock.js";
@@ -17,6 +18,8 @@ export interface ServerStats {
   readonly pool: PoolStats;
   /** The mode `request`. Undefined if the server does not have it. */
   readonly request: RequestStats | undefined;
+  /** The mode `durable`. Undefined if the server does not have it. */
+  readonly durable: DurableServeStats | undefined;
 }
 
 /** A worker process of a module. It keeps its process alive until `close()`. */
@@ -75,12 +78,10 @@ export async function serveWith(
 
 async function started(context: ServeContext, link: Connected, clock: Clock): Promise<TaskServer> {
   const { settings, pool: local, workerId, connection } = context;
-  let request: RequestServer | undefined;
-  if (settings.modes.includes("request")) {
-    request = new RequestServer(context, clock);
-    await request.start();
-  }
-  const modes: ServedMode<unknown>[] = [request].filter((each) => each !== undefined);
+  const request = settings.modes.includes("request") ? new RequestServer(context, clock) : undefined;
+  const durable = settings.modes.includes("durable") ? await startDurable(context) : undefined;
+  await request?.start();
+  const modes: ServedMode<unknown>[] = [request, durable].filter((each) => each !== undefined);
   let closing: Promise<void> | undefined;
   const end = async (timeoutMs: number): Promise<void> => {
     await Promise.all(modes.map((mode) => mode.close(timeoutMs)));
@@ -93,11 +94,17 @@ async function started(context: ServeContext, link: Connected, clock: Clock): Pr
     await closing;
   };
   return {
-    stats: () => ({ workerId, pool: local.stats(), request: request?.stats() }),
+    stats: () => ({ workerId, pool: local.stats(), request: request?.stats(), durable: durable?.stats() }),
     close,
     closed: connection.closed().then(() => {}),
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+// Loads the code of durable mode, and JetStream's client with it.
+async function startDurable(context: ServeContext): Promise<ServedMode<DurableServeStats>> {
+  const { serveDurable } = await import("../durable/server.js");
+  return serveDurable(context, context.settings.durable);
 }
 
 function checkIdempotent({ idempotent }: ServeSettings, tasks: readonly string[]): void {

@@ -53,7 +53,7 @@ export class Assembly {
 
   /**
    * Adds a part. Copies it. Returns the whole message with its last part; the caller then owns the memory, and the charge is still held: call
-   * {@link drop}. Throws `protocol` for a part that nobody granted.
+   * {@link drop}. Throws `protocol` for a part without credit.
    */
   add(part: unknown): Uint8Array | undefined {
     if (!this.open) throw malformed("a part belongs to no message");

@@ -178,7 +178,8 @@ function shortened(thrown: unknown, bytesMax: number): unknown {
   const charactersMax = Math.floor((bytesMax - 500) / 3);
   const whole = errorToPlain(thrown) as { base?: string; name?: string; message?: string; props?: [string, unknown][] };
   if (whole.base === undefined) return { value: "[a thrown value that is too large]" };
-  const short = (text = "", most = charactersMax): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const short = (text = "", most = charactersMax): string =>
+    text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
   const code = whole.props?.find(([key]) => key === "code")?.[1];
   const props = typeof code === "string" ? [["code", short(code, 64)]] : [];
   return { base: whole.base, name: short(whole.name, 64), message: short(whole.message), stack: "", props };
