@@ -207,15 +207,15 @@ export class DurableCaller {
   async close(timeoutMs: number): Promise<void> {
     this.#closing ??= this.#open
       .empty(timeoutMs)
-      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed")));
+      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed"), true));
     await this.#closing;
   }
 
-  /** Rejects the open calls with the error and closes. */
-  async end(reason: ClearwayError): Promise<void> {
+  /** Rejects the open calls with the error and closes. With `purge`, deletes the outcomes that this caller has read. */
+  async end(reason: ClearwayError, purge = false): Promise<void> {
     if (this.#life.signal.aborted) return;
     this.#end(reason);
-    await this.#reader?.close();
+    await this.#reader?.close(purge && !this.#parts.context.connection.isClosed());
     await this.#parts.context.closed();
   }
 

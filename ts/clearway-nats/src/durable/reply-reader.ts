@@ -55,13 +55,13 @@ export class ReplyReader {
     return reader;
   }
 
-  /** Ends the reader. Deletes what it has read from the stream. */
-  async close(): Promise<void> {
+  /** Ends the reader. With `purge`, deletes what it has read from the stream; otherwise the age of the outcomes deletes them. */
+  async close(purge: boolean): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
     await this.#messages?.close();
-    await this.#purge();
+    if (purge) await this.#purge();
   }
 
   async #consume(): Promise<void> {

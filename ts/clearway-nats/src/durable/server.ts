@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { availableParallelism } from "node:os";
-import type { Subscription } from "@nats-io/transport-node";
+import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
 import type { ServeContext, ServedMode } from "../serve/context.js";
 import { Capacity } from "./capacity.js";
@@ -90,6 +90,19 @@ function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<never> = {
   return concurrency * (most === "cpu" ? availableParallelism() : most);
 }
 
+const flushMsMax = 1_000;
+
+// Settles when the servers have received everything that was published, or after a time: there may be no connection now.
+async function flushed(connection: NatsConnection): Promise<void> {
+  if (connection.isClosed()) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, flushMsMax);
+  });
+  await Promise.race([connection.flush().catch(() => {}), late]);
+  clearTimeout(timer);
+}
+
 class Server implements ServedMode<DurableServeStats> {
   readonly #context: RunContext;
   readonly #counters = { received: 0, duplicates: 0, malformed: 0 };
@@ -154,7 +167,7 @@ class Server implements ServedMode<DurableServeStats> {
     clearInterval(this.#working);
     this.#drops.unsubscribe();
     // Confirmations of ended calls are under way. What is lost comes again and is recognized by its outcome.
-    await this.#context.connection.flush().catch(() => {});
+    await flushed(this.#context.connection);
     this.#context.publisher.end();
     this.#context.claims.close();
   }

@@ -36,6 +36,35 @@ describe.skipIf(noServer)("opening durable mode", () => {
     await expect(work.call.add(1, 2)).resolves.toBe(3);
   });
 
+  test("works with users who have only the permissions of docs/durable.md", async () => {
+    const [callerUser, workerUser] = [nkeys.createUser(), nkeys.createUser()];
+    const values = "$O.clearway_work_0_values.>";
+    const access = {
+      users: [
+        {
+          nkey: callerUser.getPublicKey(),
+          publish: ["clearway.work.0.do.>", "clearway.work.0.drop", "$JS.API.>", values],
+          subscribe: ["_INBOX.>", "clearway.work.0.result.*"],
+        },
+        {
+          nkey: workerUser.getPublicKey(),
+          publish: ["clearway.work.0.>", "$JS.API.>", "$JS.ACK.>", "$KV.clearway_work_0_claims.>", values],
+          subscribe: ["_INBOX.>", "clearway.work.0.drop"],
+        },
+      ],
+    };
+    const log = logFile();
+    const { url } = await startServer({ access });
+    await serve(await connection(url, { authenticator: nkeyAuthenticator(workerUser.getSeed()) }));
+    const work = await caller(await connection(url, { authenticator: nkeyAuthenticator(callerUser.getSeed()) }));
+    await expect(work.call.add(1, 2)).resolves.toBe(3);
+    await expect(work.call.effect(log.path, "x")).resolves.toBe("x");
+    await expect(work.call.lengthOf(new Uint8Array(3_000_000))).resolves.toBe(3_000_000);
+    await expect(work.call.bytes(1_000_000)).resolves.toHaveLength(1_000_000);
+    await expect(work.result(await work.submit("add", [3, 4]))).resolves.toBe(7);
+    await work.close();
+  });
+
   test("fails when a stream of that name is no work queue", async () => {
     const server = await startServer();
     const nats = await connection(server.url);
