@@ -70,6 +70,11 @@ export class ServedCall implements ConversationWire {
     return this.account;
   }
 
+  // A caller that grants nothing would otherwise make results pile up here.
+  get waitCharge(): Account {
+    return this.account;
+  }
+
   get isOver(): boolean {
     return this.#state === "over";
   }
@@ -85,6 +90,7 @@ export class ServedCall implements ConversationWire {
       const received = this.#conversation.receive(bytes);
       if (received) this.#handle(received);
       else if (this.#state === "answering" && !this.#conversation.waits) this.#over();
+      else if (this.#state === "receiving" && !this.#conversation.receiving) throw malformed("a call does not begin");
     } catch (reason) {
       this.abort(reason);
     }
@@ -227,8 +233,9 @@ export class ServedCall implements ConversationWire {
       if (this.#controller === undefined) this.#fail(why);
       return;
     }
-    // The answer follows when the task's `finally` has run.
+    // The answer follows when the task's `finally` has run. Values that wait for credit would be in its way.
     this.#outgoing?.stop();
+    this.#conversation.drop();
     const end = (): void => this.#fail(why);
     stream.return().then(end, end);
   }
@@ -263,7 +270,13 @@ export class ServedCall implements ConversationWire {
       this.#host.answer(this.reply, bytes, true);
       return this.#over();
     }
-    this.#conversation.send(bytes);
+    try {
+      this.#conversation.send(bytes);
+    } catch (reason) {
+      this.#conversation.drop();
+      this.#state = "running";
+      return this.#fail(reason);
+    }
     if (!this.#conversation.waits) this.#over();
   }
 
