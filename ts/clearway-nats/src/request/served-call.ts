@@ -39,7 +39,7 @@ export class ServedCall implements ConversationWire {
   readonly #host: ServedHost;
   readonly #conversation: Conversation;
   #state: "receiving" | "running" | "answering" | "over" = "receiving";
-  /** Bytes of large arguments, which are charged until the call is over. */
+  /** Bytes of the call's message, which are charged until the call is over. */
   #argumentBytes = 0;
   #controller: AbortController | undefined;
   #inputs: Map<number, Incoming> | undefined;
@@ -118,10 +118,8 @@ export class ServedCall implements ConversationWire {
       if (op === Op.cancel) return this.#cancel(message[1]);
       const call = callOf(message);
       this.#state = "running";
-      if (large) {
-        this.account.take(bytes);
-        this.#argumentBytes = bytes;
-      }
+      this.account.take(bytes);
+      this.#argumentBytes = bytes;
       return this.#run(call, large);
     }
     if (op === Op.cancel) return this.#cancel(message[1]);
@@ -305,7 +303,7 @@ export class ServedCall implements ConversationWire {
         each.drop();
       }
     }
-    if (this.#argumentBytes > 0) this.account.give(this.#argumentBytes);
+    this.account.give(this.#argumentBytes);
     this.#host.forget(this);
   }
 }

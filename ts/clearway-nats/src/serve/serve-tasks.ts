@@ -79,7 +79,13 @@ export async function serveWith(
 async function started(context: ServeContext, link: Connected, clock: Clock): Promise<TaskServer> {
   const { settings, pool: local, workerId, connection } = context;
   const request = settings.modes.includes("request") ? new RequestServer(context, clock) : undefined;
-  const durable = settings.modes.includes("durable") ? await startDurable(context) : undefined;
+  let durable: ServedMode<DurableServeStats> | undefined;
+  try {
+    if (settings.modes.includes("durable")) durable = await startDurable(context);
+  } catch (reason) {
+    await request?.close(0);
+    throw reason;
+  }
   await request?.start();
   const modes: ServedMode<unknown>[] = [request, durable].filter((each) => each !== undefined);
   let closing: Promise<void> | undefined;
