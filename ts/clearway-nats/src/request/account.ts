@@ -51,7 +51,10 @@ export class Account implements Charge {
   take(bytes: number): void {
     const { bytesPerCallerMax, bytesMax } = this.#limits;
     if (this.bytes + bytes > bytesPerCallerMax)
-      throw new ClearwayError("queue-full", `the caller's messages would take more than ${bytesPerCallerMax} bytes here`);
+      throw new ClearwayError(
+        "queue-full",
+        `the caller's messages would take more than ${bytesPerCallerMax} bytes here`,
+      );
     if (this.#total.bytes + bytes > bytesMax)
       throw new ClearwayError("queue-full", `all callers' messages would take more than ${bytesMax} bytes here`);
     this.bytes += bytes;

@@ -130,7 +130,10 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
         };
       });
     }
-    const why = new ClearwayError("pool-closed", `the worker process closes, and the call took over ${timeoutMs} ms more`);
+    const why = new ClearwayError(
+      "pool-closed",
+      `the worker process closes, and the call took over ${timeoutMs} ms more`,
+    );
     for (const call of [...this.#calls.values()]) call.abort(why);
     for (const account of this.#accounts.values()) account.abandon(why);
     await this.#link.flush(this.#clock);
@@ -146,7 +149,10 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     if (this.#tasks.has(task)) return;
     const { module } = this.#context.settings;
     const known = [...this.#tasks].join(", ");
-    throw new ClearwayError("unknown-task", `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known}`);
+    throw new ClearwayError(
+      "unknown-task",
+      `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known}`,
+    );
   }
 
   forget(call: ServedCall): void {
@@ -226,7 +232,8 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     if (this.#calls.has(reply)) throw malformed("a call has the subject of another one");
     const account = this.#accountOf(reply);
     const { callsMax, callsPerCallerMax } = this.#context.settings.limits;
-    if (account.open >= callsPerCallerMax) return this.#refuse(reply, `the caller has ${callsPerCallerMax} open calls here`);
+    if (account.open >= callsPerCallerMax)
+      return this.#refuse(reply, `the caller has ${callsPerCallerMax} open calls here`);
     if (this.#calls.size >= callsMax) return this.#refuse(reply, `the worker process has ${callsMax} open calls`);
     const call = new ServedCall(this, account, reply);
     this.#calls.set(reply, call);

@@ -281,7 +281,9 @@ export class ServedCall implements ConversationWire {
   #tooLarge(bytes: number): void {
     this.#state = "running";
     const limit = this.messageBytesMax;
-    this.#fail(new ClearwayError("too-large", `the result has ${bytes} bytes, and the limit of the worker is ${limit}`));
+    this.#fail(
+      new ClearwayError("too-large", `the result has ${bytes} bytes, and the limit of the worker is ${limit}`),
+    );
   }
 
   #endOf(value: unknown): Uint8Array {

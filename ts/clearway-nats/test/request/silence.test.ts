@@ -18,7 +18,11 @@ describe.skipIf(noServer)("a sign of life", () => {
     const silent = await connect({ servers: nats.url });
     onTestFinished(() => silent.close());
     let received = 0;
-    silent.subscribe(subjectsOf(module, "0").call, { callback: () => received++ });
+    silent.subscribe(subjectsOf(module, "0").call, {
+      callback: () => {
+        received++;
+      },
+    });
     await silent.flush();
     const pool = await open({ servers: nats.url, module, silenceMs: 3_000 }, clock);
     const call = pool.call.add(1, 2);
@@ -124,7 +128,10 @@ describe.skipIf(noServer)("a sign of life", () => {
     const { pool, server } = await pair(nats.url);
     await pool.call.count(1).next();
     const forget = async (): Promise<void> => {
-      await pool.with({ window: { items: 2 } }).call.count(1_000_000).next();
+      await pool
+        .with({ window: { items: 2 } })
+        .call.count(1_000_000)
+        .next();
     };
     await forget();
     await until(() => {
