@@ -38,11 +38,12 @@ describe.skipIf(noServer)("a sign of life", () => {
   test("a call that runs for longer than silenceMs goes on while its worker gives signs of life", async () => {
     const module = newModule();
     const [callers, workers] = [new ManualClock(), new ManualClock()];
-    await serve({ servers: nats.url, module }, workers);
+    const server = await serve({ servers: nats.url, module }, workers);
     const pool = await open({ servers: nats.url, module, silenceMs: 3_000 }, callers);
     const controller = new AbortController();
     const call = pool.with({ signal: controller.signal }).call.untilCancelled();
     const failed = expect(call).rejects.toBe("end");
+    await until(() => server.stats().request!.open === 1);
     workers.advance(second); // the first tick only notes that the call is there
     for (let each = 0; each < 10; each++) {
       const before = pool.stats().ledger.receivedBytes;
