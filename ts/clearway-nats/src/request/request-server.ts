@@ -60,6 +60,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   readonly #subject: string;
   readonly #link: Link;
   readonly #tasks: ReadonlySet<string>;
+  readonly #long = new Set<string>();
   readonly #calls = new Map<string, ServedCall>();
   readonly #accounts = new Map<string, Account>();
   readonly #total: Total = { bytes: 0 };
@@ -155,6 +156,10 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     );
   }
 
+  isLong(task: string): boolean {
+    return this.#long.has(task);
+  }
+
   forget(call: ServedCall): void {
     if (!this.#calls.delete(call.reply)) return;
     const { account } = call;
@@ -191,8 +196,11 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   /** Gives a sign of life for the calls that are older than a tick, and cancels those whose callers give none. */
   tick(): void {
     if (this.#link.interrupted) return;
-    for (const call of this.#calls.values())
-      if (call.ticks++ > 0) call.account.tokens.push(call.reply.slice(call.account.inbox.length + 1));
+    for (const call of this.#calls.values()) {
+      if (call.ticks++ === 0) continue;
+      call.account.tokens.push(call.reply.slice(call.account.inbox.length + 1));
+      if (call.task !== undefined) this.#long.add(call.task);
+    }
     // Counts ticks instead of time. After a pause of this process, messages that have arrived meanwhile are read before the next tick.
     const most = Math.ceil(this.#context.settings.silenceMs / aliveMs);
     for (const account of [...this.#accounts.values()]) {

@@ -62,6 +62,14 @@ describe.skipIf(noServer)("a sign of life", () => {
     const server = await serve({ servers: nats.url, module, silenceMs: 3_000 }, clock);
     const caller = await connect({ servers: nats.url });
     const pool = await open({ connection: caller, module }, new ManualClock());
+    // A call without options can be stopped after an earlier one has shown that its task is long.
+    const controller = new AbortController();
+    const first = expect(pool.with({ signal: controller.signal }).call.untilCancelled()).rejects.toBe("enough");
+    await until(() => server.stats().request!.open === 1);
+    clock.advance(2 * second);
+    controller.abort("enough");
+    await first;
+    await until(() => server.stats().request!.open === 0);
     const lost = expect(pool.call.untilCancelled()).rejects.toMatchObject({ code: "transport-closed" });
     await until(() => server.stats().request!.open === 1);
     await caller.close();
