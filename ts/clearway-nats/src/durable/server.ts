@@ -76,7 +76,7 @@ export async function serveDurable(
     names,
     claims: new Claims(connection, manager, names.claims, settings),
     values: new Values(connection, names.values, settings),
-    writer: new ResultWriter({ connection, manager, publisher, names, bytesMax: payloadBytesMax - headersBytesMax }),
+    writer: new ResultWriter({ connection, manager, publisher, names, bytesMax: Math.floor(payloadBytesMax / 2) - headersBytesMax }),
     publisher,
     objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },

@@ -67,8 +67,6 @@ export class Values {
     this.#store ??= new Objm(jetstream(this.#connection)).create(this.#bucket, {
       storage: storage === "file" ? StorageType.File : StorageType.Memory,
       replicas,
-      // The client passes the options on to the servers, which know the number of replicas by another name.
-      ...({ num_replicas: replicas } as object),
       ttl: nanos(callAgeMs + resultAgeMs),
     });
     try {
