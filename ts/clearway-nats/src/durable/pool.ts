@@ -17,8 +17,11 @@ export type DurableCallers<Module> = {
 };
 
 type TaskName<Module> = keyof DurableCallers<Module> & string;
-type Arguments<Module, Name extends TaskName<Module>> =
-  DurableCallers<Module>[Name] extends (...args: infer Args) => unknown ? Args : never;
+type Arguments<Module, Name extends TaskName<Module>> = DurableCallers<Module>[Name] extends (
+  ...args: infer Args
+) => unknown
+  ? Args
+  : never;
 
 /** Options of durable calls. */
 export interface DurableCallOptions {
@@ -137,7 +140,11 @@ export async function durablePool<Module>(
 ): Promise<DurablePool<Module>> {
   const caller = await DurableCaller.open(context, callerSettingsOf(options));
   const bound = (settings: DurableCallSettings): DurableCallable<Module> => ({
-    call: byName<DurableCallers<Module>>((task) => (...args) => caller.call(task, args, settings)),
+    call: byName<DurableCallers<Module>>(
+      (task) =>
+        (...args) =>
+          caller.call(task, args, settings),
+    ),
   });
   const close = async (closeOptions: { timeoutMs?: number } = {}): Promise<void> => {
     const { timeoutMs } = checked(closeOptions, { timeoutMs: milliseconds }, { timeoutMs: 30_000 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstream } from "@nats-io/jetstream";
-import { Objm, type ObjectStore, StorageType } from "@nats-io/obj";
+import { type ObjectStore, Objm, StorageType } from "@nats-io/obj";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { persistently } from "./connection.js";

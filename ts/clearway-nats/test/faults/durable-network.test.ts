@@ -208,6 +208,7 @@ describe.skipIf(noServer)("durable calls", () => {
       id: "twice",
       caller: "",
       callback: "",
+      cancellable: false,
       content: { bytes: encodeCall(codec, { task: "effect", args: [log.path, "twice"], options: undefined }) },
     });
     // Without a message id, the servers store it twice.
