@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { setMaxListeners } from "node:events";
 import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
-import { headers, nuid } from "@nats-io/transport-node";
-import type { StandardMessageCodec } from "clearway/channel";
+import { headers, type NatsConnection, nuid } from "@nats-io/transport-node";
+import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused, unmoved } from "clearway/remote";
 import { outcome, own } from "../request/outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
@@ -11,12 +11,22 @@ import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from
 import { classOf, type Names, namesOf, partitionOf } from "./names.js";
 import { limited, type OpenCall, OpenCalls } from "./open-calls.js";
 import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding } from "./options.js";
-import type { DurablePoolContext } from "./pool.js";
 import { Publisher, type Stored, StoreError } from "./publisher.js";
 import { ReplyReader } from "./reply-reader.js";
 import { StoredResults } from "./stored-results.js";
 import { ensureStreams, managerOf } from "./streams.js";
 import { Values } from "./values.js";
+
+/** What `durablePool()` needs besides its options. */
+export interface DurablePoolContext {
+  readonly connection: NatsConnection;
+  readonly module: string;
+  readonly version: string;
+  readonly extensions: readonly Extension[];
+  readonly onError: (error: unknown) => void;
+  /** Called when the pool has closed. Closes the connection, if it is the pool's own. */
+  closed(): Promise<void>;
+}
 
 /** Options of calls, validated. */
 export interface DurableCallSettings {

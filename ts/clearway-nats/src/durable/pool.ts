@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { NatsConnection } from "@nats-io/transport-node";
 import type { Callers } from "clearway";
-import type { Extension } from "clearway/channel";
 import { ClearwayError, checked, invalid, type Rules, type Test } from "clearway/remote";
-import { DurableCaller, type DurableCallSettings, type DurablePoolStats } from "./caller.js";
+import { DurableCaller, type DurableCallSettings, type DurablePoolContext, type DurablePoolStats } from "./caller.js";
 import { isId } from "./names.js";
 import { callerSettingsOf, type DurableCallerOptions } from "./options.js";
 
@@ -95,17 +93,6 @@ export interface DurablePool<Module> extends DurableCallable<Module>, AsyncDispo
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Rejects every open call with `pool-terminated`, and closes the pool. The calls stay in the queue. */
   terminate(): Promise<void>;
-}
-
-/** What `durablePool()` needs besides its options. */
-export interface DurablePoolContext {
-  readonly connection: NatsConnection;
-  readonly module: string;
-  readonly version: string;
-  readonly extensions: readonly Extension[];
-  readonly onError: (error: unknown) => void;
-  /** Called when the pool has closed. Closes the connection, if it is the pool's own. */
-  closed(): Promise<void>;
 }
 
 const abortSignal: Test = (value) =>

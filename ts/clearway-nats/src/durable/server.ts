@@ -80,7 +80,7 @@ export async function serveDurable(
     onError,
     settings,
     names,
-    claims: new Claims(connection, manager, names.claims, settings),
+    claims: new Claims({ connection, manager, publisher, bucket: names.claims, settings }),
     values: new Values(connection, names.values, settings),
     writer: new ResultWriter({
       connection,
