@@ -12,6 +12,7 @@ export { C as ClearwayError, R as RemoteErrorCode, c as caused, i as invalid, r 
 type Rule = number | string | readonly unknown[] | Rules | Test;
 /** Checks a value. Returns true for a valid value. For an invalid one, returns the requirement as text. */
 type Test = (value: unknown) => true | string;
+/** The rules for an object of options, by name. */
 type Rules = {
     readonly [option: string]: Rule;
 };
