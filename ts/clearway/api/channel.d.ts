@@ -1,5 +1,5 @@
 import { C as ClearwayError, a as CodecErrorCode } from './types-clearway-error.js';
-export { b as ChannelErrorCode, E as ErrorCode, c as channelErrorCodes, d as codecErrorCodes } from './types-clearway-error.js';
+export { b as ChannelErrorCode, E as ErrorCode, d as channelErrorCodes, e as codecErrorCodes } from './types-clearway-error.js';
 import { c as CloseReason, C as ChannelTransport, T as TransportLimits } from './types-limits.js';
 export { a as ChannelSink, b as CloseCode, V as ValueFrame } from './types-limits.js';
 import { Window } from './index.js';

@@ -17,16 +17,26 @@ declare const codecErrorCodes: readonly ["truncated", "trailing-bytes", "unknown
 type CodecErrorCode = (typeof codecErrorCodes)[number];
 
 /**
- * The codes of a {@link ClearwayError}, without those of codecs and channels.
+ * The error codes that only pools with workers on other machines use. These codes are in a separate file, so that an app without such pools
+ * does not load them. The page spec/errors.md lists all codes. A test compares the comment of each code with that page.
+ */
+declare const remoteErrorCodes: readonly ["connect-failed", "not-allowed", "no-worker", "wrong-version", "worker-lost", "interrupted", "dead-letter"];
+/** One of the codes of {@link remoteErrorCodes}. */
+type RemoteErrorCode = (typeof remoteErrorCodes)[number];
+
+/**
+ * The codes of a {@link ClearwayError}, without those of codecs, channels and remote pools.
  *
- * `clearway/channel` exports the other codes, as `codecErrorCodes` and `channelErrorCodes`. The list is a contract: other languages use the
- * same codes. A test compares the list, with the comment of each code, with `spec/errors.md`.
+ * `clearway/channel` exports the codes of codecs and channels, as `codecErrorCodes` and `channelErrorCodes`, and `clearway/remote` those of
+ * remote pools, as `remoteErrorCodes`. The list is a contract: other languages use the same codes. A test compares the list, with the comment
+ * of each code, with `spec/errors.md`.
  */
 declare const errorCodes: readonly ["invalid-argument", "unknown-task", "not-cloneable", "would-copy", "queue-full", "dropped", "cancelled", "timeout", "deadline", "worker-start-failed", "setup-failed", "worker-crashed", "worker-exited", "out-of-memory", "message-error", "resource-failed", "broadcast-failed", "pool-closed", "pool-terminated", "callback-ended", "unknown-handler", "not-a-stream", "abandoned", "released", "missing-package", "protocol"];
 /**
- * Every code of a `ClearwayError`: the codes of pools and tasks, of codecs, and of channels. The page `spec/errors.md` explains each code.
+ * Every code of a `ClearwayError`: the codes of pools and tasks, of codecs, of channels, and of remote pools. The page `spec/errors.md`
+ * explains each code.
  */
-type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode;
+type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode | RemoteErrorCode;
 
 /**
  * An error that Clearway itself throws. An error that your task throws keeps its own class name, message and properties.
@@ -44,6 +54,10 @@ declare class ClearwayError extends Error {
      */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
+/** Returns an error with the given cause. If the cause is undefined, the error has no `cause` property. */
+declare function caused(code: ErrorCode, message: string, cause: unknown): ClearwayError;
+/** Returns an `invalid-argument` error with the message `name must be …: name=value`. Does not read the properties of the value. */
+declare function invalid(name: string, must: string, value: unknown): ClearwayError;
 
-export { ClearwayError as C, channelErrorCodes as c, codecErrorCodes as d };
-export type { ErrorCode as E, CodecErrorCode as a, ChannelErrorCode as b };
+export { ClearwayError as C, caused as c, channelErrorCodes as d, codecErrorCodes as e, invalid as i, remoteErrorCodes as r };
+export type { ErrorCode as E, RemoteErrorCode as R, CodecErrorCode as a, ChannelErrorCode as b };

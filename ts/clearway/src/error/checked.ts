@@ -13,6 +13,7 @@ import { ClearwayError, caused, invalid } from "./clearway-error.js";
 export type Rule = number | string | readonly unknown[] | Rules | Test;
 /** Checks a value. Returns true for a valid value. For an invalid one, returns the requirement as text. */
 export type Test = (value: unknown) => true | string;
+/** The rules for an object of options, by name. */
 export type Rules = { readonly [option: string]: Rule };
 
 /** Returns a test for an integer that is at least `least`. */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type ConsumerMessages, DeliverPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { caused } from "clearway/remote";
+import { watchConnection } from "./connection.js";
+
+// The servers end a request for outcomes after this time, and give a sign of life after half of it. A consumer is renewed after two signs are
+// missing. So one that is lost while the connection stays is noticed in about this time.
+const requestMs = 4_000;
+// Messages that the servers send ahead. Each has at most half of the servers' limit of a message, 512 KiB, so all of them are below the 64 MiB
+// after which the servers cut a client that reads too slowly.
+const batch = 64;
+// The servers keep outcomes that this caller has read for at most about this time.
+const purgeMs = 10_000;
+const retryMs = 500;
+
+/** Settings of a {@link ReplyReader}. */
+export interface ReplySettings {
+  readonly connection: NatsConnection;
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly stream: string;
+  /** The caller's own subject. */
+  readonly subject: string;
+  /** Receives messages in the order in which they were stored. */
+  onMessage(body: Uint8Array): void;
+  onError(error: unknown): void;
+}
+
+/**
+ * Reads the outcomes for one caller from a stream, in order and without gaps, with JetStream's ordered consumer. The client makes a new
+ * consumer at the right place when the old one is lost. This does so at once when the connection is made again: a consumer ends with its
+ * server.
+ */
+export class ReplyReader {
+  readonly #settings: ReplySettings;
+  readonly #timer: NodeJS.Timeout;
+  readonly #unwatch: () => void;
+  #messages: ConsumerMessages | undefined;
+  // Counts the consumers. What an old one still delivers is ignored.
+  #generation = 0;
+  #nextSeq: number;
+  #purgedSeq: number;
+  #closed = false;
+
+  private constructor(settings: ReplySettings, nextSeq: number) {
+    this.#settings = settings;
+    this.#nextSeq = nextSeq;
+    this.#purgedSeq = nextSeq;
+    this.#timer = setInterval(() => void this.#purge(), purgeMs);
+    this.#timer.unref();
+    this.#unwatch = watchConnection(settings.connection, {
+      reconnected: () => void this.#renew(undefined),
+      closed: () => {},
+    });
+  }
+
+  /** Opens a reader at the end of the stream: nothing is stored for a new caller. Rejects if the servers refuse it. */
+  static async open(settings: ReplySettings): Promise<ReplyReader> {
+    const { state } = await settings.manager.streams.info(settings.stream);
+    const reader = new ReplyReader(settings, state.last_seq + 1);
+    try {
+      await reader.#consume();
+    } catch (reason) {
+      await reader.close(false);
+      throw caused("connect-failed", `the stream ${settings.stream} cannot be read`, reason);
+    }
+    return reader;
+  }
+
+  /** Ends the reader. With `purge`, deletes what it has read from the stream; otherwise the age of the outcomes deletes them. */
+  async close(purge: boolean): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#unwatch();
+    await this.#messages?.close();
+    if (purge) await this.#purge();
+  }
+
+  async #consume(): Promise<void> {
+    const { client, stream, subject } = this.#settings;
+    const generation = ++this.#generation;
+    const consumer = await client.consumers.get(stream, {
+      filter_subjects: subject,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: this.#nextSeq,
+    });
+    const messages = await consumer.consume({
+      max_messages: batch,
+      expires: requestMs,
+      callback: (message) => {
+        if (generation !== this.#generation || message.seq < this.#nextSeq) return;
+        this.#nextSeq = message.seq + 1;
+        this.#settings.onMessage(message.data);
+      },
+    });
+    if (generation !== this.#generation || this.#closed) return void messages.close();
+    this.#messages = messages;
+    void this.#watch(messages, generation);
+    // The client gives a consumer up only if its stream is gone, or by a refusal.
+    void messages.closed().then((error) => {
+      if (generation === this.#generation) void this.#renew(error);
+    });
+  }
+
+  // Renews a consumer that gives no signs of life. The client waits for the servers to say that it is gone, which a cluster does not say
+  // while it hopes that the consumer's server comes back.
+  async #watch(messages: ConsumerMessages, generation: number): Promise<void> {
+    for await (const { type } of messages.status()) {
+      if (generation !== this.#generation) return;
+      if (type === "heartbeats_missed") return void this.#renew(undefined);
+    }
+  }
+
+  // Makes a new consumer. Tries again until the reader is closed, or until another renewal has begun.
+  async #renew(error: unknown): Promise<void> {
+    const old = this.#messages;
+    this.#messages = undefined;
+    const generation = ++this.#generation;
+    void old?.close();
+    let reason = error;
+    for (let attempt = 0; ; attempt++) {
+      if (reason) this.#settings.onError(reason);
+      if (attempt > 0 || error) await new Promise((resolve) => setTimeout(resolve, retryMs));
+      if (this.#closed || this.#generation !== generation + attempt) return;
+      try {
+        await this.#consume();
+        return;
+      } catch (failure) {
+        reason = failure;
+      }
+    }
+  }
+
+  async #purge(): Promise<void> {
+    const seq = this.#nextSeq;
+    if (seq === this.#purgedSeq) return;
+    try {
+      await this.#settings.manager.streams.purge(this.#settings.stream, { filter: this.#settings.subject, seq });
+      this.#purgedSeq = seq;
+    } catch {
+      // The next time, or the age of the outcomes, deletes them.
+    }
+  }
+}
